@@ -23,16 +23,19 @@ from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_l
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
-from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
+from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import Stepper
 
@@ -58,6 +61,9 @@ def simulate_batch(
     max_step: float = math.inf,
     output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
+    events: Guard | Sequence[Guard] = (),
+    most_events: int | None = None,
+    keep_events: bool = True,
     most_steps: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -65,12 +71,17 @@ def simulate_batch(
     """Simulates many states of a system from the time `start` to the time `until` [s].
 
         batch = simulate_batch(robot, 5.0, q={"elbow": np.linspace(0.0, 1.0, 1000)})
-        batch.t, batch.q, batch["tau.elbow"], batch[3], batch.ok, batch.failures
+        batch.t, batch.q, batch["tau.elbow"], batch[3], batch.ok, batch.failures, batch.final.q
 
     `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for values that all states
                                 share; or a dict of (B,) numbers or of one number by name. Values that are not given
                                 are the defaults of the system
     `m`                         memory of elements, likewise; see `simulate`
+    `events`                    guards whose change of sign is an event, see `Guard`; their resets are compiled, so that
+                                they have to be formulas of the state
+    `most_events`               ends the run of a state after this many events
+    `keep_events`               False counts events and does not keep them: for huge batches, of which only the final
+                                states matter
     `most_steps`                the number of steps that a state may try before it fails
     `threads`                   the number of threads that share the work; by default as many as there are CPUs
     `progress`                  a function progress(t, h, failed) that is called regularly, with the simulated time [s]
@@ -80,27 +91,34 @@ def simulate_batch(
     A state that fails keeps its results, and the others continue. Ctrl-C ends all runs and keeps what is done.
 
     Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
-    options see `simulate`; guards and Python functions are for single runs only.
+    options see `simulate`; Python functions that are called during the run are for single runs only.
     """
-    plant = shared_plant(model, account=u is not None or exchanges_energy(model))
+    changes, guards = sorted_events(events)
+    if changes:
+        raise UnsupportedError(
+            f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
+        )
+    plant = (as_plant if guards else shared_plant)(model, account=u is not None or exchanges_energy(model))
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
             "Sampled, which is compiled, or use simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, max_step)
-    check_positive(most_steps=most_steps)
+    check_positive(most_steps=most_steps, most_events=most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
     times, _ = run_times(model, plant, start, until, output_step)
     began = time.perf_counter()
-    one = Stepper.made(plant, options, rows=next((rows for rows in ROWS if rows >= len(times)), ROWS[-1]))
+    rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
+    one = Stepper.made(plant, options, guards, rows, compiled=True)
     one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
+    _enter(plant, float(times[0]), given, m)
     _close(plant, float(times[0]), given, q, v)
     for first in given["q"][:1]:
         warn_before(model, plant, first, driven=u is not None)
-    fleet = Fleet(one, given, plant.named("m", m), times, most_steps, threads)
+    fleet = Fleet(one, given, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
     prepared, worked = time.perf_counter(), seconds_at_work()
     fleet.carry_out(progress)
     worked = seconds_at_work() - worked  # the code for batches is compiled at the first call
@@ -112,7 +130,8 @@ def simulate_batch(
 
 def _some_runs(batch: BatchRun) -> list[Trajectory]:
     """A few runs of a batch that did not fail, evenly spaced: these are checked as single runs are."""
-    done = np.flatnonzero(batch.ok)
+    kept = batch.events.rows is not None
+    done = np.flatnonzero(batch.ok if kept else batch.ok & (batch.event_counts == 0))
     chosen = done[np.unique(np.linspace(0, len(done) - 1, min(len(done), FEW)).astype(int))]
     return [batch[int(k)] for k in chosen]
 
@@ -186,6 +205,13 @@ def _finished(plant: Plant, q: Array) -> Array:
     for k in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
         plant.initial("q", q[k])  # raises an error that names the quaternion that is zero
     return found
+
+
+def _enter(plant: Plant, t: float, given: dict[str, Array], m: Any) -> None:
+    """Sets the initial memory that depends on the initial state, such as the places at which points are held."""
+    if len(given["q"]):
+        s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
+        given["m"] = entered_memory(plant, m, (t, given["q"], s, given["m"], given["u"], given["p"]))
 
 
 def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> None:

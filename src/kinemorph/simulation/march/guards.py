@@ -20,9 +20,9 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
 from kinemorph.model.elements.phases.automaton import Edge
-from kinemorph.plants.jumps.guard_programs import awake
+from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
@@ -129,10 +129,11 @@ class Seldom:
 class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
-    With `located`, the guards of the plant's elements are included, after those of the user.
+    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, events of
+    the user's guards and their resets are part of the march, as edges are; else Python carries them out.
     """
 
-    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
@@ -143,7 +144,7 @@ class Watch:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
-        self.plant, self.guards, self.located = plant, tuple(guards), located
+        self.plant, self.guards, self.located, self.compiled = plant, tuple(guards), located, compiled
         edges = plant.automaton.edges if plant.automaton else ()
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
@@ -158,7 +159,7 @@ class Watch:
             (*directions, *(-1 for _ in self.switches)),
             of_elements=not self.guards,
             located=self.located,
-            jumps=(*(None for _ in self.guards), *map(self._jump, self.switches)),
+            jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
@@ -170,6 +171,13 @@ class Watch:
         """The jump at an edge, which the march carries out; None for a guard of an element."""
         edge = self.edge(switch)
         return None if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    def _own_jump(self, guard: Guard) -> Jump | None:
+        """The jump at an event of a guard of the user; None where Python carries it out."""
+        if not self.compiled:
+            return None
+        make = None if guard.reset is None else partial(_traced_reset, self.plant, guard)
+        return Jump(make, guard.stop, rests=guard.reset is not None)
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""
@@ -261,6 +269,22 @@ class Watch:
         q, v, x, m, lost, impulses = self.plant.compiled("switching", switch)(*state)
         return Switched(q, v, x, m, float(lost), impulses)
 
+    def reset(self, guard: int, *state: Any) -> Switched | None:
+        """The state after an event of a guard of the user whose jump is compiled; None where it stays the same.
+
+        `guard` is the index of the guard, `state` is (t, base, s, m, u, p).
+        """
+        jump = self.marched.jumps[guard]
+        if jump is None or jump.program is None:
+            return None
+        run = self._resets.setdefault(guard, Seldom(jump.program))
+        q, v, x, m, lost, impulses = run(*state)
+        return Switched(q, v, x, m, float(lost), impulses)
+
+    @cached_property
+    def _resets(self) -> dict[int, Seldom]:
+        return {}
+
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
         """The groups of the state that a guard's reset changes, with their new values."""
         assert guard.reset is not None
@@ -272,14 +296,29 @@ class Watch:
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+def _traced_reset(plant: Plant, guard: Guard) -> Program:
+    """The program of a guard's reset; raises UnsupportedError where it is a function that cannot be compiled."""
+    try:
+        return resetting(plant, guard.reset, guard.name)
+    except (ModelError, ShapeError):
+        raise
+    except Exception as error:
+        reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
+        raise UnsupportedError(
+            f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Write it as formulas, "
+            "or use simulate for each state, which calls resets in Python."
+        ) from error
+
+
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:
     """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
-    key = (tuple(guards), located)
+    compiled = compiled and bool(guards)
+    key = (tuple(guards), located, compiled)
     try:
-        found = known.pop(key, None) or Watch(plant, guards, located=located)
+        found = known.pop(key, None) or Watch(plant, guards, located=located, compiled=compiled)
     except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
-        return Watch(plant, guards, located=located)
+        return Watch(plant, guards, located=located, compiled=compiled)
     known[key] = found
     while len(known) > MOST_WATCHES:
         del known[next(iter(known))]

@@ -6,7 +6,7 @@ return to Python. Each jump is written to a log: a run reads it to know its even
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -33,6 +33,8 @@ class Jumps:
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
         self.lost = loop.buffer("jump_lost")
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
+        self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
+        self.moving = [jump for jump in guards.jumps if jump is not None and jump.program is not None]
 
     @property
     def row_size(self) -> int:
@@ -76,10 +78,22 @@ class Jumps:
             loop.let(here, lambda fired, taken: fired * (taken < 0.0), loop["fired"][i], self.taken)
             with loop.if_(here):
                 loop.let(self.taken, lambda i=i: float(i))
-                loop.call(jump.program, [*parts, self.lost, self.impulses], site.inputs(m=at["m_next"]))
+                if jump.program is None:
+                    self._stay()
+                else:
+                    loop.call(jump.program, [*parts, self.lost, self.impulses], site.inputs(m=at["m_next"]))
         self._stand()
         loop.copy(at["m_next"], parts[3])
         loop.let(at["events"], lambda n: n + 1.0, at["events"])
+
+    def _stay(self) -> None:
+        """Writes code for a jump after which the state is the same."""
+        loop = self.loop
+        loop.copy(self.new, self.old)
+        loop.let(self.lost, lambda: 0.0)
+        if len(self.plant.constraint_names):
+            with loop.repeat(len(self.plant.constraint_names)) as i:
+                loop.let(self.impulses[i], lambda: 0.0)
 
     def _stand(self) -> None:
         """Writes code that makes the row `new` the present state."""
@@ -93,9 +107,15 @@ class Jumps:
 
     def _check(self) -> None:
         """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        loop, at, plant, site = self.loop, self.at, self.plant, self.site
-        if plant.constraints is None:
+        if self.plant.constraints is None or not self.moving:
             return
+        moved = self._of_taken("jump_moved", [jump in self.moving for jump in self.guards.jumps])
+        with self.loop.if_(moved):
+            self._check_moved()
+
+    def _check_moved(self) -> None:
+        loop, at, plant, site = self.loop, self.at, self.plant, self.site
+        assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
         phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
         J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
@@ -129,7 +149,8 @@ class Jumps:
     def _find_sides(self) -> None:
         """Writes code for the sides of all guards at the new state: signs of values, or of rates where they are zero.
 
-        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next.
+        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next. Where
+        the state stays the same, the guard that was taken changes its side, even if its rate points back.
         """
         loop, at, guards, site = self.loop, self.at, self.guards, self.site
         n = guards.count
@@ -138,12 +159,13 @@ class Jumps:
         ins = site.inputs(m=at["m_next"])
         loop.call(self.plant.rate, [ds], ins)
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
-        numbers = loop.constant("jump_numbers", [float(i) for i in range(n)])
+        turns = loop.constant("jump_turns", [float(jump not in self.moving) for jump in guards.jumps])
         with loop.repeat(n) as i:
             loop.let(
                 at["sides"][i],
                 _side,
-                *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
+                *(self.numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
+                loop["fired"][i],
             )
             loop.let(loop["fired"][i], lambda: 0.0)
 
@@ -164,30 +186,48 @@ class Jumps:
                 loop.copy(row.part(3 + nc, self.row_size), self.old)
                 loop.copy(row.part(3 + nc + self.row_size, self.row_size), self.new)
         loop.let(logged, lambda n: n + 1.0, logged)
-        stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
-        numbers, stopping = loop["jump_numbers"], loop.buffer("jump_stopping")
-        loop.let(stopping, lambda: 0.0)
-        with loop.repeat(self.guards.count) as i:
-            loop.let(
-                stopping,
-                lambda some, k, taken, stop: some.maximum(k.equals(taken) * stop),
-                *(stopping, numbers[i], self.taken, stops[i]),
-            )
+        jumps = self.guards.jumps
+        stopping = self._of_taken("jump_stopping", [jump is not None and jump.stop for jump in jumps])
+        resting = self._of_taken("jump_resting", [jump is not None and jump.rests for jump in jumps])
+        if any(jump is not None and jump.rests for jump in jumps):
+            with loop.repeat(self.guards.count) as i:
+                loop.let(
+                    resting,
+                    lambda rests, k, taken, side: rests * (k.equals(taken) * (side * side > 0.0)).where(0.0, 1.0),
+                    *(resting, self.numbers[i], self.taken, at["sides"][i]),
+                )
         loop.let(
             self.status,
-            lambda status, stopping, n, most, logged: (status > 0.0).where(
+            lambda status, stopping, resting, n, most, logged: (status > 0.0).where(
                 status,
                 (stopping > 0.0).where(
                     float(Status.STOPPED),
-                    (n >= most).where(float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)),
+                    (resting > 0.0).where(
+                        float(Status.REST),
+                        (n >= most).where(
+                            float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)
+                        ),
+                    ),
                 ),
             ),
-            *(self.status, stopping, at["events"], loop["limits"][5], logged),
+            *(self.status, stopping, resting, at["events"], loop["limits"][5], logged),
         )
 
+    def _of_taken(self, name: str, flags: Sequence[bool]) -> View:
+        """Writes code for a number that is 1 if the flag of the guard that is taken is set, else 0."""
+        loop, found = self.loop, self.loop.buffer(name)
+        loop.let(found, lambda: 0.0)
+        for i, flag in enumerate(flags):
+            if flag:
+                loop.let(found, lambda some, taken, i=i: some.maximum(taken.equals(float(i))), found, self.taken)
+        return found
 
-def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
-    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero."""
+
+def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
+    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero.
+
+    `turns` is 1 if the state stays the same at events of this guard: it is then on the other side after them.
+    """
     mine = number.equals(taken)
     slope = 1.0 + abs(rate)
     near = abs(before) <= NEAR * slope
@@ -195,4 +235,5 @@ def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any
     small = abs(value) <= zero
     due = (1.0 - mine) * fired.maximum(abs(before) <= SMALL * slope)
     at_zero = due.where(side, (rate > 0.0).where(1.0, (rate < 0.0).where(-1.0, 0.0)))
-    return small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    found = small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    return (mine * turns).where(-side, found)

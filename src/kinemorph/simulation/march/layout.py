@@ -35,6 +35,7 @@ class Status(IntEnum):
     LOGGED = 11  # the log of jumps is full
     ENOUGH = 12  # as many jumps have happened as were asked for
     STOPPED = 13  # a jump ended the run
+    REST = 14  # after a jump its guard stays at zero
 
 
 class Layout:
@@ -65,15 +66,22 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use."""
+    """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use.
 
-    make: Callable[[], Program]
+    Without `make`, the state stays the same: the event is only recorded, or ends the run.
+    """
+
+    make: Callable[[], Program] | None = None
     stop: bool = False  # whether the run ends there
+    rests: bool = False  # whether the run ends if the guard stays at zero: a ball that lies on the ground
 
     @cached_property
-    def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses)."""
-        return self.make()
+    def program(self) -> Program | None:
+        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses); None where the state stays the same.
+
+        `LocalInstant` explains the letters.
+        """
+        return None if self.make is None else self.make()
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ is compiled, and compiled code returns at events. A run may be carried out in pi
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +23,15 @@ from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.event_log import Jumped, cut_at_jumps
+from kinemorph.simulation.results.outcome import Outcome, comes_to_rest, stays_at_zero, stopped_after, stopped_by
+from kinemorph.simulation.results.trajectory import Event, EventKind, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import Switches, read_jumps, state_groups
+from kinemorph.simulation.running.switches import Switches, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
-from kinemorph.words import counted
 
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
@@ -108,9 +110,14 @@ class Run:
         held: Regular | None,
         callback: Regular | None,
         named: bool = False,
+        most_events: float = math.inf,
     ) -> None:
-        """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name."""
+        """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name.
+
+        The run ends after `most_events` events.
+        """
         self.stepper, self.times, self.until = stepper, times, float(times[-1])
+        self.most = stepper.most_jumps = most_events
         self.held, self.callback, self.named = held, callback, named
         self.events: list[Event] = []
         self.done: list[list[Samples]] = [[]]  # by segment
@@ -121,12 +128,17 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
+        self.format = log_format(stepper.watch) if stepper.watch else None
         self.endless: str | None = None  # a message where jumps at one instant do not stop
+        self.pending: list[Jumped] = []  # jumps before which samples are wanted that no call has returned yet
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
         try:
-            return self._carried_out(progress)
+            outcome = self._carried_out(progress)
+            if self.pending:
+                self._store(np.zeros(0), np.zeros((0, len(self.pending[0].before))))
+            return outcome
         except ControllerError as error:
             self._keep_now()
             return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
@@ -180,11 +192,11 @@ class Run:
             if marched.status is Status.TICK:
                 self._tick()
                 continue
-            if self.left is None and (outcome := self._jumped(marched)) is not None:
-                return outcome
             if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
+            if self.left is None and (outcome := self._jumped(marched)) is not None:
+                return outcome
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
                 self._tick()  # a tick at the same instant comes after the event
@@ -200,9 +212,13 @@ class Run:
         if self.endless is not None:
             return Outcome("failed", t, self.endless)
         if marched.status is Status.STOPPED:
-            return Outcome("stopped", t, f"Event '{self.events[-1].name}' ended the run at t = {t:.9g} s.")
+            return Outcome("stopped", t, stopped_by(self.events[-1].name, t))
         if marched.status is Status.ENOUGH:
-            return Outcome("stopped", t, f"The run ended at t = {t:.9g} s, after {counted(len(self.events), 'event')}.")
+            return Outcome("stopped", t, stopped_after(len(self.events), t))
+        if marched.status is Status.REST:
+            last = self.events[-1]
+            self.events.append(Event(t, last.name, "rest", last.after, last.after))
+            return Outcome("rest", t, stays_at_zero(last.name, t))
         return None
 
     def _wanted(self, until: float) -> Array:
@@ -219,20 +235,28 @@ class Run:
             if left is not None:
                 kept = left[0] + 1
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
-        times, rows = marched.times[:kept], marched.rows[:kept]
-        for jump in () if marched.jumps is None else read_jumps(self.stepper, marched.jumps):
-            earlier = int(np.searchsorted(times, jump.event.t, side="left"))
-            self._keep(times[:earlier], rows[:earlier])
-            self._keep_at(jump.event.t, jump.before)
-            self.done.append([])  # the state jumps: another segment starts
-            self._keep_at(jump.event.t, jump.after)
-            self.events.append(jump.event)
-            self.endless = self.endless or self.switches.endless(jump.event.t, jump.event.name)
-            later = int(np.searchsorted(times, jump.event.t, side="right"))  # a sample at this time is `after`
-            times, rows = times[later:], rows[later:]
-        self._keep(times, rows)
+        for row in () if marched.jumps is None else marched.jumps:
+            assert self.format is not None
+            event = self.format.event(row)
+            self.events.append(event)
+            self.endless = self.endless or self.switches.endless(event.t, event.name)
+            self.pending += [self.format.jumped(row)] if self.format.mark(row).jumps else []
         self.next += kept
+        ahead = self.times[self.next] if self.left is None and self.next < len(self.times) else math.inf
+        self._store(marched.times[:kept], marched.rows[:kept], ahead)
         return marched
+
+    def _store(self, times: Array, rows: Array, ahead: float = math.inf) -> None:
+        """Stores samples and begins a segment at each jump; jumps after the time `ahead` [s], the next sample, wait."""
+        ready = [jump for jump in self.pending if jump.t <= ahead]
+        self.pending = self.pending[len(ready) :]
+        if self.left is not None:
+            ready = [jump for jump in ready if jump.t <= self.left.t]
+        for k, (t, some) in enumerate(cut_at_jumps(times, rows, ready)):
+            if k:
+                self.done.append([])  # the state jumps: another segment starts
+            known = int(bool(self.done[-1]) and len(t) > 0 and self.done[-1][-1].t[-1] == t[0])
+            self._keep(t[known:], some[known:])
 
     def _keep_at(self, t: float, row: Array) -> None:
         """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
@@ -279,12 +303,14 @@ class Run:
         stepper = self.stepper
         assert stepper.watch is not None
         ended: Outcome | None = None
-        t = stepper.state.t
+        t, count = stepper.state.t, len(self.events)
         for index in fired:
+            if len(self.events) >= self.most:
+                break
             if index >= len(stepper.watch.guards):
                 if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
-                ended = ended or self._switch(stepper.watch.switches[index - len(stepper.watch.guards)])
+                ended = ended or self._switch(index)
                 continue
             guard = stepper.watch.guards[index]
             before = state_groups(self.stepper)
@@ -302,14 +328,13 @@ class Run:
             kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
             self.events.append(Event(t, guard.name, kind, before, after))
             if guard.stop:
-                ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
+                ended = ended or Outcome("stopped", t, stopped_by(guard.name, t))
             elif guard.reset is not None and stepper.side(index) == 0.0:
                 self.events.append(Event(t, guard.name, "rest", after, after))
-                ended = Outcome(
-                    "rest",
-                    t,
-                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0.",
-                )
+                ended = Outcome("rest", t, stays_at_zero(guard.name, t))
+        stepper.most_jumps -= len(self.events) - count
+        if ended is None and len(self.events) >= self.most:
+            ended = Outcome("stopped", t, stopped_after(len(self.events), t))
         if ended is not None:
             self._keep_now()
         return ended
@@ -326,19 +351,21 @@ class Run:
         except Exception as error:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
-    def _switch(self, switch: int) -> Outcome | None:
+    def _switch(self, guard: int) -> Outcome | None:
         """Lets an element change its memory, or takes an edge; returns an Outcome if the run ends there."""
-        jumps = self.stepper.watch is not None and self.stepper.watch.edge(switch) is not None
+        assert self.format is not None
+        jumps = self.format.marks[guard].jumps
         if jumps:
             self._keep_now()
-        event, endless = self.switches.carry_out(self.stepper, switch)
+        row, reason = self.switches.carry_out(self.stepper, self.format, guard)
+        event = self.format.event(row)
         self.events.append(event)
         if jumps:
             self.done.append([])  # the state jumps: another segment starts
             self._keep_now()
-        if event.kind == "stop":
-            return Outcome("stopped", event.t, f"Event '{event.name}' ended the run at t = {event.t:.9g} s.")
-        return None if endless is None else Outcome("failed", event.t, endless)
+        if reason is not None:
+            return Outcome("failed", event.t, reason)
+        return Outcome("stopped", event.t, stopped_by(event.name, event.t)) if event.kind == "stop" else None
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
         """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
@@ -347,12 +374,7 @@ class Run:
             return None
         after = state_groups(self.stepper)
         self.events.append(Event(end, guard.name, "rest", after, after))
-        return Outcome(
-            "rest",
-            end,
-            f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
-            f"the motion comes to rest at t = {end:.9g} s.",
-        )
+        return Outcome("rest", end, comes_to_rest(guard.name, end, self.paces[index].last))
 
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""

@@ -17,13 +17,14 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ControllerError, SlowRunWarning
-from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.batch_run import BatchRun, Whole
-from kinemorph.simulation.results.event import Event
+from kinemorph.simulation.march.layout import HUGE, Status
+from kinemorph.simulation.results.batch_run import GOOD, BatchRun, FinalStates
+from kinemorph.simulation.results.event_log import EventLog, Whole
 from kinemorph.simulation.results.trajectory import Statistics
+from kinemorph.simulation.running.batch_log import BatchLog, Ending
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
-from kinemorph.simulation.running.switches import Switches
+from kinemorph.simulation.running.switches import Switches, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
@@ -44,12 +45,14 @@ class Fleet:
         given: Mapping[str, Array],
         known: Sequence[str],
         times: Array,
-        most: int | None,
+        most: tuple[int | None, int | None],
         threads: int | None,
+        keep_events: bool = True,
     ) -> None:
+        """`most` are the largest numbers of steps and of events of a state, None where there is no such limit."""
         self.one, self.plant, self.given, self.times = one, one.plant, given, times
         self.known = known  # names of memory that the user gave
-        self.most = math.inf if most is None else float(most)
+        self.most, self.most_events = (HUGE if number is None else float(number) for number in most)
         n_row = self.plant.nq + self.plant.nv + self.plant.nx + len(self.plant.m)
         count = len(given["q"])
         self.memory = np.tile(one.memory, (count, 1))
@@ -63,8 +66,8 @@ class Fleet:
         self.ends = np.zeros((count, 2), np.int64)  # written at once: an interruption leaves both old, or both new
         self.done, self.status = self.ends.T  # views: samples that each state has reached, and its Status
         self._sample_first()
-        self.events: dict[int, list[Event]] = {}
-        self._switches: dict[int, Switches] = {}
+        self.log = BatchLog(one.watch, count, keep=keep_events) if one.watch else None
+        self.rests: dict[int, Ending] = {}  # of states whose events came ever faster
         self.domains = DomainWatch(self.plant)
         self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
@@ -75,7 +78,8 @@ class Fleet:
         self.paces: dict[Any, float] = one.plant.kept.setdefault("batch_paces", {})  # of earlier batches
         self.pace = (one.method.name, one.fixed, threads)
         self.tries = self.paces.get(self.pace, float(FIRST_TRIES))  # of all states together in the next call
-        self.most_states = max(LEAST_STATES, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # in one call
+        sizes = one.plan.size + sum(math.prod(port.shape) for port in one.run.outputs)
+        self.most_states = max(LEAST_STATES, ROOM // (8 * sizes))  # in one call
         self.threads = threads
         self._compile()
 
@@ -135,9 +139,8 @@ class Fleet:
 
     def _so_far(self) -> tuple[float, float, int]:
         """The mean of the times that states have reached [s], of their next step sizes, and how many failed."""
-        failed = self.status != Status.GOING
-        t = np.where(failed, self.times[-1], self.at("t"))
-        return float(np.mean(t)), float(np.mean(self.at("h"))), int(failed.sum())
+        t = np.where(self.status != Status.GOING, self.times[-1], self.at("t"))
+        return float(np.mean(t)), float(np.mean(self.at("h"))), int((~np.isin(self.status, GOOD)).sum())
 
     def _call(self, group: Whole) -> None:
         """Advances the states with indices `group` by one call of machine code, and stores their samples."""
@@ -153,7 +156,7 @@ class Fleet:
             counts = np.minimum(float(samples), len(self.times) - done).astype(float)
         tried = self._tried(group)
         limits = self.one.limits.copy()
-        limits[4] = min(MOST_TRIES, max(1.0, self.tries // n))
+        limits[4], limits[5] = min(MOST_TRIES, max(1.0, self.tries // n)), self.most_events
         looks = (tried // MOST_TRIES + 1.0) * MOST_TRIES
         left = np.minimum(self.most, looks) - tried  # tries until a state is looked at, whatever the pace of calls
         if (left < limits[4]).any():  # each state has its own number of tries left
@@ -172,13 +175,17 @@ class Fleet:
             for state, begin, count, row in zip(group.tolist(), done.tolist(), got.tolist(), rows, strict=True):
                 self.rows[state, begin : begin + count] = row[:count]
         now = self._tried(group)
-        status[(status == Status.BUDGET) & (now < self.most)] = Status.GOING
+        status[(status == Status.BUDGET) & (now < self.most) | (status == Status.LOGGED)] = Status.GOING
         if self.plant.robot is not None:
             self._find_runaways(group, rows, done, got, status)
+        for k in np.flatnonzero((status != Status.GOING) & (status != Status.GIVEN_UP) & (got == samples)).tolist():
+            got[k] += self._catch_up(int(group[k]), int(done[k] + got[k]))
+        if len(outs) > 5:
+            self._note_jumps(group, outs[5], outs[6].astype(np.int64), done, got, status)
         for k in np.flatnonzero((status == Status.GOING) & (now == looks)).tolist():
             status[k] = self._look_at(int(group[k]))
         for k in np.flatnonzero(status == Status.EVENT).tolist():
-            status[k] = self._switch(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
+            status[k] = self._happen(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
         self.ends[group] = np.stack([done + got, status], axis=1)
         each = took / max(1.0, float((now - tried).sum()))  # [s] for one try of one state
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
@@ -200,9 +207,8 @@ class Fleet:
         for k in np.flatnonzero(bad.any(axis=1)).tolist():
             state, sample = int(group[k]), int(np.argmax(bad[k]))
             got[k], status[k] = sample + 1, Status.GIVEN_UP
-            self.rows[state, done[k] + sample + 1 :] = np.nan
             t = float(self.times[done[k] + sample])
-            self.one.plan.array(self.memory[state], "t")[...] = t
+            self._put_back(state, t, rows[k, sample])
             reason = runs_away(self.plant, t, rows[k, sample, speeds], self.one.options.step)
             if reason is None:
                 left = self.domains.left(np.array([t]), rows[k, [sample], : self.plant.nq], self.given["p"][state])
@@ -223,28 +229,103 @@ class Fleet:
         self._reasons[k] = reason
         return Status.GIVEN_UP
 
-    def _switch(self, k: int, fired: Sequence[int]) -> Status:
-        """Lets elements of state k switch, as `running.execution` does in a single run; returns its new status.
+    def _catch_up(self, k: int, done: int) -> int:
+        """Stores the samples of state k up to its present time that did not fit into the call; returns their number."""
+        t, begun, samples = float(self.at("t")[k]), done, self.one.rows
+        last = int(np.searchsorted(self.times, t, side="right"))
+        while done < last:
+            wanted = self.times[done : min(last, done + samples)]
+            times = np.append(wanted, np.zeros(samples - len(wanted)))
+            outs = tuple(np.empty(port.shape) for port in self.one.run.outputs)
+            ins = (self.memory[k], times, np.array(float(len(wanted))), np.array(t), self.one.limits)
+            self.one.run.raw(outs, *ins, self.given["u"][k], self.given["p"][k])
+            self.memory[k], self.rows[k, done : done + len(wanted)] = outs[0], outs[1][: len(wanted)]
+            done += len(wanted)
+        return done - begun
 
-        `fired` are the indices of the guards that have fallen through zero.
+    def _put_back(self, k: int, t: float, row: Array) -> None:
+        """Ends the run of state k at an earlier time t [s], in the state `row` = [q, v, x, m]; drops later samples."""
+        plan, memory, nq, ns = self.one.plan, self.memory[k], self.plant.nq, self.plant.ns
+        plan.array(memory, "t")[...] = t
+        plan.array(memory, "base")[:], plan.array(memory, "m_next")[:] = row[:nq], row[nq + ns - self.plant.nv :]
+        plan.array(memory, "s")[self.plant.nv :] = row[nq : nq + ns - self.plant.nv]
+        self.rows[k, np.searchsorted(self.times, t, side="right") :] = np.nan
+
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _note_jumps(self, group: Whole, log: Array, logged: Whole, done: Whole, got: Whole, status: Whole) -> None:
+        """Stores the jumps of a call, and ends the runs that come to rest or whose elements switch without end.
+
+        The arguments are as in `_find_runaways`; the first `logged` (n,) rows of the `log` (n, rows, width) are jumps.
         """
-        one = self._stepper_of(k)
-        assert one.watch is not None
+        assert self.log is not None
+        for k in np.flatnonzero((status == Status.GIVEN_UP) & (logged > 0)).tolist():  # its run ended earlier
+            logged[k] = np.count_nonzero(log[k, : logged[k], 0] <= self.at("t")[group[k]])
+        ended = {ending.run: ending for ending in self.log.add(group, log, logged)}
+        for k in np.flatnonzero(np.isin(group, list(ended))).tolist() if ended else ():
+            ending = ended[int(group[k])]
+            status[k], got[k] = self._end(ending), np.searchsorted(self.times, ending.t, side="right") - done[k]
+        for k in np.flatnonzero((status == Status.REST) & ~np.isin(group, list(ended))).tolist():
+            last = log[k, logged[k] - 1]
+            self.log.add_rest(int(group[k]), int(last[1]), float(last[0]), self.log.format.jumped(last).after)
+
+    def _end(self, ending: Ending) -> Status:
+        """Ends a run where its events say so; returns its status."""
+        self._put_back(ending.run, ending.t, ending.state)
+        if ending.status is Status.REST:
+            self.rests[ending.run] = ending
+            self.rows[ending.run, self.times == ending.t] = ending.state
+        else:
+            self._reasons[ending.run] = ending.message
+        return ending.status
+
+    def _happen(self, k: int, fired: Sequence[int]) -> Status:
+        """Carries out the events of state k that are not compiled, as `running.execution` does; returns its new status.
+
+        `fired` are the indices of the guards that have changed their sign.
+        """
+        one, log = self._stepper_of(k), self.log
+        assert one.watch is not None and log is not None
         one.cross(tuple(fired))
-        ended = Status.GOING
-        for switch in fired:
-            if not one.watch.is_met(switch, *one.inputs):
-                continue
-            event, endless = self._switches.setdefault(k, Switches()).carry_out(one, switch)
-            self.events.setdefault(k, []).append(event)
-            if endless is not None:
-                ended, self._reasons[k] = Status.GIVEN_UP, endless
+        rows: list[Array] = []
+        ended, count = Status.GOING, int(self.at("events")[k])
+        for guard in fired:
+            if ended is not Status.GOING or count + len(rows) >= self.most_events:
+                break
+            if guard < len(one.watch.guards):
+                rows.append(self._reset(one, guard))
+                if one.watch.guards[guard].reset is not None and one.side(guard) == 0.0:
+                    ended = Status.REST
+            elif one.watch.is_met(guard, *one.inputs):
+                row, reason = Switches().carry_out(one, log.format, guard)
+                rows.append(row)
+                if reason is not None:
+                    ended, self._reasons[k] = Status.GIVEN_UP, reason
+            if rows and log.format.mark(rows[-1]).kind == "stop":
+                ended = Status.STOPPED
         try:
             one.tick()  # a tick at the same instant comes after the event
         except ControllerError:
             ended = Status.TICK
         self.memory[k] = one.memory
-        return ended
+        self.at("events")[k] = count + len(rows)
+        if not rows:
+            return ended
+        for ending in log.add(np.array([k]), np.array(rows)[None], np.array([len(rows)])):
+            return self._end(ending)
+        if ended is Status.REST:
+            log.add_rest(k, int(rows[-1][1]), float(rows[-1][0]), log.format.jumped(rows[-1]).after)
+        return Status.ENOUGH if ended is Status.GOING and count + len(rows) >= self.most_events else ended
+
+    def _reset(self, one: Stepper, guard: int) -> Array:
+        """Lets the state of the stepper jump at an event of a guard of the user; returns the row of the event."""
+        assert one.watch is not None and self.log is not None
+        before = state_groups(one)
+        after = one.watch.reset(guard, *one.inputs)
+        if after is not None:
+            one.m = after.m
+            one.place(None, after.q, after.v, after.x)
+        return self.log.format.row(one.state.t, guard, (before, state_groups(one)))
 
     def _stepper_of(self, k: int) -> Stepper:
         """The stepper that all states share, set to state k."""
@@ -267,7 +348,15 @@ class Fleet:
         name = self.one.method.name
         settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(self.times[-1])}
         last = self.times[np.maximum(self.done, 1) - 1]
+        ends = np.where(np.isin(self.status, (Status.GOING, Status.INTERRUPTED)), last, self.at("t"))
+        for k, ending in self.rests.items():
+            ends[k] = ending.end
         q, v, x, m = np.split(self.rows[:, :count], np.cumsum([plant.nq, plant.nv, plant.nx]), axis=-1)
+        s, sizes = self.at("s"), (plant.nq, plant.nv, plant.nx, len(plant.m))
+        final = FinalStates(
+            *(self.at("t").copy(), self.at("base").copy(), s[:, plant.nv : 2 * plant.nv].copy()),
+            *(s[:, 2 * plant.nv :].copy(), self.at("m_next").copy()),
+        )
         return BatchRun(
             plant=plant,
             t=self.times[:count],
@@ -282,17 +371,19 @@ class Fleet:
             failures=self.sentences(),
             accepted=accepted,
             rejected=rejected,
-            ends=np.where(np.isin(self.status, (Status.GOING, Status.INTERRUPTED)), last, self.at("t")),
+            ends=ends,
+            final=final,
             numbers=np.arange(len(self.rows)),
             statistics=Statistics(name, int(accepted.sum()), int(rejected.sum()), self.calls, seconds, compile_seconds),
             settings={"method": name, **settings},
-            events=self.events,
+            events=self.log.finished() if self.log else EventLog.empty(len(self.rows), sizes),
+            rests={k: ending.message for k, ending in self.rests.items()},
         )
 
     def sentences(self) -> dict[int, str]:
         """The message of each failed state, by its index."""
         found = {}
-        for k in np.flatnonzero((self.status != Status.GOING) & (self.status != Status.INTERRUPTED)).tolist():
+        for k in np.flatnonzero(~np.isin(self.status, (*GOOD, Status.INTERRUPTED))).tolist():
             status, one = Status(int(self.status[k])), self._stepper_of(k)
             if status is Status.BUDGET:
                 found[k] = (

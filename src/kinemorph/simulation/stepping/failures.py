@@ -12,6 +12,7 @@ from kinemorph.plants.loop_methods import SingularPerturbation, names_independen
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
+from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
 from kinemorph.simulation.stepping.initial_state import undecided
@@ -77,6 +78,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     if status is Status.LOST:
         return _lost(stepper)
+    if status is Status.BREACH:
+        return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
     growth = np.abs(rate) / (1.0 + np.abs(s))
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
@@ -141,6 +144,35 @@ def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
         f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion that "
         f"closes loops within epsilon = {plant.loops.epsilon:g} s. Take steps below "
         f"{2.8 * plant.loops.epsilon:g} s, or leave step= out."
+    )
+
+
+def breach(stepper: PlantStepper) -> str | None:
+    """A message if the state after an event breaks constraints, with the row that is broken most; None if it does not.
+
+    Errors are relative to the sizes of rows, as in `march.jumps`.
+    """
+    plant = stepper.plant
+    if plant.constraints is None:
+        return None
+    t, q, v, x = stepper.state
+    s = np.concatenate([np.zeros(plant.nv), v, x])
+    phi, rate, _, sizes = plant.compiled("constraints")(t, q, s, stepper.m, stepper.u, stepper.p)
+    off, moving = np.abs(phi) / sizes[: len(phi)], np.abs(rate) / sizes
+    if max(off.max(initial=0.0), moving.max(initial=0.0)) <= BREACH:
+        return None
+    head = f"At t = {t:.9g} s an event led to a state that breaks constraints: "
+    if off.max(initial=0.0) > BREACH:
+        row = int(np.argmax(off))
+        return (
+            f"{head}the error of '{plant.constraint_names[row]}' is {phi[row]:.3g}; expected 0. Let the reset give "
+            "coordinates that satisfy all constraints."
+        )
+    row = int(np.argmax(moving))
+    return (
+        f"{head}the rate of '{plant.constraint_names[row]}' is {rate[row]:.3g} per second; expected 0. Let the reset "
+        "give velocities that satisfy all constraints, or describe the event by an Edge with impact='plastic', which "
+        "finds such velocities."
     )
 
 
