@@ -15,7 +15,7 @@ from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
-from kinemorph.simulation.stepping.initial_state import undecided
+from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -148,7 +148,7 @@ def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
 
 
 def breach(stepper: PlantStepper) -> str | None:
-    """A message if the state after an event breaks constraints, with the row that is broken most; None if it does not.
+    """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
 
     Errors are relative to the sizes of rows, as in `march.jumps`.
     """
@@ -158,22 +158,20 @@ def breach(stepper: PlantStepper) -> str | None:
     t, q, v, x = stepper.state
     s = np.concatenate([np.zeros(plant.nv), v, x])
     phi, rate, _, sizes = plant.compiled("constraints")(t, q, s, stepper.m, stepper.u, stepper.p)
-    off, moving = np.abs(phi) / sizes[: len(phi)], np.abs(rate) / sizes
-    if max(off.max(initial=0.0), moving.max(initial=0.0)) <= BREACH:
-        return None
-    head = f"At t = {t:.9g} s an event led to a state that breaks constraints: "
-    if off.max(initial=0.0) > BREACH:
-        row = int(np.argmax(off))
+    off, moving = phi / sizes[: len(phi)], rate / sizes
+    if np.abs(off).max(initial=0.0) > BREACH:
         return (
-            f"{head}the error of '{plant.constraint_names[row]}' is {phi[row]:.3g}; expected 0. Let the reset give "
-            "coordinates that satisfy all constraints."
+            f"At t = {t:.9g} s an event led to coordinates that break constraints, {row_gaps(plant, off, sizes)}; "
+            "expected coordinates that satisfy them. Correct the reset."
         )
-    row = int(np.argmax(moving))
-    return (
-        f"{head}the rate of '{plant.constraint_names[row]}' is {rate[row]:.3g} per second; expected 0. Let the reset "
-        "give velocities that satisfy all constraints, or describe the event by an Edge with impact='plastic', which "
-        "finds such velocities."
-    )
+    if np.abs(moving).max(initial=0.0) > BREACH:
+        return (
+            f"At t = {t:.9g} s an event led to velocities that break constraints, "
+            f"{row_gaps(plant, moving, sizes, '/s')}; "
+            "expected velocities that satisfy them. Correct the reset, or describe the event by an Edge with "
+            "impact='plastic', which finds such velocities."
+        )
+    return None
 
 
 def _lost(stepper: PlantStepper) -> str:
