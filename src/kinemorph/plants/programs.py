@@ -52,7 +52,7 @@ from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
-from kinemorph.plants.sample_instants import Instants, instants
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
@@ -74,41 +74,12 @@ class Place(NamedTuple):
     v: int
 
 
-class Stage(NamedTuple):
-    """Elements that sample (change their memory at a tick of a clock) one after the other.
-
-    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
-    of its clock.
-    """
-
-    samplers: tuple[tuple[int, int], ...]
-    python: bool
-
-
-class Tick(NamedTuple):
-    """A clock with ticks at phase + k period [s], the stages of each tick, and the names of the memory it writes."""
-
-    period: float
-    phase: float
-    stages: tuple[Stage, ...]
-    writes: tuple[str, ...] = ()
-
-    @property
-    def instants(self) -> Instants:
-        """The times at which this clock ticks [s]."""
-        return instants(self.period, self.phase)
-
-    @property
-    def compiled(self) -> bool:
-        """Whether no stage calls a Python function."""
-        return not any(stage.python for stage in self.stages)
-
-
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
 READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
-SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # default sizes of inputs
+# default sizes of inputs
+SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
 
 
 def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program | None]:
@@ -306,6 +277,9 @@ class Plant(Fixed, Shown):
         (nv,) is the first guess of the accelerations for step 0; each further step uses those of the step before it.
         `passes` is the number of linearizations of stiff forces in a step. With `centered`, other forces are evaluated
         at the middle of a step, not at its start. Raises UnsupportedError where the plant is not a robot.
+
+        Where the plant accounts for the energy of contacts (`laws.missing`), there is a third output `missing` (n,): if
+        an entry is above 0 [N], contacts made energy in that step, and it should be repeated with `a` as guess.
         """
         _ = self.implicit_law
 
@@ -315,14 +289,16 @@ class Plant(Fixed, Shown):
             for share in shares:
                 rows.append(laws.implicit(at, share * h, guess, passes, centered))
                 guess = rows[-1][1]
-            return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            found = {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            return found | ({"missing": [row[2] for row in rows]} if laws.missing else {})
 
         made, key, n = self._implicit_steps, (passes, shares, centered), len(shares)
         if key not in made:
             name = f"{'centered' if centered else 'implicit'}_step_{passes}"
-            outputs = {"out": f"{n} ns", "a": f"{n} nv"}
+            outputs = {"out": f"{n} ns", "a": f"{n} nv"} | ({"missing": f"{n}"} if self.laws.missing else {})
             program = self.traced(name, partial(steps, self.laws), "t base s h guess:nv m u p", outputs)
-            made[key] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
+            groups = {"out": ("s",) * n, "a": ("v",) * n} | ({"missing": ("h",) * n} if self.laws.missing else {})
+            made[key] = self._for_one(program, steps, groups)  # `missing` are plain numbers, as h is
         return made[key]
 
     @cached_property
@@ -355,6 +331,15 @@ class Plant(Fixed, Shown):
         are those of all constraints [N s or N m s].
         """
         return self._jump("switch", guard, q="nq", v="nv", x="nx", m="nm", lost="", impulses="nc")
+
+    def switching_of(self, count: int) -> Program:
+        """As `switching` for the first `count` guards, which are those of elements: its last input is the index."""
+        assert self.laws.jumps is not None
+        law, outputs = (
+            self.laws.jumps.switch_one,
+            {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"},
+        )
+        return self.traced("switch_one", partial(law, count), f"{AT} guard", outputs)
 
     @property
     def entering(self) -> Program:

@@ -8,7 +8,6 @@ fraction of a second; between two calls progress is reported, and Ctrl-C ends th
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -36,7 +35,7 @@ from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
-from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import Stepper
 
 FEW = 3  # runs of a batch that are checked after it
@@ -58,7 +57,7 @@ def simulate_batch(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    max_step: float = math.inf,
+    max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
     events: Guard | Sequence[Guard] = (),
@@ -104,7 +103,7 @@ def simulate_batch(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
             "Sampled, which is compiled, or use simulate for each state."
         )
-    options = step_options(plant, method, step, rtol, atol, max_step)
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
     check_positive(most_steps=most_steps, most_events=most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")

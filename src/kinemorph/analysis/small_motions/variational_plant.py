@@ -25,7 +25,8 @@ from kinemorph.algebra.scalar import is_zero
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.programs import Plant, Tick
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 
 LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside

@@ -23,6 +23,7 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
 from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.plants.jumps.guard_programs import awake, resetting
+from kinemorph.plants.jumps.pure_functions import is_pure
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
@@ -43,7 +44,8 @@ class Guard:
                     as `lambda q: q[2] - 0.1`
     `direction`     the change of sign that counts: "falling" (from positive to negative), "rising" or "both"
     `reset`         returns the state after the event as a dict of the groups that change, {"v": [...]}; its arguments
-                    are named like those of `law`, and are floats
+                    are named like those of `law`. A function that only computes with its arguments and with constants
+                    is compiled; any other function is called in Python at every event, with floats
     `stop`          whether the event ends the run
     `shortest`      the time between resets [s] below which resets that come ever faster count as rest
 
@@ -129,8 +131,8 @@ class Seldom:
 class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
-    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, events of
-    the user's guards and their resets are part of the march, as edges are; else Python carries them out.
+    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
+    events are part of the march; else Python acts at events of guards without a reset, or whose reset is not compiled.
     """
 
     def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
@@ -158,6 +160,7 @@ class Watch:
             self._traced,
             (*directions, *(-1 for _ in self.switches)),
             of_elements=not self.guards,
+            own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
             jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
@@ -167,17 +170,37 @@ class Watch:
         laws = {guard.name: guard.law for guard in self.guards}
         return self.plant.observed(laws, "guards", switches=self.switches)
 
-    def _jump(self, switch: int) -> Jump | None:
-        """The jump at an edge, which the march carries out; None for a guard of an element."""
-        edge = self.edge(switch)
-        return None if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
-
     def _own_jump(self, guard: Guard) -> Jump | None:
-        """The jump at an event of a guard of the user; None where Python carries it out."""
-        if not self.compiled:
-            return None
-        make = None if guard.reset is None else partial(_traced_reset, self.plant, guard)
-        return Jump(make, guard.stop, rests=guard.reset is not None)
+        """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
+        if guard.reset is None:
+            return Jump(None, guard.stop, moves=False) if self.compiled else None
+        try:
+            if not is_pure(guard.reset):
+                raise TracingError(
+                    "it has to compute the new state from its arguments and from numbers alone, by arithmetic and by "
+                    "functions of kinemorph.notation"
+                )
+            program = resetting(self.plant, guard.reset, guard.name)
+        except Exception as error:  # it branches on numbers, or uses NumPy in ways that cannot be traced
+            if not self.compiled:  # Python calls it
+                return None
+            if isinstance(error, (ModelError, ShapeError)):
+                raise
+            reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
+            raise UnsupportedError(
+                f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Rewrite it, or "
+                "use simulate for each state, which calls resets in Python."
+            ) from error
+        return Jump(lambda: program, guard.stop)
+
+    def _jump(self, switch: int) -> Jump:
+        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
+        edge = self.edge(switch)
+        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    @cached_property
+    def _switch(self) -> Jump:
+        return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""
@@ -269,22 +292,6 @@ class Watch:
         q, v, x, m, lost, impulses = self.plant.compiled("switching", switch)(*state)
         return Switched(q, v, x, m, float(lost), impulses)
 
-    def reset(self, guard: int, *state: Any) -> Switched | None:
-        """The state after an event of a guard of the user whose jump is compiled; None where it stays the same.
-
-        `guard` is the index of the guard, `state` is (t, base, s, m, u, p).
-        """
-        jump = self.marched.jumps[guard]
-        if jump is None or jump.program is None:
-            return None
-        run = self._resets.setdefault(guard, Seldom(jump.program))
-        q, v, x, m, lost, impulses = run(*state)
-        return Switched(q, v, x, m, float(lost), impulses)
-
-    @cached_property
-    def _resets(self) -> dict[int, Seldom]:
-        return {}
-
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
         """The groups of the state that a guard's reset changes, with their new values."""
         assert guard.reset is not None
@@ -294,20 +301,6 @@ class Watch:
                 f"the value is {changed!r}; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
-
-
-def _traced_reset(plant: Plant, guard: Guard) -> Program:
-    """The program of a guard's reset; raises UnsupportedError where it is a function that cannot be compiled."""
-    try:
-        return resetting(plant, guard.reset, guard.name)
-    except (ModelError, ShapeError):
-        raise
-    except Exception as error:
-        reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
-        raise UnsupportedError(
-            f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Write it as formulas, "
-            "or use simulate for each state, which calls resets in Python."
-        ) from error
 
 
 def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:

@@ -6,7 +6,7 @@ return to Python. Each jump is written to a log: a run reads it to know its even
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -31,10 +31,10 @@ class Jumps:
         loop, plant = self.loop, self.plant
         self.taken = loop.buffer("taken")  # the index of the guard whose jump is carried out
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
-        self.lost = loop.buffer("jump_lost")
-        self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
+        self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
+        self.moved = loop.buffer("jump_moved")  # whether q or v may have changed
         self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
-        self.moving = [jump for jump in guards.jumps if jump is not None and jump.program is not None]
+        self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
 
     @property
     def row_size(self) -> int:
@@ -70,24 +70,33 @@ class Jumps:
         loop.copy(self.old.part(nq + nv + nx, len(plant.m)), at["m_next"])
         parts = [self.new.part(0, nq), self.new.part(nq, nv), self.new.part(nq + nv, nx)]
         parts.append(self.new.part(nq + nv + nx, len(plant.m)))
-        here = loop.buffer("jump_here")
         loop.let(self.taken, lambda: -1.0)
-        for i, jump in enumerate(self.guards.jumps):
-            if jump is None:
-                continue
-            loop.let(here, lambda fired, taken: fired * (taken < 0.0), loop["fired"][i], self.taken)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                self.taken,
+                lambda taken, fired, k: ((taken < 0.0) * fired).where(k, taken),
+                *(self.taken, loop["fired"][i], self.numbers[i]),
+            )
+        here, which = loop.buffer("jump_here"), loop.buffer("jump_which")
+        loop.let(self.moved, lambda: 0.0)
+        for jump in dict.fromkeys(jump for jump in self.guards.jumps if jump is not None):
+            own = [float(i) for i, other in enumerate(self.guards.jumps) if other is jump]
+            loop.let(here, lambda taken, own=own: (taken >= own[0]) * (taken <= own[-1]), self.taken)
+            assert own == [own[0] + k for k in range(len(own))]  # guards that share a jump are neighbors
             with loop.if_(here):
-                loop.let(self.taken, lambda i=i: float(i))
+                loop.let(self.moved, lambda jump=jump: float(jump.moves))
+                loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
+                more = [which] if jump.shared else []
                 if jump.program is None:
                     self._stay()
                 else:
-                    loop.call(jump.program, [*parts, self.lost, self.impulses], site.inputs(m=at["m_next"]))
+                    loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
         self._stand()
         loop.copy(at["m_next"], parts[3])
         loop.let(at["events"], lambda n: n + 1.0, at["events"])
 
     def _stay(self) -> None:
-        """Writes code for a jump after which the state is the same."""
+        """Writes code for an event after which the state is the same."""
         loop = self.loop
         loop.copy(self.new, self.old)
         loop.let(self.lost, lambda: 0.0)
@@ -107,13 +116,13 @@ class Jumps:
 
     def _check(self) -> None:
         """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        if self.plant.constraints is None or not self.moving:
+        loop, plant = self.loop, self.plant
+        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
             return
-        moved = self._of_taken("jump_moved", [jump in self.moving for jump in self.guards.jumps])
-        with self.loop.if_(moved):
-            self._check_moved()
+        with loop.if_(self.moved):
+            self._check_constraints()
 
-    def _check_moved(self) -> None:
+    def _check_constraints(self) -> None:
         loop, at, plant, site = self.loop, self.at, self.plant, self.site
         assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
@@ -159,13 +168,19 @@ class Jumps:
         ins = site.inputs(m=at["m_next"])
         loop.call(self.plant.rate, [ds], ins)
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
-        turns = loop.constant("jump_turns", [float(jump not in self.moving) for jump in guards.jumps])
+        numbers = self.numbers
+        turns = loop.constant("jump_turns", [float(jump is not None and jump.make is None) for jump in guards.jumps])
         with loop.repeat(n) as i:
             loop.let(
                 at["sides"][i],
                 _side,
-                *(self.numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
+                *(numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
                 loop["fired"][i],
+            )
+            loop.let(
+                self.side,
+                lambda k, taken, side, known: k.equals(taken).where(side, known),
+                *(numbers[i], self.taken, at["sides"][i], self.side),
             )
             loop.let(loop["fired"][i], lambda: 0.0)
 
@@ -179,48 +194,33 @@ class Jumps:
             loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
             with loop.if_(here):
                 row = log[k]
-                for place, number in enumerate((at["t"], self.taken, self.lost)):
+                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
                     loop.copy(row[place], number)
                 if nc:
-                    loop.copy(row.part(3, nc), self.impulses)
-                loop.copy(row.part(3 + nc, self.row_size), self.old)
-                loop.copy(row.part(3 + nc + self.row_size, self.row_size), self.new)
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
         loop.let(logged, lambda n: n + 1.0, logged)
-        jumps = self.guards.jumps
-        stopping = self._of_taken("jump_stopping", [jump is not None and jump.stop for jump in jumps])
-        resting = self._of_taken("jump_resting", [jump is not None and jump.rests for jump in jumps])
-        if any(jump is not None and jump.rests for jump in jumps):
-            with loop.repeat(self.guards.count) as i:
-                loop.let(
-                    resting,
-                    lambda rests, k, taken, side: rests * (k.equals(taken) * (side * side > 0.0)).where(0.0, 1.0),
-                    *(resting, self.numbers[i], self.taken, at["sides"][i]),
-                )
+        stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
+        numbers, stopping = self.numbers, loop.buffer("jump_stopping")
+        loop.let(stopping, lambda: 0.0)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                stopping,
+                lambda some, k, taken, stop: some.maximum(k.equals(taken) * stop),
+                *(stopping, numbers[i], self.taken, stops[i]),
+            )
         loop.let(
             self.status,
-            lambda status, stopping, resting, n, most, logged: (status > 0.0).where(
+            lambda status, stopping, n, most, logged: (status > 0.0).where(
                 status,
                 (stopping > 0.0).where(
                     float(Status.STOPPED),
-                    (resting > 0.0).where(
-                        float(Status.REST),
-                        (n >= most).where(
-                            float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)
-                        ),
-                    ),
+                    (n >= most).where(float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)),
                 ),
             ),
-            *(self.status, stopping, resting, at["events"], loop["limits"][5], logged),
+            *(self.status, stopping, at["events"], loop["limits"][5], logged),
         )
-
-    def _of_taken(self, name: str, flags: Sequence[bool]) -> View:
-        """Writes code for a number that is 1 if the flag of the guard that is taken is set, else 0."""
-        loop, found = self.loop, self.loop.buffer(name)
-        loop.let(found, lambda: 0.0)
-        for i, flag in enumerate(flags):
-            if flag:
-                loop.let(found, lambda some, taken, i=i: some.maximum(taken.equals(float(i))), found, self.taken)
-        return found
 
 
 def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:

@@ -21,9 +21,9 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, sources, unknown_column
+from kinemorph.simulation.results.columns import Source, all_columns, is_group, sources, unknown_column
 from kinemorph.simulation.results.event_log import EventLog, Whole, cut_at_jumps
-from kinemorph.simulation.results.outcome import Outcome, stays_at_zero, stopped_after, stopped_by
+from kinemorph.simulation.results.outcome import Outcome, stopped_after, stopped_by
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Energy, Statistics, Trajectory
 from kinemorph.words import counted
@@ -66,7 +66,7 @@ class BatchRun(ShownBatch):
     holds the message of every run that failed, by its index. `accepted` and `rejected` (B,) count the steps of each
     run, `statistics` those of all runs together. `ends` (B,) are the times [s] at which the runs ended, `final` the
     states there, and `numbers` (B,) the indices that the runs had in the batch that was simulated. `events` are the
-    events of each run, by its index; `rests` holds the message of every run whose events came ever faster.
+    events of each run, by its index; `rests` holds the message of every run that came to rest.
     """
 
     plant: Plant
@@ -147,7 +147,7 @@ class BatchRun(ShownBatch):
         if status is Status.ENOUGH:
             return Outcome("stopped", end, stopped_after(int(self.events.counts[k]), end))
         if status is Status.REST:
-            return Outcome("rest", end, self.rests.get(k) or stays_at_zero(self.events.last_name(k), end))
+            return Outcome("rest", end, self.rests[k])
         return Outcome("failed", end, self.failures[k])
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +164,8 @@ class BatchRun(ShownBatch):
         "q", "v", "a", "x", "u", "m", "tau" and "y" give all columns of that group, shape (B, n, width).
         """
         if isinstance(wanted, str):
-            return self._whole(wanted) if wanted in WHOLE and wanted not in self._sources else self._column(wanted)
+            group = is_group(f"the batch of '{self.name}'", wanted, self._sources)
+            return self._whole(wanted) if group else self._column(wanted)
         if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
             return self._run(int(self._chosen([wanted])[0]))
         return self._some(self._chosen(wanted))

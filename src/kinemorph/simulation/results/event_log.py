@@ -1,9 +1,10 @@
 """Events as arrays: one row for each event, in the form in which the march logs jumps.
 
-    [t, mark, energy lost, impulses (nc,), q, v, x, m before, q, v, x, m after]
+    [t, mark, side, energy lost, impulses (nc,), q, v, x, m before, q, v, x, m after]
 
-A mark is the number of what happened, see `Mark`. Batches keep their events in this form, since millions of Event
-objects would take too much memory; an Event is made where one is asked for.
+A mark is the number of what happened, see `Mark`; the side is the sign of the guard afterwards, 0 where it stays zero.
+Batches keep their events in this form, since millions of Event objects would take too much memory; an Event is made
+where one is asked for.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class LogFormat:
     @property
     def width(self) -> int:
         """The length of a row."""
-        return 3 + len(self.constraints) + 2 * sum(self.sizes)
+        return 4 + len(self.constraints) + 2 * sum(self.sizes)
 
     def mark(self, row: Array) -> Mark:
         """What happened, according to a row."""
@@ -65,7 +66,7 @@ class LogFormat:
 
     def jumped(self, row: Array) -> Jumped:
         """The jump of a row."""
-        before, after = np.split(row[3 + len(self.constraints) :], 2)
+        before, after = np.split(row[4 + len(self.constraints) :], 2)
         return Jumped(float(row[0]), before, after)
 
     def event(self, row: Array) -> Event:
@@ -73,8 +74,8 @@ class LogFormat:
         mark, nc = self.mark(row), len(self.constraints)
         t, *halves = self.jumped(row)
         before, after = (dict(zip(GROUPS, np.split(half, np.cumsum(self.sizes[:3])), strict=True)) for half in halves)
-        numbers = [Quantity("energy_loss", float(row[2]), "J")] if mark.impact else []
-        for name, impulse in zip(self.constraints, row[3 : 3 + nc].tolist(), strict=True):
+        numbers = [Quantity("energy_loss", float(row[3]), "J")] if mark.impact else []
+        for name, impulse in zip(self.constraints, row[4 : 4 + nc].tolist(), strict=True):
             numbers += [Quantity(f"impulse.{name}", impulse)] if impulse else []
         return Event(t, mark.name, mark.kind, before, after, mark.note, tuple(numbers))
 
@@ -82,14 +83,14 @@ class LogFormat:
         self,
         t: float,
         mark: int,
-        sides: tuple[Mapping[str, Array], Mapping[str, Array]],
+        states: tuple[Mapping[str, Array], Mapping[str, Array]],
         lost: float = 0.0,
         impulses: Array | None = None,
     ) -> Array:
-        """The row of an event; `sides` are the states before and after, by group."""
-        forces = np.zeros(len(self.constraints)) if impulses is None else impulses
-        states = [side[group] for side in sides for group in GROUPS]
-        return np.concatenate([[t, float(mark), lost], forces, *states])
+        """The row of an event; `states` are those before and after, by group."""
+        pushes = np.zeros(len(self.constraints)) if impulses is None else impulses
+        values = [state[group] for state in states for group in GROUPS]
+        return np.concatenate([[t, float(mark), 1.0, lost], pushes, *values])
 
 
 @dataclass(frozen=True, eq=False)

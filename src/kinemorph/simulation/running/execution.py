@@ -23,12 +23,13 @@ from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.event_log import Jumped, cut_at_jumps
+from kinemorph.simulation.results.event_log import LogFormat, cut_at_jumps
 from kinemorph.simulation.results.outcome import Outcome, comes_to_rest, stays_at_zero, stopped_after, stopped_by
-from kinemorph.simulation.results.trajectory import Event, EventKind, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.trajectory import Event, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
+from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import Switches, log_format, state_groups
+from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
@@ -129,16 +130,13 @@ class Run:
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
         self.format = log_format(stepper.watch) if stepper.watch else None
-        self.endless: str | None = None  # a message where jumps at one instant do not stop
-        self.pending: list[Jumped] = []  # jumps before which samples are wanted that no call has returned yet
+        self.jumps: list[Array] = []  # rows of jumps that the march has carried out, beyond the samples so far
+        self.ended: Outcome | None = None  # the outcome where such a jump ends the run
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
         try:
-            outcome = self._carried_out(progress)
-            if self.pending:
-                self._store(np.zeros(0), np.zeros((0, len(self.pending[0].before))))
-            return outcome
+            return self._carried_out(progress)
         except ControllerError as error:
             self._keep_now()
             return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
@@ -195,7 +193,7 @@ class Run:
             if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
-            if self.left is None and (outcome := self._jumped(marched)) is not None:
+            if (outcome := self._jumped(marched)) is not None:
                 return outcome
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
@@ -209,16 +207,12 @@ class Run:
     def _jumped(self, marched: Marched) -> Outcome | None:
         """The outcome of a run that ends at one of the jumps that the march has carried out; None if it goes on."""
         t = self.stepper.state.t
-        if self.endless is not None:
-            return Outcome("failed", t, self.endless)
+        if self.ended is not None:
+            return self.ended
         if marched.status is Status.STOPPED:
             return Outcome("stopped", t, stopped_by(self.events[-1].name, t))
         if marched.status is Status.ENOUGH:
             return Outcome("stopped", t, stopped_after(len(self.events), t))
-        if marched.status is Status.REST:
-            last = self.events[-1]
-            self.events.append(Event(t, last.name, "rest", last.after, last.after))
-            return Outcome("rest", t, stays_at_zero(last.name, t))
         return None
 
     def _wanted(self, until: float) -> Array:
@@ -231,32 +225,57 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            t, rows = marched.times[:kept], marched.rows[:kept]
+            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
+            left = left or dead_point(self.domains, self.stepper, t, rows)
             if left is not None:
-                kept = left[0] + 1
+                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
-        for row in () if marched.jumps is None else marched.jumps:
-            assert self.format is not None
-            event = self.format.event(row)
-            self.events.append(event)
-            self.endless = self.endless or self.switches.endless(event.t, event.name)
-            self.pending += [self.format.jumped(row)] if self.format.mark(row).jumps else []
         self.next += kept
-        ahead = self.times[self.next] if self.left is None and self.next < len(self.times) else math.inf
-        self._store(marched.times[:kept], marched.rows[:kept], ahead)
+        self.jumps += [] if marched.jumps is None else list(marched.jumps)
+        self._store(marched.times[:kept], marched.rows[:kept])
         return marched
 
-    def _store(self, times: Array, rows: Array, ahead: float = math.inf) -> None:
-        """Stores samples and begins a segment at each jump; jumps after the time `ahead` [s], the next sample, wait."""
-        ready = [jump for jump in self.pending if jump.t <= ahead]
-        self.pending = self.pending[len(ready) :]
-        if self.left is not None:
-            ready = [jump for jump in ready if jump.t <= self.left.t]
-        for k, (t, some) in enumerate(cut_at_jumps(times, rows, ready)):
+    def _store(self, times: Array, rows: Array) -> None:
+        """Stores samples, and the jumps between them; a jump waits until all samples before it are there."""
+        if self.ended is not None:  # beyond the end of the run nothing is kept
+            return
+        following = self.times[self.next] if self.next < len(self.times) else np.inf
+        cuts, taken = [], True
+        while self.jumps and self.jumps[0][0] <= following and self.ended is None:
+            assert self.format is not None
+            row = self.jumps.pop(0)
+            taken = self._after_jump(row, self.format)
+            cuts += [self.format.jumped(row)] if self.format.mark(row).jumps else []
+            if self.ended is not None:
+                early = times <= row[0]
+                times, rows = times[early], rows[early]
+        pieces = cut_at_jumps(times, rows, cuts)
+        for k, (t, some) in enumerate(pieces if taken else pieces[:-1]):
             if k:
                 self.done.append([])  # the state jumps: another segment starts
             known = int(bool(self.done[-1]) and len(t) > 0 and self.done[-1][-1].t[-1] == t[0])
             self._keep(t[known:], some[known:])
+
+    def _after_jump(self, row: Array, form: LogFormat) -> bool:
+        """Records a jump that the march has carried out, and ends the run where it has to end there.
+
+        Returns False where the run came to rest before the jump, so that it does not count.
+        """
+        watch, index, event = self.stepper.watch, int(row[1]), form.event(row)
+        assert watch is not None
+        guard = watch.guards[index] if index < len(watch.guards) else None
+        if guard is not None:
+            self.ended = self._rest(index, guard, event.t, event.before)
+            if self.ended is not None:
+                return False
+        self.events.append(event)
+        if guard is not None and row[2] == 0.0 and not guard.stop:
+            self.ended = self._stays(guard, event.t, event.after)
+            return True
+        endless = self.switches.endless(event.t, event.name)
+        self.ended = None if endless is None else Outcome("failed", event.t, endless)
+        return True
 
     def _keep_at(self, t: float, row: Array) -> None:
         """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
@@ -316,7 +335,7 @@ class Run:
             before = state_groups(self.stepper)
             if guard.reset is not None:
                 self._keep_now()
-                ended = ended or self._rest(index, guard, t)
+                ended = ended or self._rest(index, guard, t, before)
                 if ended is not None:
                     continue
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
@@ -325,13 +344,11 @@ class Run:
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
             after = state_groups(self.stepper)
-            kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
-            self.events.append(Event(t, guard.name, kind, before, after))
+            self.events.append(Event(t, guard.name, kind_of(guard), before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, stopped_by(guard.name, t))
             elif guard.reset is not None and stepper.side(index) == 0.0:
-                self.events.append(Event(t, guard.name, "rest", after, after))
-                ended = Outcome("rest", t, stays_at_zero(guard.name, t))
+                ended = self._stays(guard, t, after)
         stepper.most_jumps -= len(self.events) - count
         if ended is None and len(self.events) >= self.most:
             ended = Outcome("stopped", t, stopped_after(len(self.events), t))
@@ -357,8 +374,7 @@ class Run:
         jumps = self.format.marks[guard].jumps
         if jumps:
             self._keep_now()
-        row, reason = self.switches.carry_out(self.stepper, self.format, guard)
-        event = self.format.event(row)
+        event, reason = self.switches.carry_out(self.stepper, self.format, guard)
         self.events.append(event)
         if jumps:
             self.done.append([])  # the state jumps: another segment starts
@@ -367,13 +383,20 @@ class Run:
             return Outcome("failed", event.t, reason)
         return Outcome("stopped", event.t, stopped_by(event.name, event.t)) if event.kind == "stop" else None
 
-    def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
-        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
+    def _stays(self, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome:
+        """The outcome of a run that ends at the time t [s] at rest, because a guard stays at zero after its reset."""
+        self.events.append(Event(t, guard.name, "rest", state, state))
+        return Outcome("rest", t, stays_at_zero(guard.name, t))
+
+    def _rest(self, index: int, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome | None:
+        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not.
+
+        `state` are the groups of the state before the event at the time t [s].
+        """
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
-        after = state_groups(self.stepper)
-        self.events.append(Event(end, guard.name, "rest", after, after))
+        self.events.append(Event(end, guard.name, "rest", state, state))
         return Outcome("rest", end, comes_to_rest(guard.name, end, self.paces[index].last))
 
     def segments(self) -> tuple[Segment, ...]:

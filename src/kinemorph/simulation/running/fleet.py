@@ -24,7 +24,6 @@ from kinemorph.simulation.results.trajectory import Statistics
 from kinemorph.simulation.running.batch_log import BatchLog, Ending
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
-from kinemorph.simulation.running.switches import Switches, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
@@ -67,7 +66,7 @@ class Fleet:
         self.done, self.status = self.ends.T  # views: samples that each state has reached, and its Status
         self._sample_first()
         self.log = BatchLog(one.watch, count, keep=keep_events) if one.watch else None
-        self.rests: dict[int, Ending] = {}  # of states whose events came ever faster
+        self.rests: dict[int, Ending] = {}  # of states that came to rest
         self.domains = DomainWatch(self.plant)
         self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
@@ -184,8 +183,6 @@ class Fleet:
             self._note_jumps(group, outs[5], outs[6].astype(np.int64), done, got, status)
         for k in np.flatnonzero((status == Status.GOING) & (now == looks)).tolist():
             status[k] = self._look_at(int(group[k]))
-        for k in np.flatnonzero(status == Status.EVENT).tolist():
-            status[k] = self._happen(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
         self.ends[group] = np.stack([done + got, status], axis=1)
         each = took / max(1.0, float((now - tried).sum()))  # [s] for one try of one state
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
@@ -251,8 +248,6 @@ class Fleet:
         plan.array(memory, "s")[self.plant.nv :] = row[nq : nq + ns - self.plant.nv]
         self.rows[k, np.searchsorted(self.times, t, side="right") :] = np.nan
 
-    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
-
     def _note_jumps(self, group: Whole, log: Array, logged: Whole, done: Whole, got: Whole, status: Whole) -> None:
         """Stores the jumps of a call, and ends the runs that come to rest or whose elements switch without end.
 
@@ -264,68 +259,13 @@ class Fleet:
         ended = {ending.run: ending for ending in self.log.add(group, log, logged)}
         for k in np.flatnonzero(np.isin(group, list(ended))).tolist() if ended else ():
             ending = ended[int(group[k])]
-            status[k], got[k] = self._end(ending), np.searchsorted(self.times, ending.t, side="right") - done[k]
-        for k in np.flatnonzero((status == Status.REST) & ~np.isin(group, list(ended))).tolist():
-            last = log[k, logged[k] - 1]
-            self.log.add_rest(int(group[k]), int(last[1]), float(last[0]), self.log.format.jumped(last).after)
-
-    def _end(self, ending: Ending) -> Status:
-        """Ends a run where its events say so; returns its status."""
-        self._put_back(ending.run, ending.t, ending.state)
-        if ending.status is Status.REST:
-            self.rests[ending.run] = ending
+            status[k], got[k] = ending.status, np.searchsorted(self.times, ending.t, side="right") - done[k]
+            self._put_back(ending.run, ending.t, ending.state)
             self.rows[ending.run, self.times == ending.t] = ending.state
-        else:
-            self._reasons[ending.run] = ending.message
-        return ending.status
-
-    def _happen(self, k: int, fired: Sequence[int]) -> Status:
-        """Carries out the events of state k that are not compiled, as `running.execution` does; returns its new status.
-
-        `fired` are the indices of the guards that have changed their sign.
-        """
-        one, log = self._stepper_of(k), self.log
-        assert one.watch is not None and log is not None
-        one.cross(tuple(fired))
-        rows: list[Array] = []
-        ended, count = Status.GOING, int(self.at("events")[k])
-        for guard in fired:
-            if ended is not Status.GOING or count + len(rows) >= self.most_events:
-                break
-            if guard < len(one.watch.guards):
-                rows.append(self._reset(one, guard))
-                if one.watch.guards[guard].reset is not None and one.side(guard) == 0.0:
-                    ended = Status.REST
-            elif one.watch.is_met(guard, *one.inputs):
-                row, reason = Switches().carry_out(one, log.format, guard)
-                rows.append(row)
-                if reason is not None:
-                    ended, self._reasons[k] = Status.GIVEN_UP, reason
-            if rows and log.format.mark(rows[-1]).kind == "stop":
-                ended = Status.STOPPED
-        try:
-            one.tick()  # a tick at the same instant comes after the event
-        except ControllerError:
-            ended = Status.TICK
-        self.memory[k] = one.memory
-        self.at("events")[k] = count + len(rows)
-        if not rows:
-            return ended
-        for ending in log.add(np.array([k]), np.array(rows)[None], np.array([len(rows)])):
-            return self._end(ending)
-        if ended is Status.REST:
-            log.add_rest(k, int(rows[-1][1]), float(rows[-1][0]), log.format.jumped(rows[-1]).after)
-        return Status.ENOUGH if ended is Status.GOING and count + len(rows) >= self.most_events else ended
-
-    def _reset(self, one: Stepper, guard: int) -> Array:
-        """Lets the state of the stepper jump at an event of a guard of the user; returns the row of the event."""
-        assert one.watch is not None and self.log is not None
-        before = state_groups(one)
-        after = one.watch.reset(guard, *one.inputs)
-        if after is not None:
-            one.m = after.m
-            one.place(None, after.q, after.v, after.x)
-        return self.log.format.row(one.state.t, guard, (before, state_groups(one)))
+            if ending.status is Status.REST:
+                self.rests[ending.run] = ending
+            else:
+                self._reasons[ending.run] = ending.message
 
     def _stepper_of(self, k: int) -> Stepper:
         """The stepper that all states share, set to state k."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.simulation.march.guards import RESOLUTION, Watch
+from kinemorph.simulation.march.guards import RESOLUTION, Guard, Watch
+from kinemorph.simulation.results.event import Event, EventKind
 from kinemorph.simulation.results.event_log import LogFormat, Mark
 from kinemorph.simulation.stepping.failures import breach
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -22,8 +23,8 @@ class Switches:
         """`last` is the time of the switch before the first one that is counted [s]."""
         self._together, self._last = 0, last
 
-    def carry_out(self, stepper: PlantStepper, form: LogFormat, guard: int) -> tuple[Array, str | None]:
-        """Lets the state change now; returns the row of the event in a log, and a message if the run has to end.
+    def carry_out(self, stepper: PlantStepper, form: LogFormat, guard: int) -> tuple[Event, str | None]:
+        """Lets the state change now; returns the event, and a message if the run has to end.
 
         `guard` is the index in the stepper's Watch of the guard of an element or of an edge that fell through zero. The
         run ends where elements switch without end, or where an edge leads to a state that breaks constraints.
@@ -40,8 +41,8 @@ class Switches:
         else:
             stepper.place(None, after.q, after.v, after.x)
             broken = breach(stepper)
-        row = form.row(t, guard, (before, state_groups(stepper)), after.lost, after.impulses)
-        return row, self.endless(t, form.marks[guard].name) or broken
+        event = form.event(form.row(t, guard, (before, state_groups(stepper)), after.lost, after.impulses))
+        return event, self.endless(t, event.name) or broken
 
     def endless(self, t: float, name: str) -> str | None:
         """Counts a switch `name` at the time t [s]; returns a message if switches at one instant do not stop."""
@@ -61,14 +62,7 @@ def log_format(watch: Watch) -> LogFormat:
     The guards of a Watch are those of the user, then those of elements and edges.
     """
     plant = watch.plant
-    marks = [
-        Mark(
-            guard.name,
-            "stop" if guard.stop else "crossing" if guard.reset is None else "reset",
-            guard.reset is not None,
-        )
-        for guard in watch.guards
-    ]
+    marks = [Mark(guard.name, kind_of(guard), guard.reset is not None) for guard in watch.guards]
     for switch in watch.switches:
         edge, name = watch.edge(switch), plant.guards[switch]
         if edge is None:
@@ -78,6 +72,11 @@ def log_format(watch: Watch) -> LogFormat:
             marks.append(Mark(name, "stop" if edge.stop else "edge", True, begun, edge.impact != "none"))
     rests = [Mark(guard.name, "rest") for guard in watch.guards]
     return LogFormat((*marks, *rests), (plant.nq, plant.nv, plant.nx, len(plant.m)), tuple(plant.constraint_names))
+
+
+def kind_of(guard: Guard) -> EventKind:
+    """The kind of the events of a guard of the user."""
+    return "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
 
 
 def state_groups(stepper: PlantStepper) -> dict[str, Array]:
