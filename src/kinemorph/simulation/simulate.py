@@ -64,6 +64,7 @@ def simulate(
     locked: str | Sequence[str] = (),
     loops: str | LoopMethod | None = None,
     events: Guard | Dock | Undock | Sequence[Guard | Dock | Undock] = (),
+    most_events: int | None = None,
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
@@ -109,6 +110,8 @@ def simulate(
                     settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
                     undocks (see `kinemorph.modules.Dock`)
+    `most_events`   ends the run after this many events: changes of sign of guards, edges of an automaton, switches of
+                    elements
 
     Results.
 
@@ -130,7 +133,13 @@ def simulate(
     before = start if isinstance(start, Trajectory) else None
     powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    check_positive(most_events=most_events)
     docked = _docked_run(model, asked, changes, guards, before)
+    if docked and most_events is not None:
+        raise UnsupportedError(
+            f"most_events is {most_events}; a run in which modules dock or undock cannot end after a number of events. "
+            "Leave it out, or end the run by a Guard with stop=True."
+        )
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
     checkpoints = Checkpoints(save) if save is not None else None
@@ -151,7 +160,8 @@ def simulate(
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
         warn_before(model, plant, stepper.state.q, driven=driven)
-        outcome = ledger.carry_out(Run(stepper, times, *regular))
+        most = math.inf if most_events is None else most_events
+        outcome = ledger.carry_out(Run(stepper, times, *regular, most_events=most))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)

@@ -20,7 +20,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
 from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.jumps.pure_functions import is_pure
@@ -131,10 +131,11 @@ class Seldom:
 class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
-    With `located`, the guards of the plant's elements are included, after those of the user.
+    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
+    events are part of the march; else Python acts at events of guards without a reset, or whose reset is not compiled.
     """
 
-    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
@@ -145,7 +146,7 @@ class Watch:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
-        self.plant, self.guards, self.located = plant, tuple(guards), located
+        self.plant, self.guards, self.located, self.compiled = plant, tuple(guards), located, compiled
         edges = plant.automaton.edges if plant.automaton else ()
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
@@ -171,12 +172,25 @@ class Watch:
 
     def _own_jump(self, guard: Guard) -> Jump | None:
         """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
-        if guard.reset is None or not is_pure(guard.reset):
-            return None
+        if guard.reset is None:
+            return Jump(None, guard.stop, moves=False) if self.compiled else None
         try:
+            if not is_pure(guard.reset):
+                raise TracingError(
+                    "it has to compute the new state from its arguments and from numbers alone, by arithmetic and by "
+                    "functions of kinemorph.notation"
+                )
             program = resetting(self.plant, guard.reset, guard.name)
-        except Exception:  # it branches on numbers, or uses NumPy in ways that cannot be traced: Python calls it
-            return None
+        except Exception as error:  # it branches on numbers, or uses NumPy in ways that cannot be traced
+            if not self.compiled:  # Python calls it
+                return None
+            if isinstance(error, (ModelError, ShapeError)):
+                raise
+            reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
+            raise UnsupportedError(
+                f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Rewrite it, or "
+                "use simulate for each state, which calls resets in Python."
+            ) from error
         return Jump(lambda: program, guard.stop)
 
     def _jump(self, switch: int) -> Jump:
@@ -289,14 +303,15 @@ class Watch:
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:
     """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
-    key = (tuple(guards), located)
+    compiled = compiled and bool(guards)
+    key = (tuple(guards), located, compiled)
     try:
-        found = known.pop(key, None) or Watch(plant, guards, located=located)
+        found = known.pop(key, None) or Watch(plant, guards, located=located, compiled=compiled)
     except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
-        return Watch(plant, guards, located=located)
+        return Watch(plant, guards, located=located, compiled=compiled)
     known[key] = found
     while len(known) > MOST_WATCHES:
         del known[next(iter(known))]
