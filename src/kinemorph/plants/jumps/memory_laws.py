@@ -113,7 +113,7 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
         return phases.taken_edge(loaded, number, now)
     changed = _changed(loaded, {index: member.law.switch(member.element, _now(loaded, at).views[index], number)}, at)
     nothing = [0.0] * len(loaded.constraint_names)
-    return {"q": now.q, "v": now.v, **changed, "lost": 0.0, "impulses": nothing}
+    return {"q": now.q, "v": now.v, "x": changed["x"], "m": changed["m"], "lost": 0.0, "impulses": nothing}
 
 
 def enter(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:

@@ -4,7 +4,7 @@
     Edge    the guard that ends one phase, and how the state jumps before the next one begins
 
 The robot is the same in all phases, as a rule with a floating base: an element that holds a foot acts in some phases
-and sleeps in the others, so that nobody writes equations for each phase. The present phase is memory of the run, and
+and sleeps in the others, and no phase needs equations of its own. The present phase is memory of the run, and
 its number is the column "phase". An element that no phase names acts in all phases.
 """
 
@@ -56,6 +56,8 @@ class Edge:
                 that returns {"v": [...]}, with values for some of q, v, x and m
     `impact`    "plastic": velocities jump, by impulses, to velocities that satisfy all constraints and locked joints
                 of the target; "none": they do not change
+    `during`    the phase whose constraints and locked joints the impact satisfies, by default the target: at the heel
+                strike of a walker with knees both knees are locked, and one of them is released after the impact
     `stop`      whether the run ends here
 
     In this order: names are exchanged, values are reset, the target phase begins (points are held where they are now),
@@ -70,6 +72,7 @@ class Edge:
     relabel: Pairs = ()
     reset: Pairs | Callable[..., Any] = ()
     impact: Literal["plastic", "none"] = "plastic"
+    during: str = ""
     stop: bool = False
 
     def __post_init__(self) -> None:
@@ -77,6 +80,11 @@ class Edge:
             given = getattr(self, key)
             if not (key == "reset" and callable(given)):
                 object.__setattr__(self, key, _pairs(self, key, given))
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The names of all phases that the edge names."""
+        return (self.source, self.target, self.during) if self.during else (self.source, self.target)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -124,7 +132,7 @@ class Automaton:
 
     def _unknown(self) -> list[Problem]:
         known = [phase.name for phase in self.phases]
-        named = [(f"edge '{edge.name}'", name) for edge in self.edges for name in (edge.source, edge.target)]
+        named = [(f"edge '{edge.name}'", name) for edge in self.edges for name in edge.phases]
         named += [("initial", self.initial)] if self.initial else []
         return [
             Problem(
