@@ -150,7 +150,7 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_before(model, plant, stepper.state.q, driven=driven)
+        warn_before(model, plant, stepper.state.q, driven=driven, stepper=stepper)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:
