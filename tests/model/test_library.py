@@ -45,6 +45,8 @@ SIZES = {
     "compass_walker": (4, 4, 4, 0),
     "kneed_walker": (6, 6, 6, 0),
     "slip_runner": (2, 2, 2, 0),
+    "raibert_hopper": (5, 5, 5, 0),
+    "rabbit": (7, 7, 7, 0),
     "whipple_bicycle": (10, 9, 4, 0),
     "planar_bike": (7, 7, 5, 0),
     "rover": (16, 15, 11, 0),

@@ -10,7 +10,12 @@ import math
 import numpy as np
 import pytest
 
-from kinemorph import library
+from kinemorph import derive, library
+from kinemorph.elements import Automaton, Edge, Hold, Phase, Probe, TorsionSpring
+from kinemorph.model.body import Body
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.system import System
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
@@ -88,6 +93,50 @@ def test_the_walker_with_knees_locks_and_strikes_at_the_known_times() -> None:
     assert heels[-1].after["q"][2:] == pytest.approx(model.settings.q[2:], abs=1e-6)
     assert heels[-1].after["v"][2:] == pytest.approx(model.settings.v[2:], abs=1e-6)
     assert np.abs([event.before["v"][[3, 5]] for event in heels]).max() < 1e-9  # both knees are locked
+
+
+def test_a_hopper_leaves_the_ground_with_its_momentum() -> None:
+    """A leg that locks where it is long again pulls up its foot; the foot, which stood before, is held no more."""
+    builder = RobotBuilder("hopper").add(Body("body", 10.0), Body("foot", 1.0))
+    builder.joint("z", "prismatic", "world", "body")
+    builder.joint("leg", "prismatic", "body", "foot", translation=(0.0, 0.0, -1.0), axis=(0.0, 0.0, -1.0))
+    phases = (Phase("flight", locked="leg"), Phase("stance", ("foothold", "spring")))
+    edges = (Edge("touchdown", "flight", "stance", "toe.z"), Edge("liftoff", "stance", "flight", "-q.leg"))
+    parts = (Hold("foothold", "foot", axes="z"), Probe("toe", "foot"), TorsionSpring("spring", "leg", 3000.0))
+    run = simulate(System(builder.build(), parts, automaton=Automaton(phases, edges)), 1.0, q={"z": 1.3})
+    down, up = strikes(run, "touchdown")[0], strikes(run, "liftoff")[0]
+    speed = math.sqrt(2.0 * 9.81 * 0.3)
+    assert down.after["v"] == pytest.approx([-speed, -speed])  # the foot stops, the body goes on
+    assert up.before["v"] == pytest.approx([speed, speed])
+    assert up.after["v"] == pytest.approx([speed * 10.0 / 11.0, 0.0], abs=1e-9)
+
+
+def test_the_hopper_of_raibert_runs_at_a_steady_speed() -> None:
+    run = simulate(library.raibert_hopper(), 12.0)
+    lifts = strikes(run, "liftoff")
+    last, before = lifts[-1].after, lifts[-2].after
+    assert last["v"] == pytest.approx(before["v"], abs=1e-3)
+    assert 0.9 < last["v"][0] < 1.2 and abs(last["q"][2]) < 0.02
+    assert [event.name for event in run.events[:3]] == ["touchdown", "bottom", "liftoff"]
+
+
+def test_rabbit_keeps_its_momentum_about_the_foot_that_strikes() -> None:
+    """The impulse of the ground acts at the new foot, so it has no moment about it."""
+    model = library.rabbit()
+    x, z, pitch, front, bent, rear, bent_rear = model.settings.q
+    run = simulate(model, 0.4, q=[x, z, pitch, rear, bent_rear, front + 0.1, bent])  # it falls on its front foot
+    event = strikes(run)[0]
+    assert event.t > 0.01 and np.abs(event.before["v"] - event.after["v"]).max() > 0.1
+    assert evaluate_all(sum(body.mass for body in model.robot.bodies)) == pytest.approx(32.0)
+    dynamics = derive(model.robot)
+    momenta = []
+    for state in (event.before, event.after):
+        q, v = state["q"], state["v"]
+        feet = [dynamics.pose(f"{side}_foot")(q)[:3, 3] for side in ("right", "left")]
+        foot = feet[0] if state is event.before else feet[1]
+        p = dynamics.mass_matrix(q) @ v  # conjugate to x, z and pitch: the whole robot moves
+        momenta.append(p[2] + (q[1] - foot[2]) * p[0] - (q[0] - foot[0]) * p[1])
+    assert momenta[0] == pytest.approx(momenta[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["compass_walker", "kneed_walker", "rimless_wheel"])

@@ -111,9 +111,9 @@ class SystemInstant:
 
     def _awake(self, member: int, effort: Effort) -> Effort:
         """The effort of a member, which is zero in the phases in which the member sleeps."""
-        active = self.activity(member)
-        if isinstance(active, float):
+        if self.ensemble.acts_in[member] is None:
             return effort
+        active = self.activity(member)
         power = [where(active, number, 0.0) for number in (effort.supplied, effort.dissipated, effort.stored)]
         return Effort(
             [Push(push.point, _gated(active, push.force)) for push in effort.pushes],
@@ -224,8 +224,8 @@ class SystemInstant:
                     f"element '{element.name}': `{name}` of {type(law).__name__} returns {counted(len(rows), 'row')}; "
                     f"expected {count}, one for each of its `row_names`."
                 )
-            active = self.activity(k)
-            found += rows if isinstance(active, float) else [times(active, row) for row in rows]
+            always = self.ensemble.acts_in[k] is None
+            found += rows if always else [times(self.activity(k), row) for row in rows]
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
@@ -252,8 +252,9 @@ class SystemInstant:
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
         for index, names in self.ensemble.driven.items():
             for name in names:
-                active = self.activity(self.ensemble.signals[name][0])
-                force = self.signal(name) if isinstance(active, float) else where(active, self.signal(name), 0.0)
+                member = self.ensemble.signals[name][0]
+                always = self.ensemble.acts_in[member] is None
+                force = self.signal(name) if always else where(self.activity(member), self.signal(name), 0.0)
                 torques[index] = torques[index] + force
                 supplied = supplied + force * self.v[index]
         return Gathered(torques, loads, rates, supplied, dissipated, stored)

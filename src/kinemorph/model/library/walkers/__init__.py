@@ -5,4 +5,6 @@ rimless_wheel     spokes without a rim that roll down a slope
 straight_legs     simplest_walker, compass_walker: two straight legs that walk down a slope
 kneed_walker      legs with knees that lock
 slip_runner       a mass on a massless spring leg
+raibert_hopper    a body on a springy leg, which is thrust and placed by controllers
+rabbit            a biped of five links, with actuated hips and knees
 """

@@ -52,11 +52,11 @@ def sliding(builder: RobotBuilder, body: str) -> None:
     builder.joint("z", "prismatic", "slider", body, axis=(0.0, 0.0, 1.0))
 
 
-def turning(builder: RobotBuilder, body: str, *, axis: Axis = AHEAD) -> None:
-    """Lets a body move along x and z and turn about y, by the joints "x", "z" and "pitch"."""
+def turning(builder: RobotBuilder, body: str) -> None:
+    """Lets a body move along x and z and turn about y, by the joints "x", "z" and "pitch", positive forward."""
     builder.add(Body.massless("carriage"))
     sliding(builder, "carriage")
-    builder.joint("pitch", "revolute", "carriage", body, axis=axis)
+    builder.joint("pitch", "revolute", "carriage", body, axis=BACK)
 
 
 def bob(name: str, mass: Any, radius: float) -> Body:

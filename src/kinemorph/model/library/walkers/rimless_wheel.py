@@ -35,7 +35,7 @@ def rimless_wheel(
     moment = MASSLESS * m * l * l
     inertia = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
     builder.add(Body("wheel", m, inertia=inertia, shapes=_spokes(spokes, l, length)))
-    turning(builder, "wheel", axis=(0.0, 1.0, 0.0))
+    turning(builder, "wheel")
     builder.frame("foot", "wheel", translation=(0.0, 0.0, -l))
     robot = builder.build()
     edges = (
