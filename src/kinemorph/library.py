@@ -45,6 +45,8 @@ HOMES: dict[str, str] = {
     "slip_runner": "kinemorph.model.library.walkers.slip_runner",
     "raibert_hopper": "kinemorph.model.library.walkers.raibert_hopper",
     "rabbit": "kinemorph.model.library.walkers.rabbit",
+    "bolt_like": "kinemorph.model.library.walkers.monopods",
+    "raptor_like": "kinemorph.model.library.walkers.monopods",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
     "rover": "kinemorph.model.library.rovers",
@@ -90,6 +92,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.textbook import pendulum as pendulum
     from kinemorph.model.library.walkers.jansen_walker import jansen_walker as jansen_walker
     from kinemorph.model.library.walkers.kneed_walker import kneed_walker as kneed_walker
+    from kinemorph.model.library.walkers.monopods import bolt_like as bolt_like
+    from kinemorph.model.library.walkers.monopods import raptor_like as raptor_like
     from kinemorph.model.library.walkers.rabbit import rabbit as rabbit
     from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper as raibert_hopper
     from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel as rimless_wheel

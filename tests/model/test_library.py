@@ -47,6 +47,8 @@ SIZES = {
     "slip_runner": (2, 2, 2, 0),
     "raibert_hopper": (5, 5, 5, 0),
     "rabbit": (7, 7, 7, 0),
+    "bolt_like": (7, 7, 7, 2),
+    "raptor_like": (9, 9, 9, 3),
     "whipple_bicycle": (10, 9, 4, 0),
     "planar_bike": (7, 7, 5, 0),
     "rover": (16, 15, 11, 0),

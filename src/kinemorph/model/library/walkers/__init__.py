@@ -6,5 +6,6 @@ straight_legs     simplest_walker, compass_walker: two straight legs that walk d
 kneed_walker      legs with knees that lock
 slip_runner       a mass on a massless spring leg
 raibert_hopper    a body on a springy leg, which is thrust and placed by controllers
+monopods          bolt_like, raptor_like: hoppers on a leg of Klann or Jansen
 rabbit            a biped of five links, with actuated hips and knees
 """
