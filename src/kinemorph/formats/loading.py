@@ -162,6 +162,9 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
         findings.warn(
             "dropped", 0, f"assembly '{system.assembly.name}'", problem, "Save the model as TOML to keep them."
         )
+    if system.automaton is not None and row.name != "toml":
+        problem = f"{row.title} cannot express phases and edges: the robot is written without them"
+        findings.warn("dropped", 0, "automaton", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
         system = replace(system, robot=coupled_drives(system.robot))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
@@ -267,7 +270,8 @@ def _acting(system: System, findings: Findings) -> System | None:
     if lawless:
         return system
     wrong = _wrong(system)
-    foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
+    named = {problem.name for problem in wrong if problem.kind == "element" and problem.name}
+    foreign = {name for name in named if ("element", name) not in findings.native}
     for problem in wrong:
         if problem.name in foreign:
             left_out = f"{problem.what}; the element is left out"

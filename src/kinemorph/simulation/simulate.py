@@ -159,7 +159,7 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_before(model, plant, stepper.state.q, driven=driven)
+        warn_before(model, plant, stepper.state.q, driven=driven, stepper=stepper)
         most = math.inf if most_events is None else most_events
         outcome = ledger.carry_out(Run(stepper, times, *regular, most_events=most))
     trajectory = ledger.finished(outcome)

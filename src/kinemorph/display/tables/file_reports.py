@@ -13,6 +13,7 @@ from dataclasses import asdict
 from kinemorph.analysis.loops.mobility import mobility
 from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.loop_reports import mobility_summary
+from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
 from kinemorph.formats.findings import RULES
@@ -114,12 +115,13 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, mobility and settings, and the file from which it was loaded."""
+    """A system as data: its robot, elements, phases, mobility and settings, and the file from which it was loaded."""
     data = robot_summary(system.robot)
     if system.assembly is not None:
         kinds = Counter(module.type.name for module in system.assembly.modules)
         data["modules"] = {"kinds": dict(kinds), "docked": len(system.assembly.dockings), "base": system.assembly.base}
     data["elements"] = element_rows(system)
+    data["automaton"] = None if system.automaton is None else automaton_summary(system.automaton)
     found = mobility(system)
     data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}

@@ -14,6 +14,7 @@ from typing import IO, Any
 from kinemorph.display.tables.element_tables import element_tables
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
+from kinemorph.display.tables.phase_tables import phase_tables
 from kinemorph.display.tables.summaries import PER_VELOCITY
 from kinemorph.words import counted, listed
 
@@ -61,8 +62,8 @@ def _modules(data: Data | None) -> list[tuple[str, str]]:
 
 
 def robot_tables(data: Data) -> Parts:
-    """The tables of the command `info`: a robot's sizes, joints, bodies, frames, elements and parameters, and the
-    conventions.
+    """The tables of the command `info`: a robot's sizes, joints, bodies, frames, elements, phases and parameters, and
+    the conventions.
     """
     massless = f" ({data['massless']} of them massless)" if data["massless"] else ""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
@@ -99,7 +100,7 @@ def robot_tables(data: Data) -> Parts:
     parts += _couplings(data["couplings"])
     if data.get("mobility"):
         parts.append(constraint_table(data["mobility"]))
-    parts += element_tables(data.get("elements", []))
+    parts += [*element_tables(data.get("elements", [])), *phase_tables(data.get("automaton"))]
     if data["dependents"]:
         columns = {"dependent": "{name}", "formula": "{formula}", "unit": "{unit}"}
         parts.append(grid_of("dependents", data["dependents"], columns))

@@ -317,6 +317,16 @@ class ElementView:
         """Gravity in world axes [m/s^2]."""
         return self.instant.motions.tree.gravity
 
+    @property
+    def phases(self) -> tuple[int, ...] | None:
+        """The numbers of the phases of the automaton in which the element acts; None where it acts in all phases."""
+        return self.instant.ensemble.acts_in[self._index]
+
+    @property
+    def active(self) -> S:
+        """1 if the element acts in the present phase, else 0."""
+        return self.instant.activity(self._index)
+
     def value(self, value: Any) -> Any:
         """The value of a number in the element's data, or of nested tuples of numbers: parameters are replaced by
         values.

@@ -33,6 +33,7 @@ MOST_QUICK = 20  # events in a row that follow too soon: so many count as rest, 
 MOST_WATCHES = 4  # watches that one plant caches
 FEW = 20  # calls for which compiling a program does not pay
 FAR = 1e-3  # the magnitude above which a guard cannot be at zero, however fast it changes
+FALLEN = 1e-9  # a guard that is this far below zero has fallen before the run began; nearer ones are at zero
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -272,6 +273,18 @@ class Watch:
         values, rates = self._along(*state, 1.0, self._rate(*state))
         counts = self._awake is None or self._awake(*state)[guard] > 0.0
         return bool(counts and values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
+
+    def fallen(self, *state: Any) -> list[tuple[Edge, float]]:
+        """The edges that leave the present phase, with condition met, whose guards are below zero, and their values."""
+        values = self._values(*state)
+        counts = np.ones(len(values)) if self._awake is None else self._awake(*state)
+        first = len(self.guards)
+        found = [(self.edge(switch), first + k) for k, switch in enumerate(self.switches)]
+        return [
+            (edge, float(values[k]))
+            for edge, k in found
+            if edge is not None and counts[k] > 0.0 and values[k] < -FALLEN
+        ]
 
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
