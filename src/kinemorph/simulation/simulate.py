@@ -64,6 +64,7 @@ def simulate(
     locked: str | Sequence[str] = (),
     loops: str | LoopMethod | None = None,
     events: Guard | Dock | Undock | Sequence[Guard | Dock | Undock] = (),
+    most_events: int | None = None,
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
@@ -109,6 +110,7 @@ def simulate(
                     settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
                     undocks (see `kinemorph.modules.Dock`)
+    `most_events`   the number of edges of the automaton after which the run ends
 
     Results.
 
@@ -150,6 +152,8 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
+        if most_events is not None:
+            stepper.bound_events(most_events)
         warn_before(model, plant, stepper.state.q, driven=driven)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelWarning, StepError, users_level
+from kinemorph.errors import ModelWarning, StepError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -157,6 +157,10 @@ class PlantStepper(ABC):
     @abstractmethod
     def step(self) -> State:
         """Takes one step; returns the state at its end. Raises StepError where it fails or the motion diverges."""
+
+    def bound_events(self, most: int) -> None:
+        """Ends the march after `most` edges of the automaton; raises UnsupportedError where the method cannot do it."""
+        raise UnsupportedError(f"most_events: method '{self.method.name}' cannot count edges. Use method='dop853'.")
 
     # ── what both kinds share ─────────────────────────────────────────────────────────────────────────────────────
 

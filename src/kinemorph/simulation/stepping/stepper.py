@@ -91,6 +91,11 @@ class Stepper(PlantStepper):
         """Infinity, because the march handles ticks in compiled code."""
         return math.inf
 
+    def bound_events(self, most: int) -> None:
+        """Ends the march after `most` edges of the automaton from now on."""
+        check_positive(most_events=most)
+        self.limits[5] = float(self._at("events")) + most
+
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
         """Starts again from a state, as a new stepper does: with a first step of `first` [s] and counts at zero."""
         for name in ("accepted", "rejected"):
