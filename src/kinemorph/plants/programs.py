@@ -52,7 +52,7 @@ from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
-from kinemorph.plants.sample_instants import Instants, instants
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
@@ -74,41 +74,12 @@ class Place(NamedTuple):
     v: int
 
 
-class Stage(NamedTuple):
-    """Elements that sample (change their memory at a tick of a clock) one after the other.
-
-    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
-    of its clock.
-    """
-
-    samplers: tuple[tuple[int, int], ...]
-    python: bool
-
-
-class Tick(NamedTuple):
-    """A clock with ticks at phase + k period [s], the stages of each tick, and the names of the memory it writes."""
-
-    period: float
-    phase: float
-    stages: tuple[Stage, ...]
-    writes: tuple[str, ...] = ()
-
-    @property
-    def instants(self) -> Instants:
-        """The times at which this clock ticks [s]."""
-        return instants(self.period, self.phase)
-
-    @property
-    def compiled(self) -> bool:
-        """Whether no stage calls a Python function."""
-        return not any(stage.python for stage in self.stages)
-
-
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
 READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
-SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # default sizes of inputs
+# default sizes of inputs
+SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
 
 
 def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program | None]:
@@ -355,6 +326,15 @@ class Plant(Fixed, Shown):
         are those of all constraints [N s or N m s].
         """
         return self._jump("switch", guard, q="nq", v="nv", x="nx", m="nm", lost="", impulses="nc")
+
+    def switching_of(self, count: int) -> Program:
+        """As `switching` for the first `count` guards, which are those of elements: its last input is the index."""
+        assert self.laws.jumps is not None
+        law, outputs = (
+            self.laws.jumps.switch_one,
+            {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"},
+        )
+        return self.traced("switch_one", partial(law, count), f"{AT} guard", outputs)
 
     @property
     def entering(self) -> Program:

@@ -30,9 +30,10 @@ from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant, Stage, Tick
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
+from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 

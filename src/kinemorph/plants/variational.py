@@ -95,8 +95,10 @@ def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) 
         return discrete_action(tree, q, w, h)
     robot = loaded.dynamics.robot
     if robot.is_timed or any(joint.kind == "pose" for joint in robot.driven):
-        why = "the time drives joints" if robot.is_timed else "a matrix of formulas gives the pose of a joint"
-        raise UnsupportedError(f"method 'variational': {why} of robot '{robot.name}'. Use method='dop853'.")
+        why = "moves joints along formulas of the time" if robot.is_timed else "has a joint with a matrix of formulas"
+        raise UnsupportedError(
+            f"method 'variational' cannot simulate robot '{robot.name}', which {why}. Use method='dop853'."
+        )
     first, last = tree.driving.positions(q), tree.driving.positions(charts.place(space, q, w, finished=False))
     grown = sub(last[loaded.nq :], first[loaded.nq :])  # driven joints have one coordinate each, whose rate is v
     return discrete_action(tree.of_joints, first, [*w, *grown], h)

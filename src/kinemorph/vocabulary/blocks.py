@@ -55,7 +55,9 @@ class Block:
     @cached_property
     def key(self) -> str:
         """A text of all constant data of the block: blocks with equal keys compute the same result."""
-        raise TypeError(f"{type(self).__name__} has no key. Define `key`.")
+        raise TypeError(
+            f"{type(self).__name__} has no key; expected a text of all its constant data. Define a property `key`."
+        )
 
     @property
     def label(self) -> str:

@@ -31,7 +31,8 @@ from kinemorph.analysis.small_motions.variation import Variation, dual, slope_na
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.programs import Plant, Tick
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Law
 
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates rotate with the motion

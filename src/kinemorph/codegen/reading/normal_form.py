@@ -158,10 +158,11 @@ class Atoms:
         return result
 
     def _excess(self, atom: int, power: int) -> int:
-        """The power e with which the argument of a group or a square root replaces a part of atom^power; 0 for none.
+        """The power e of an atom's argument x that is split off from atom^power and expanded; 0 where nothing is.
 
-        A group g with argument x and power > 0:  g^power = x^e, e = power. A square root:  sqrt(x)^power =
-        x^e sqrt(x)^(power - 2 e), with e = power / 2 rounded toward 0. All other atoms stay as they are.
+        A group g is a sum x that occurs as a divisor: its negative powers stay, and positive ones are expanded,
+        g^power = x^e with e = power. A square root:  sqrt(x)^power = x^e sqrt(x)^(power - 2 e), with e = power / 2
+        rounded toward 0. For all other atoms e is 0.
         """
         kind = self.entries[atom][0]
         if kind == "group":

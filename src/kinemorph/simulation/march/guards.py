@@ -22,7 +22,8 @@ from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.elements.phases.automaton import Edge
-from kinemorph.plants.jumps.guard_programs import awake
+from kinemorph.plants.jumps.guard_programs import awake, resetting
+from kinemorph.plants.jumps.pure_functions import is_pure
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
@@ -43,7 +44,8 @@ class Guard:
                     as `lambda q: q[2] - 0.1`
     `direction`     the change of sign that counts: "falling" (from positive to negative), "rising" or "both"
     `reset`         returns the state after the event as a dict of the groups that change, {"v": [...]}; its arguments
-                    are named like those of `law`, and are floats
+                    are named like those of `law`. A function that only computes with its arguments and with constants
+                    is compiled; any other function is called in Python at every event, with floats
     `stop`          whether the event ends the run
     `shortest`      the time between resets [s] below which resets that come ever faster count as rest
 
@@ -157,8 +159,9 @@ class Watch:
             self._traced,
             (*directions, *(-1 for _ in self.switches)),
             of_elements=not self.guards,
+            own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
-            jumps=(*(None for _ in self.guards), *map(self._jump, self.switches)),
+            jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
@@ -166,10 +169,24 @@ class Watch:
         laws = {guard.name: guard.law for guard in self.guards}
         return self.plant.observed(laws, "guards", switches=self.switches)
 
-    def _jump(self, switch: int) -> Jump | None:
-        """The jump at an edge, which the march carries out; None for a guard of an element."""
+    def _own_jump(self, guard: Guard) -> Jump | None:
+        """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
+        if guard.reset is None or not is_pure(guard.reset):
+            return None
+        try:
+            program = resetting(self.plant, guard.reset, guard.name)
+        except Exception:  # it branches on numbers, or uses NumPy in ways that cannot be traced: Python calls it
+            return None
+        return Jump(lambda: program, guard.stop)
+
+    def _jump(self, switch: int) -> Jump:
+        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
         edge = self.edge(switch)
-        return None if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    @cached_property
+    def _switch(self) -> Jump:
+        return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""

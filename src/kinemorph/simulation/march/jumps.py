@@ -31,7 +31,9 @@ class Jumps:
         loop, plant = self.loop, self.plant
         self.taken = loop.buffer("taken")  # the index of the guard whose jump is carried out
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
-        self.lost = loop.buffer("jump_lost")
+        self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
+        self.moved = loop.buffer("jump_moved")  # whether q or v may have changed
+        self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
 
     @property
@@ -68,15 +70,24 @@ class Jumps:
         loop.copy(self.old.part(nq + nv + nx, len(plant.m)), at["m_next"])
         parts = [self.new.part(0, nq), self.new.part(nq, nv), self.new.part(nq + nv, nx)]
         parts.append(self.new.part(nq + nv + nx, len(plant.m)))
-        here = loop.buffer("jump_here")
         loop.let(self.taken, lambda: -1.0)
-        for i, jump in enumerate(self.guards.jumps):
-            if jump is None:
-                continue
-            loop.let(here, lambda fired, taken: fired * (taken < 0.0), loop["fired"][i], self.taken)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                self.taken,
+                lambda taken, fired, k: ((taken < 0.0) * fired).where(k, taken),
+                *(self.taken, loop["fired"][i], self.numbers[i]),
+            )
+        here, which = loop.buffer("jump_here"), loop.buffer("jump_which")
+        loop.let(self.moved, lambda: 0.0)
+        for jump in dict.fromkeys(jump for jump in self.guards.jumps if jump is not None):
+            own = [float(i) for i, other in enumerate(self.guards.jumps) if other is jump]
+            loop.let(here, lambda taken, own=own: (taken >= own[0]) * (taken <= own[-1]), self.taken)
+            assert own == [own[0] + k for k in range(len(own))]  # guards that share a jump are neighbors
             with loop.if_(here):
-                loop.let(self.taken, lambda i=i: float(i))
-                loop.call(jump.program, [*parts, self.lost, self.impulses], site.inputs(m=at["m_next"]))
+                loop.let(self.moved, lambda jump=jump: float(jump.moves))
+                loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
+                more = [which] if jump.shared else []
+                loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
         self._stand()
         loop.copy(at["m_next"], parts[3])
         loop.let(at["events"], lambda n: n + 1.0, at["events"])
@@ -93,9 +104,15 @@ class Jumps:
 
     def _check(self) -> None:
         """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        loop, at, plant, site = self.loop, self.at, self.plant, self.site
-        if plant.constraints is None:
+        loop, plant = self.loop, self.plant
+        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
             return
+        with loop.if_(self.moved):
+            self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        loop, at, plant, site = self.loop, self.at, self.plant, self.site
+        assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
         phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
         J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
@@ -138,12 +155,17 @@ class Jumps:
         ins = site.inputs(m=at["m_next"])
         loop.call(self.plant.rate, [ds], ins)
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
-        numbers = loop.constant("jump_numbers", [float(i) for i in range(n)])
+        numbers = self.numbers
         with loop.repeat(n) as i:
             loop.let(
                 at["sides"][i],
                 _side,
                 *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
+            )
+            loop.let(
+                self.side,
+                lambda k, taken, side, known: k.equals(taken).where(side, known),
+                *(numbers[i], self.taken, at["sides"][i], self.side),
             )
             loop.let(loop["fired"][i], lambda: 0.0)
 
@@ -157,15 +179,15 @@ class Jumps:
             loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
             with loop.if_(here):
                 row = log[k]
-                for place, number in enumerate((at["t"], self.taken, self.lost)):
+                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
                     loop.copy(row[place], number)
                 if nc:
-                    loop.copy(row.part(3, nc), self.impulses)
-                loop.copy(row.part(3 + nc, self.row_size), self.old)
-                loop.copy(row.part(3 + nc + self.row_size, self.row_size), self.new)
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
         loop.let(logged, lambda n: n + 1.0, logged)
         stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
-        numbers, stopping = loop["jump_numbers"], loop.buffer("jump_stopping")
+        numbers, stopping = self.numbers, loop.buffer("jump_stopping")
         loop.let(stopping, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
             loop.let(

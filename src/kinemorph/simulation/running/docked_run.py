@@ -306,14 +306,17 @@ class DockedRun:
         for module, side in dock.ends:
             there = self.docked.assembly.docking(module, side)
             if there is not None:
-                raise Refused(f"{what} is refused: side {side} of '{module}' is docked to '{there.b}'.")
+                raise Refused(
+                    f"{what} is refused: side {side} of '{module}' is docked to '{there.b}'. Undock it first."
+                )
         tree, q, v = self._tree, self.state["q"].tolist(), self.state["v"].tolist()
         gap = gap_of(tree, q, dock)
         numbers = (Quantity("distance", gap.distance, "m"), Quantity("angle", gap.angle, "rad"))
         if gap.distance > dock.distance * CLEARANCE or gap.angle > dock.angle * CLEARANCE:
             raise Refused(
-                f"{what} is refused: its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose, "
-                f"where {dock.distance:g} m and {dock.angle:g} rad are allowed.",
+                f"{what} is refused: its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the pose in which "
+                f"they dock, and {dock.distance:g} m and {dock.angle:g} rad are allowed. Bring them closer before, or "
+                "enlarge `distance` and `angle` of the Dock.",
                 numbers,
             )
         rows = locked_rows(tree, q, *(port_frame(*end) for end in dock.ends))

@@ -22,10 +22,10 @@ from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.trajectory import Event, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import Switches, read_jumps, state_groups
+from kinemorph.simulation.running.switches import JumpMade, Switches, kind_of, read_jumps, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
@@ -121,7 +121,7 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
-        self.endless: str | None = None  # a message where jumps at one instant do not stop
+        self.ended: Outcome | None = None  # the outcome where a jump that the march has carried out ends the run
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
@@ -197,8 +197,8 @@ class Run:
     def _jumped(self, marched: Marched) -> Outcome | None:
         """The outcome of a run that ends at one of the jumps that the march has carried out; None if it goes on."""
         t = self.stepper.state.t
-        if self.endless is not None:
-            return Outcome("failed", t, self.endless)
+        if self.ended is not None:
+            return self.ended
         if marched.status is Status.STOPPED:
             return Outcome("stopped", t, f"Event '{self.events[-1].name}' ended the run at t = {t:.9g} s.")
         if marched.status is Status.ENOUGH:
@@ -221,18 +221,36 @@ class Run:
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         times, rows = marched.times[:kept], marched.rows[:kept]
         for jump in () if marched.jumps is None else read_jumps(self.stepper, marched.jumps):
-            earlier = int(np.searchsorted(times, jump.event.t, side="left"))
+            t = jump.event.t
+            earlier, later = (int(np.searchsorted(times, t, side=side)) for side in ("left", "right"))
             self._keep(times[:earlier], rows[:earlier])
-            self._keep_at(jump.event.t, jump.before)
-            self.done.append([])  # the state jumps: another segment starts
-            self._keep_at(jump.event.t, jump.after)
-            self.events.append(jump.event)
-            self.endless = self.endless or self.switches.endless(jump.event.t, jump.event.name)
-            later = int(np.searchsorted(times, jump.event.t, side="right"))  # a sample at this time is `after`
-            times, rows = times[later:], rows[later:]
+            if jump.event.kind != "switch":
+                self._keep_at(t, jump.before)
+            self.ended = self._after_jump(jump)
+            if self.ended is not None:  # what the march has computed beyond is not kept
+                return marched
+            first = later if jump.event.kind != "switch" else earlier  # a sample at the time of a jump is `after`
+            times, rows = times[first:], rows[first:]
         self._keep(times, rows)
         self.next += kept
         return marched
+
+    def _after_jump(self, jump: JumpMade) -> Outcome | None:
+        """Records a jump that the march has carried out; returns an Outcome if the run ends there."""
+        watch, t = self.stepper.watch, jump.event.t
+        assert watch is not None
+        guard = watch.guards[jump.guard] if jump.guard < len(watch.guards) else None
+        rest = None if guard is None else self._rest(jump.guard, guard, t, jump.event.before)
+        if rest is not None:
+            return rest
+        if jump.event.kind != "switch":
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_at(t, jump.after)
+        self.events.append(jump.event)
+        if guard is not None and jump.side == 0.0 and not guard.stop:
+            return self._stays(guard, t, jump.event.after)
+        endless = self.switches.endless(t, jump.event.name)
+        return None if endless is None else Outcome("failed", t, endless)
 
     def _keep_at(self, t: float, row: Array) -> None:
         """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
@@ -290,7 +308,7 @@ class Run:
             before = state_groups(self.stepper)
             if guard.reset is not None:
                 self._keep_now()
-                ended = ended or self._rest(index, guard, t)
+                ended = ended or self._rest(index, guard, t, before)
                 if ended is not None:
                     continue
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
@@ -299,17 +317,11 @@ class Run:
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
             after = state_groups(self.stepper)
-            kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
-            self.events.append(Event(t, guard.name, kind, before, after))
+            self.events.append(Event(t, guard.name, kind_of(guard), before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
             elif guard.reset is not None and stepper.side(index) == 0.0:
-                self.events.append(Event(t, guard.name, "rest", after, after))
-                ended = Outcome(
-                    "rest",
-                    t,
-                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0.",
-                )
+                ended = self._stays(guard, t, after)
         if ended is not None:
             self._keep_now()
         return ended
@@ -340,13 +352,22 @@ class Run:
             return Outcome("stopped", event.t, f"Event '{event.name}' ended the run at t = {event.t:.9g} s.")
         return None if endless is None else Outcome("failed", event.t, endless)
 
-    def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
-        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
+    def _stays(self, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome:
+        """The outcome of a run that ends at the time t [s] at rest, because a guard stays at zero after its reset."""
+        self.events.append(Event(t, guard.name, "rest", state, state))
+        return Outcome(
+            "rest", t, f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0."
+        )
+
+    def _rest(self, index: int, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome | None:
+        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not.
+
+        `state` are the groups of the state before the event at the time t [s].
+        """
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
-        after = state_groups(self.stepper)
-        self.events.append(Event(end, guard.name, "rest", after, after))
+        self.events.append(Event(end, guard.name, "rest", state, state))
         return Outcome(
             "rest",
             end,

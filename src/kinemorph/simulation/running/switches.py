@@ -12,8 +12,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.march.guards import RESOLUTION
-from kinemorph.simulation.results.event import Event, Quantity
+from kinemorph.simulation.march.guards import RESOLUTION, Guard
+from kinemorph.simulation.results.event import Event, EventKind, Quantity
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 MOST_SWITCHES = 100  # switches of elements at one instant
@@ -60,6 +60,8 @@ class JumpMade(NamedTuple):
     event: Event
     before: Array
     after: Array
+    guard: int  # the index of the guard among all guards of the run
+    side: float  # the sign of the guard afterwards; 0 where it stays at zero
 
 
 def read_jumps(stepper: PlantStepper, log: Array) -> Iterator[JumpMade]:
@@ -69,10 +71,21 @@ def read_jumps(stepper: PlantStepper, log: Array) -> Iterator[JumpMade]:
     nc = len(plant.constraint_names)
     parts = np.cumsum([plant.nq, plant.nv, plant.nx])
     for row in log:
-        before, after = np.split(row[3 + nc :], 2)
+        before, after = np.split(row[4 + nc :], 2)
         old, new = (dict(zip("qvxm", np.split(half, parts), strict=True)) for half in (before, after))
-        switch = watch.switches[int(row[1]) - len(watch.guards)]
-        yield JumpMade(event_of(plant, float(row[0]), switch, old, new, float(row[2]), row[3 : 3 + nc]), before, after)
+        t, index = float(row[0]), int(row[1])
+        if index < len(watch.guards):
+            guard = watch.guards[index]
+            event = Event(t, guard.name, kind_of(guard), old, new)
+        else:
+            switch = watch.switches[index - len(watch.guards)]
+            event = event_of(plant, t, switch, old, new, float(row[3]), row[4 : 4 + nc])
+        yield JumpMade(event, before, after, index, float(row[2]))
+
+
+def kind_of(guard: Guard) -> EventKind:
+    """The kind of the events of a guard of the user."""
+    return "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
 
 
 def event_of(

@@ -24,7 +24,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
-from kinemorph.plants.programs import Plant, Stage
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.sample_instants import Stage
 
 
 class Clockwork:
