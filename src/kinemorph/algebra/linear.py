@@ -2,8 +2,8 @@
 
 `solve_definite` is unrolled entry by entry, so that structural zeros cost nothing: for small or sparse matrices;
 `solve_regular` does this for matrices that are not symmetric, block by block.
-`solve` and `least_squares` are one block op each (see `blocks`): the graph stores each as one op, and backends compute
-it with loops.
+`solve`, `least_squares` and `complementarity` are one block op each (see `blocks`): the graph stores each as one op,
+and backends compute it with loops.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, plus, times
 from kinemorph.errors import ShapeError
 from kinemorph.vocabulary.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
+from kinemorph.vocabulary.complementarity import Complementarity
 
 Matrix = Sequence[Sequence[S]]
 
@@ -51,6 +52,20 @@ def least_squares(A: Matrix, B: Matrix, tolerance: float = RANK_TOLERANCE) -> tu
         LeastSquares(m, n, k, tolerance), [entry for rows in (A, B) for row in rows for entry in row]
     )
     return _rows(entries, k), rank
+
+
+def complementarity(A: Matrix, b: Sequence[S]) -> tuple[list[S], S]:
+    """(z, solved): z (n,) with  w = A z + b,  w >= 0,  z >= 0,  z . w = 0  for any A, shape (n, n).
+
+    `solved` is 1, or 0 where Lemke's algorithm finds no solution; z is NaN there. See `vocabulary.complementarity`.
+    """
+    shape = _shape(A, "complementarity", "A")
+    if shape != (len(b), len(b)):
+        raise ShapeError(
+            f"complementarity: A is {shape[0]} x {shape[1]} and b has {len(b)} entries; expected n x n and n."
+        )
+    *z, solved = applied(Complementarity(len(b)), [*(entry for row in A for entry in row), *b])
+    return z, solved
 
 
 def _are_rows(matrix: Matrix) -> bool:

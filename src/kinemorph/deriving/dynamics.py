@@ -56,6 +56,7 @@ from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.deriving.reduction import Reduction
+    from kinemorph.model.elements.contact.impact_laws import ImpactLaw
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
@@ -410,6 +411,20 @@ class Dynamics(Fixed, ShownEquations):
         from kinemorph.deriving.actuation import actuation
 
         return actuation(self._maker, joints, weights, at)
+
+    def impact(
+        self, frames: str | Sequence[str], law: ImpactLaw | None = None, *, friction: float = 0.0, axes: str = "zxy"
+    ) -> CompiledFunction:
+        """The impact (v (nv,), impulses (n, axes) [N s], loss () [J]) at (q, v) of the origins of frames on the ground.
+
+        Without a law they stand still after it, as feet that stick: [M -J^T; J 0] [v+; impulses] = [M v; 0]. With a law
+        (`kinemorph.elements`) they bounce, open and slide, by Coulomb's law with the coefficient `friction`. Loops and
+        coupled joints hold on. `axes` are world axes, the normal first: "zx" for a robot in the plane of x and z.
+        """
+        from kinemorph.deriving.impact_functions import impact_function
+
+        named = (frames,) if isinstance(frames, str) else tuple(frames)
+        return impact_function(self._maker, named, law, friction, axes)
 
     # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -87,7 +87,7 @@ def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting
     the time alone. Forces of constraints are part of `driven_power`.
     """
     every = found.every
-    if every is None or not loaded.dynamics.robot.is_timed:
+    if not loaded.dynamics.robot.is_timed:
         return 0.0
     needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
     applied = summed(found.explicit, found.damped)
@@ -162,8 +162,7 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
         return solved(loaded, ready, at, acting(loaded, ready, at))
 
     def accelerations() -> Sequence[Any]:
-        a, every = solution().a, loaded.all_joints(tree, at)
-        return a if every is None else every.accelerations(a)
+        return loaded.all_joints(tree, at).accelerations(solution().a)
 
     def reactions() -> Mapping[str, Sequence[Any]]:
         found = wrenches(loaded, at, solution().a)
@@ -199,10 +198,9 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     if not multipliers:
         return {}
     nv, every = tree.nv, loaded.all_joints(tree, at)
-    q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*q, *at_rest], v=[*v, *standing]), bias=False).J
+    J = conditions_at(loaded, loose, at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing]), bias=False).J
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)
@@ -311,7 +309,7 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
         locked = k in loaded.locked
         left.append(z[k] if locked else minus(unmet[k], dot(column, forces)))
         moving.append(0.0 if locked else plus(now.v[k], dot(column[: len(rows.phi)], pushes)))
-    left += sub(z[nv:], extra_rates(loaded, now, found, driven_power(forces, rows)))
+    left += sub(z[nv:], extra_rates(loaded, ready, now, found, driven_power(forces, rows)))
     return {"moving": moving, "left": left, "phi": rows.phi, "rate": rows.rate}
 
 

@@ -34,7 +34,7 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
 
 if TYPE_CHECKING:
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -57,7 +57,7 @@ def simulate(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    max_step: float = math.inf,
+    max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
     forces: Law | None = None,
     inputs: Any = None,
@@ -96,7 +96,7 @@ def simulate(
     `method`        the name of a method; `kinemorph simulate --methods` lists all of them
     `step`          makes all steps this long [s]
     `rtol`, `atol`  the relative and absolute tolerance of steps that the method chooses; 1e-8 and 1e-10
-    `max_step`      the longest step that the method may choose [s]
+    `max_step`      the longest step that the method may choose [s]; by default that of the model's settings
 
     What acts on the system.
 
@@ -134,7 +134,7 @@ def simulate(
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     docked = _docked_run(model, asked, changes, guards, before)
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
-    options = step_options(plant, method, step, rtol, atol, max_step)
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
     checkpoints = Checkpoints(save) if save is not None else None
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}
     if before is not None:

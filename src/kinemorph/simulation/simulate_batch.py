@@ -40,7 +40,7 @@ from kinemorph.simulation.simulate import exchanges_energy, run_times
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
@@ -67,7 +67,7 @@ def simulate_batch(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    max_step: float = math.inf,
+    max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
     most_steps: int | None = None,
@@ -100,7 +100,7 @@ def simulate_batch(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
             "Sampled, which is compiled, or use simulate for each state."
         )
-    options = step_options(plant, method, step, rtol, atol, max_step)
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
     check_positive(most_steps=most_steps)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")

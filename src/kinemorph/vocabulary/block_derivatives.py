@@ -3,6 +3,7 @@
     Solve           A X = B                     dX = A^-1 (dB - dA X)
     LeastSquares    X = A+ B, rank constant     dX = A+ (dB - dA X) + A+ A+^T dA^T (B - A X) + (I - A+ A) dA^T A+^T X
                                                 (Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413-432)
+    Complementarity A z + b = 0 where z > 0     dz = -A^-1 (dA z + db) on these rows and columns, else dz = 0
     Table           y = p(x)                    dy = p'(x) dx, and p' is a table
     Bicubic         z = f(x, y)                 dz = f_x dx + f_y dy, with the partial derivatives of the next order
     NearestPoint    its two equations           differentiated by x, y and p, and solved for dx and dy
@@ -21,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.complementarity import Complementarity
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, partials
 
 S = Any
@@ -138,6 +140,62 @@ def _fitted(block: LeastSquares, evaluate: Evaluate, A: Matrix, right: Sequence[
     )
 
 
+# ── complementarity ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _complementarity_forward(
+    block: Complementarity, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    n = block.n
+    z = values[:n]
+    active, G = _active(block, args, z)
+    right = [
+        [
+            [_times(on, _minus_sum(_dot(row, z), db))]
+            for on, row, db in zip(active, _matrix(t, n, n), t[n * n :], strict=True)
+        ]
+        for t in tangents
+    ]
+    return [[*_flat(dz), 0.0] for dz in _fitted(LeastSquares(n, n), evaluate, G, right)]
+
+
+def _complementarity_reverse(
+    block: Complementarity,
+    evaluate: Evaluate,
+    args: Vector,
+    values: Vector,
+    adjoints: Sequence[Vector],
+    moving: Sequence[bool],
+) -> list[list[S]]:
+    n = block.n
+    z = values[:n]
+    active, G = _active(block, args, z)
+    found = []
+    for y in _fitted(LeastSquares(n, n), evaluate, _transposed(G), [[[x] for x in row[:n]] for row in adjoints]):
+        b_bar = [_minus_sum(_times(on, x), 0.0) for on, (x,) in zip(active, y, strict=True)]
+        found.append([_times(row, x) for row in b_bar for x in z] + b_bar)
+    return found
+
+
+def _active(block: Complementarity, args: Vector, z: Vector) -> tuple[list[S], Matrix]:
+    """(active (n,), G (n, n)): 1 for unknowns above zero; A on their rows and columns, 1 on the rest of the diagonal.
+
+    dz solves  G dz = -active * (dA z + db).
+    """
+    n = block.n
+    active = [(x > 0.0) * 1.0 for x in z]
+    G = [
+        [
+            _times(_times(active[i], active[j]), args[i * n + j])
+            if i != j
+            else active[i] * args[i * n + i] + (1.0 - active[i])
+            for j in range(n)
+        ]
+        for i in range(n)
+    ]
+    return active, G
+
+
 # ── table ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -221,6 +279,7 @@ def _nearest_reverse(
 RULES: dict[type[Block], Rule] = {
     Solve: Rule(_solve_forward, _solve_reverse),
     LeastSquares: Rule(_least_squares_forward, _least_squares_reverse),
+    Complementarity: Rule(_complementarity_forward, _complementarity_reverse),
     Table: Rule(_table_forward, _table_reverse),
     Bicubic: Rule(_bicubic_forward, _bicubic_reverse),
     NearestPoint: Rule(_nearest_forward, _nearest_reverse),

@@ -24,7 +24,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, sparse_jacobian
-from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import kept_with
@@ -130,7 +130,7 @@ def _finished(plant: Plant, q: Array) -> Array:
     return found
 
 
-def built(program: Program) -> CompiledFunction:
+def built(program: Runnable) -> CompiledFunction:
     """The function of a program, made for a few tens of calls: compiling it fully would take longer than the calls."""
     return build(program, few_calls=True)
 

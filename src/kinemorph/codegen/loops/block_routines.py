@@ -13,11 +13,13 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.complementarity import complementarity
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import longest_column
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.complementarity import TIE, Complementarity
 from kinemorph.vocabulary.grid_surfaces import NEAR, STEPS, Bicubic, Grid, NearestPoint, cell_partials, newton_step
 
 
@@ -33,7 +35,7 @@ LEAST_TOLERANCE = 1e-5  # the smallest rank tolerance in float32: a hundred time
 
 
 def check_precision(program: Program | LoopProgram, precision: str) -> None:
-    """Raises UnsupportedError if a program has a rank tolerance that is too small for float32."""
+    """Raises UnsupportedError if a program has a block whose tolerance is too small for float32."""
     if precision != "float32":
         return
     if isinstance(program, LoopProgram):
@@ -45,6 +47,11 @@ def check_precision(program: Program | LoopProgram, precision: str) -> None:
             raise UnsupportedError(
                 f"program '{program.name}': {block.label} finds the rank with a tolerance of {block.tolerance:.0e}, "
                 f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
+            )
+        if isinstance(block, Complementarity):
+            raise UnsupportedError(
+                f"program '{program.name}': {block.label} compares ratios to {TIE:.0e}, which float32 cannot resolve. "
+                "Use float64."
             )
 
 
@@ -270,6 +277,7 @@ _WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
     Solve: _solve,
     LeastSquares: _least_squares,
     Table: _table,
+    Complementarity: complementarity,
     Bicubic: _bicubic,
     NearestPoint: _nearest_point,
 }

@@ -150,6 +150,14 @@ class ElementLaw(Generic[E]):
         """
         return False
 
+    def per_joint(self, element: E) -> Mapping[str, int]:
+        """The fields with an entry for each of the element's `joints`, or for each 2, 3, ... of them: field -> number.
+
+        An element with such fields treats every joint on its own, so that it can be divided into one for each limb. All
+        numbers in these fields are read with `view.value`. Without such fields, an element cannot be divided.
+        """
+        return {}
+
     def states(self, element: E) -> tuple[Slot, ...]:
         """The names, units and initial values of the element's continuous states."""
         return ()

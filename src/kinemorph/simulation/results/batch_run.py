@@ -21,7 +21,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, sources, unknown_column
+from kinemorph.simulation.results.columns import Source, all_columns, is_group, sources, unknown_column
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Energy, Outcome, Statistics, Trajectory
@@ -138,7 +138,8 @@ class BatchRun(ShownBatch):
         "q", "v", "a", "x", "u", "m", "tau" and "y" give all columns of that group, shape (B, n, width).
         """
         if isinstance(wanted, str):
-            return self._whole(wanted) if wanted in WHOLE and wanted not in self._sources else self._column(wanted)
+            group = is_group(f"the batch of '{self.name}'", wanted, self._sources)
+            return self._whole(wanted) if group else self._column(wanted)
         if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
             return self._run(int(self._chosen([wanted])[0]))
         return self._some(self._chosen(wanted))

@@ -19,7 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
-from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, joined_sources, sources, unknown_column
+from kinemorph.simulation.results.columns import Source, all_columns, is_group, joined_sources, sources, unknown_column
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event as Event
 from kinemorph.simulation.results.event import EventKind as EventKind
@@ -249,7 +249,7 @@ class Trajectory(ShownRun):
                 f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
                 "run.q[k], run.v[k]."
             )
-        if name in WHOLE and name not in self.columns:
+        if is_group(f"run '{self.name}'", name, self.columns):
             whole: Array = getattr(self, name)
             return whole
         if name not in self.columns:

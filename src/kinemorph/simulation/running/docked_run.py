@@ -2,7 +2,7 @@
 
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
-At a docking the ports lose their relative twist at once (`mechanics.steps.plastic_impact`). Then the state is
+At a docking the ports lose their relative twist at once (`mechanics.impacts.plastic_impact`). Then the state is
 transferred to the robot of the new topology (`topologies`) by the poses and twists of bodies
 (`mechanics.steps.state_transfer`).
 """
@@ -21,7 +21,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
-from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
+from kinemorph.mechanics.impacts.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree

@@ -24,6 +24,7 @@ from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
+from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import JumpMade, Switches, kind_of, read_jumps, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
@@ -121,7 +122,8 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
-        self.ended: Outcome | None = None  # the outcome where a jump that the march has carried out ends the run
+        self.jumps: list[JumpMade] = []  # jumps that the march has carried out, beyond the samples so far
+        self.ended: Outcome | None = None  # the outcome where such a jump ends the run
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
@@ -180,11 +182,11 @@ class Run:
             if marched.status is Status.TICK:
                 self._tick()
                 continue
-            if self.left is None and (outcome := self._jumped(marched)) is not None:
-                return outcome
             if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
+            if (outcome := self._jumped(marched)) is not None:
+                return outcome
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
                 self._tick()  # a tick at the same instant comes after the event
@@ -215,25 +217,32 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            t, rows = marched.times[:kept], marched.rows[:kept]
+            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
+            left = left or dead_point(self.domains, self.stepper, t, rows)
             if left is not None:
-                kept = left[0] + 1
+                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
-        times, rows = marched.times[:kept], marched.rows[:kept]
-        for jump in () if marched.jumps is None else read_jumps(self.stepper, marched.jumps):
-            t = jump.event.t
+        self.next += kept
+        self.jumps += [] if marched.jumps is None else read_jumps(self.stepper, marched.jumps)
+        self._store(marched.times[:kept], marched.rows[:kept])
+        return marched
+
+    def _store(self, times: Array, rows: Array) -> None:
+        """Stores samples, and the jumps between them; a jump waits until all samples before it are there."""
+        following = self.times[self.next] if self.next < len(self.times) else np.inf
+        while self.jumps and self.jumps[0].event.t <= following and self.ended is None:
+            jump = self.jumps.pop(0)
+            t, moves = jump.event.t, jump.event.kind != "switch"
             earlier, later = (int(np.searchsorted(times, t, side=side)) for side in ("left", "right"))
             self._keep(times[:earlier], rows[:earlier])
-            if jump.event.kind != "switch":
+            if moves:
                 self._keep_at(t, jump.before)
             self.ended = self._after_jump(jump)
-            if self.ended is not None:  # what the march has computed beyond is not kept
-                return marched
-            first = later if jump.event.kind != "switch" else earlier  # a sample at the time of a jump is `after`
+            first = later if moves else earlier  # a sample at the time of a jump is the state after it
             times, rows = times[first:], rows[first:]
-        self._keep(times, rows)
-        self.next += kept
-        return marched
+        if self.ended is None:  # beyond the end of the run nothing is kept
+            self._keep(times, rows)
 
     def _after_jump(self, jump: JumpMade) -> Outcome | None:
         """Records a jump that the march has carried out; returns an Outcome if the run ends there."""

@@ -5,7 +5,7 @@ The values of guards and the jump of the state at an edge need the motion of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.algebra.scalar import S, times
@@ -26,6 +26,13 @@ class AutomatonLaw(RowForces):
 
     def memory(self, element: Automaton) -> tuple[Slot, ...]:
         return (Slot("phase", "", float(element.first)),)
+
+    def signals(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase"), *super().signals(element))
+
+    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
+        forces = super().publish(element, view) if self._rows(element) else {}
+        return {"phase": view.m[0], **forces}
 
     def guards(self, element: Automaton) -> tuple[str, ...]:
         return tuple(edge.name for edge in element.edges)
