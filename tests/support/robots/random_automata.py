@@ -97,9 +97,7 @@ class RandomAutomaton:
             for kind in kinds
         ]
         names = [phase.name for phase in phases]
-        edges = [
-            self._edge(chance, f"edge {k}", name, names[(k + 1) % len(names)]) for k, name in enumerate(names)
-        ]
+        edges = [self._edge(chance, f"edge {k}", name, names[(k + 1) % len(names)]) for k, name in enumerate(names)]
         holds = [hold for hold in holds if hold.name in kinds]  # a hold that no phase names would act in all of them
         return System(self.robot, tuple(holds), automaton=Automaton(tuple(phases), tuple(edges), known=known))
 
@@ -179,7 +177,12 @@ class RandomAutomaton:
         run = simulate(self.plant, until, output_step=[0.0, until], **given, **options, **EXACT)
         assert run.outcome.kind in ("finished", "stopped"), run.outcome.message
         last = run.segments[-1]
-        return last.q[-1], np.concatenate([last.v[-1], last.x[-1], last.m[-1]]), np.array([e.t for e in run.events]), run
+        return (
+            last.q[-1],
+            np.concatenate([last.v[-1], last.x[-1], last.m[-1]]),
+            np.array([e.t for e in run.events]),
+            run,
+        )
 
 
 def differences(automaton: RandomAutomaton, names: Sequence[str], until: float, h: float, **options: Any) -> Any:

@@ -96,7 +96,9 @@ class Start:
             left += step @ C[:, first : first + nv].T
         wrong = np.abs(left).max(axis=1, initial=0.0) > VIOLATED * sizes
         for k in np.flatnonzero(wrong)[:1]:
-            what = f"parameter '{parameters[k]}'" if k < len(parameters) else f"initial '{initial[k - len(parameters)]}'"
+            what = (
+                f"parameter '{parameters[k]}'" if k < len(parameters) else f"initial '{initial[k - len(parameters)]}'"
+            )
             raise UnsupportedError(
                 f"{what}: robot '{plant.name}' has loops, coupled joints or other constraints, which a change of this "
                 f"value violates while the other named values stay the same. {self._remedy(initial)}"
