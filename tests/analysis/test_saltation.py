@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.robots.random_automata import BASES, EXACT, PARAMETERS, RandomAutomaton, differences
-from support.robots.reference_robots import reference
 
 from kinemorph.analysis.small_motions.sensitivities import sensitivities
 from kinemorph.analysis.small_motions.varied_run import VariedRun, varied_run
@@ -21,6 +19,8 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.simulate import simulate
+from support.robots.random_automata import BASES, EXACT, PARAMETERS, RandomAutomaton, differences
+from support.robots.reference_robots import reference
 
 Array = np.ndarray
 
@@ -125,6 +125,8 @@ def test_samples_and_edges_in_one_run() -> None:
             rates = [rates[0] + push * h, rates[1]]
         return np.array([a, b, *rates])
 
+    at_a_sample = varied_run(system, 1.2, ["when"], p={"when": 0.5})
+    assert "edge 'swap' is taken at a sample time" in at_a_sample.message
     names, at = ("when", "q.z_b", "v.z_a"), (0.6, 2.0, 0.3)
     found = varied_run(system, 1.2, names[:1], initial=names[1:], q=[1.0, 2.0], v=[0.3, -0.4])
     np.testing.assert_allclose(np.concatenate([found.q, found.v]), end(*at), atol=1e-9)
@@ -186,7 +188,7 @@ def test_multipliers_of_the_compass_gait() -> None:
 
 @pytest.mark.parametrize("inertia", [0.3, 1e-7])
 def test_multiplier_of_the_rimless_wheel(inertia: float) -> None:
-    """The rate after a step goes with eta^2, eta = (m l^2 cos(2 alpha) + I) / (m l^2 + I); without inertia I, by 0.5."""
+    """The multiplier is eta^2 with eta = (m l^2 cos(2 alpha) + I) / (m l^2 + I): 0.5 without the inertia I."""
     case = reference("rimless_wheel")
     given, alpha, gamma = case["inputs"], case["inputs"]["alpha"], case["inputs"]["gamma"]
     builder = RobotBuilder("wheel", gravity=(0.0, 0.0, -given["g"]))
@@ -236,7 +238,7 @@ def compared(seed: int, edges: int) -> VariedRun | None:
 
 
 def test_derivatives_equal_differences() -> None:
-    """Two limbs in series on a planar base: holds, a lock, relabelings, resets, guards of time and state, parameters."""
+    """Two limbs in series on a planar base: holds, a lock, relabelings, resets, guards of time and state."""
     assert compared(1, 8) is not None
 
 

@@ -157,7 +157,7 @@ def test_masses_of_a_linkage(loops: str) -> None:
 
 @pytest.mark.parametrize("loops", ["projection", "partitioning"])
 def test_initial_states_of_a_linkage_follow_what_is_named(loops: str) -> None:
-    """Lengths, initial angle and rate of the crank: the other angles and rates change with them, and loops stay closed."""
+    """Length, initial angle and rate of the crank: the other angles and rates change with them."""
     system = plant(library.four_bar(closure="spherical"), parameters=["l1"], loops=loops)
     given: dict[str, Any] = {"q": {"q1": 0.6}, "v": {"q1": 1.0}}
     found = sensitivities(system, 0.3, "l1", initial=["q.q1", "v.q1"], output_step=0.3, **given)
@@ -172,7 +172,7 @@ def test_initial_states_of_a_linkage_follow_what_is_named(loops: str) -> None:
         np.testing.assert_allclose(np.concatenate([found.q[-1, :, k], found.v[-1, :, k]]), expected, atol=1e-9)
     every = sensitivities(system, 0.1, initial="all", output_step=0.1, **given)
     assert every.names == ("q.q1", "v.q1")
-    with pytest.raises(UnsupportedError, match="initial 'q.q1': robot 'four_bar' has loops.*initial='all' chooses"):
+    with pytest.raises(UnsupportedError, match=r"initial 'q.q1': robot 'four_bar' has loops.*initial='all' chooses"):
         sensitivities(system, 0.1, initial=["q.q1", "q.q2"], **given)
 
 

@@ -1,8 +1,8 @@
 """Seeded random hybrid automata on robots with loops, and derivatives of their motions by differences of runs.
 
 A robot has a base that moves in the plane or in space, and two limbs of equal geometry, left and right, each a four-bar
-or two links in series. It goes round a cycle of phases that hold a foot, lock a joint or do neither. Edges have guards of
-the state and of the time, exchange left and right, reset velocities by formulas with parameters, and end in plastic
+or two links in series. It goes round a cycle of phases that hold a foot, lock a joint or do neither. Edges have guards
+of the state and of the time, exchange left and right, reset velocities by formulas with parameters, and end in plastic
 impacts. The same seed gives the same automaton.
 """
 

@@ -5,13 +5,13 @@ and the rates f- and f+ of the state just before and just after,
 
     dT = -dg(S) / (dg/dt along f-),     S+ = d(jump)(S + f- dT) - f+ dT
 
-The derivatives dg and d(jump) include those by the time, by memory and by the quantity itself. All of them come from the
-plant's own laws on dual numbers, whatever the jump does: exchanges of names, resets, impacts, points that are held from
-now on. The matrix that takes S to S+ is known as the saltation matrix.
+The derivatives dg and d(jump) include those by the time, by memory and by the quantity itself. All of them come from
+the plant's own laws on dual numbers, whatever the jump does: exchanges of names, resets, impacts, points that are held
+from now on. The matrix that takes S to S+ is known as the saltation matrix.
 
 There are no derivatives where a guard touches zero without crossing it (grazing), and where two edges are met at the
-same time: nearby motions take other edges. The memory `ended` then says why and stays so, and all derivatives are 0 from
-there on: 1 for grazing, 2 + j where the edge j is met too. `ending` says it in words.
+same time: nearby motions take other edges. The memory `ended` then has the reason, 1 for grazing and 2 + j where the
+edge j is met too, and all derivatives are 0 from there on. `edge_slopes` reads it, and gives the reason in words.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import absolute, div, less, maximum, minus, plus, times, where
 from kinemorph.analysis.small_motions.local_coordinates import local
 from kinemorph.analysis.small_motions.variation import Variation, dual, tangent, tangents, value
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Jumps
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.results.event import Event
 
 GRAZING = 1e-6  # [s] a guard whose rate changes its sign so soon before or after an edge touches zero
 TOGETHER = 1e-9  # [s] edges that are met within this time are met at once
@@ -46,12 +50,41 @@ def varied_jumps(whole: Variation) -> Jumps:
     )
 
 
-def ending(plant: Plant, edge: str, t: float, ended: float) -> str:
-    """Why there are no derivatives after an edge at the time t [s], in a sentence; `ended` is 1 or more."""
+def edge_slopes(whole: Variation, events: Sequence[Event]) -> tuple[Array, str]:
+    """(the derivatives (n, k) of the times of n edges, why they end) from the events of a run of the larger plant.
+
+    The text is empty where all edges have derivatives; otherwise the first one without derivatives and all after it
+    have nan.
+    """
+    found = np.full((len(events), whole.count), np.nan)
+    for k, event in enumerate(events):
+        m = event.after["m"]
+        slopes = whole.by_quantity(m)[:, -1]
+        reason = _ending(whole.plant, event, float(m[whole.count * whole.per_quantity]), bool(slopes.any()))
+        if reason:
+            return found, reason
+        found[k] = slopes
+    return found, ""
+
+
+def _ending(plant: Plant, event: Event, ended: float, moves: bool) -> str:
+    """Why there are no derivatives after an edge, in a sentence; an empty text where there are.
+
+    `ended` is the number in the memory, and `moves` says whether the time of the edge changes with some quantity.
+    """
+    t, edge = event.t, event.name
+    ticks = [tick.instants for tick in plant.ticks if moves]
+    if not ended and any(grid.time(grid.next(t - TOGETHER)) <= t + TOGETHER for grid in ticks):
+        return (
+            f"At t = {t:.9g} s edge '{edge}' is taken at a sample time: nearby motions take it before or after the "
+            "sample, and there are no derivatives from here on."
+        )
+    if not ended:
+        return ""
     if ended < 1.5:
         return (
-            f"At t = {t:.9g} s the guard of edge '{edge}' touches zero and hardly crosses it (grazing): nearby motions do "
-            "not take this edge, and there are no derivatives from here on."
+            f"At t = {t:.9g} s the guard of edge '{edge}' touches zero and hardly crosses it (grazing): nearby motions "
+            "do not take this edge, and there are no derivatives from here on."
         )
     other = plant.guards[round(ended) - 2]
     return (
@@ -61,7 +94,7 @@ def ending(plant: Plant, edge: str, t: float, ended: float) -> str:
 
 
 def _remembered(whole: Variation, at: LocalInstant, new: Sequence[Sequence[Any]], own: Sequence[Any]) -> list[Any]:
-    """The memory of the larger plant, with the derivatives `new` (nm,) by each quantity, and the plant's `own` (nm,)."""
+    """The memory of the larger plant: the derivatives `new` (nm,) by each quantity, and the plant's `own` (nm,)."""
     memory = list(at.m)
     for k, slopes in enumerate(new):
         for place, index in enumerate(whole.sloped):

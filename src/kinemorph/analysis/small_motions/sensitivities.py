@@ -16,10 +16,10 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.analysis.small_motions.saltation import edge_slopes
 from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
 from kinemorph.analysis.small_motions.variation import Variation
 from kinemorph.analysis.small_motions.variational_plant import varied
-from kinemorph.analysis.small_motions.varied_run import edge_slopes
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
@@ -47,7 +47,9 @@ class Sensitivities:
     `edge_times`      (edges, k): derivatives of the times of the edges that were taken, in the order of their events
     `note`            why there are no derivatives after an edge, where they are nan; empty where there are
 
-    At an edge there are two samples, one just before it and one just after it. With `found = sensitivities(...)`, `found["q.elbow", "l1"]` is the derivative of the elbow's coordinate with respect
+    At an edge there are two samples, one just before it and one just after it.
+
+    With `found = sensitivities(...)`, `found["q.elbow", "l1"]` is the derivative of the elbow's coordinate with respect
     to the parameter l1, shape (n,), and `found.unit("q.elbow", "l1")` is its unit.
     """
 
@@ -133,9 +135,10 @@ def sensitivities(
     held where they are at the start move with the state, unless `m` gives their place. Without constraints, the initial
     state does not change with the parameters.
 
-    The derivatives pass the edges of an automaton: they jump there, and `edge_times` are the derivatives of the times of
-    edges. Where an edge has no derivatives, because its guard only touches zero or because another edge is met at the
-    same time, derivatives are nan from there on, and `note` says why.
+    The derivatives continue through the edges of an automaton: they jump there, and `edge_times` are the derivatives of
+    the times of edges. `most_events` ends the motion after so many edges. Where an edge has no derivatives, because its
+    guard only touches zero or because another edge is met at the same time, derivatives are nan from there on, and
+    `note` gives the reason.
     """
     if method_named(method).name == "variational":
         raise UnsupportedError(
@@ -209,9 +212,9 @@ def unpacked(plant: Plant, run: Trajectory, names: Sequence[str], initial: Seque
     S = wide.reshape(len(wide), whole.count, ns).transpose(0, 2, 1)
     edges = [event for event in run.events if event.kind in ("edge", "stop")] if whole.hybrid else []
     edge_times, note = edge_slopes(whole, edges)
-    if note:
-        lost = np.concatenate([part.m[:, own.start - 1] for part in run.segments]) > 0.0
-        S = np.where(lost[:, None, None], np.nan, S)
+    if note:  # a segment begins at each edge
+        passed = int(np.isfinite(edge_times).all(axis=1).sum())
+        S[sum(len(part.t) for part in segments[: passed + 1]) :] = np.nan
     units = named_units(plant)
     labels = (*names, *initial)
     return Sensitivities(

@@ -26,8 +26,8 @@ class Variation:
     """A plant and the quantities by which its motion is differentiated; where their derivatives are in s and m.
 
     s       the plant's own state (ns,), then its derivative (ns,) by each quantity
-    m       for each quantity, the derivatives of the memory `sloped`, and with an automaton that of the time of the
-            last edge [s]; with an automaton also `ended`, see `saltation`; then the plant's own memory (nm,)
+    m       for each quantity the derivatives of the memory `sloped`, and if there are edges that of the time of the
+            last edge; if there are edges, `ended` (see `saltation`); then the plant's own memory (nm,)
     """
 
     plant: Plant
@@ -85,7 +85,7 @@ class Variation:
         return (*found, *([Column("slopes have ended")] if self.hybrid else []))
 
     def by_quantity(self, m: Array) -> Array:
-        """The part of the larger plant's memory m (..., nm) that belongs to quantities, shape (..., k, per_quantity)."""
+        """The derivatives in the larger plant's memory m (..., n), shape (..., k, per_quantity)."""
         found: Array = m[..., : self.count * self.per_quantity]
         return found.reshape((*m.shape[:-1], self.count, self.per_quantity))
 

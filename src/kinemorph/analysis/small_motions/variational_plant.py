@@ -9,10 +9,10 @@ The base of the local coordinates moves with the motion, so that a displacement 
 rotates: with  dw/dt = v + Gamma(w, v) + ...  it changes by  dv + Gamma(w, v) - Gamma(v, w). All of these terms come
 from the plant's own equations, evaluated on dual numbers.
 
-Where there are constraints, the motion is brought back onto them after every step, and S is multiplied by the derivative
-of this correction. At a state on the constraints that derivative is the projection of S onto their tangent space, along
-the same directions in which the motion is corrected: S satisfies the differentiated constraints as well as the motion
-satisfies the constraints themselves, and does not drift in long runs.
+Where there are constraints, the motion is brought back onto them after every step, and S is multiplied by the
+derivative of this correction. At a state on the constraints that derivative is the projection of S onto their tangent
+space, along the same directions in which the motion is corrected: S satisfies the differentiated constraints as well as
+the motion satisfies the constraints themselves, and does not drift in long runs.
 
 The memory m of elements has derivatives too, as further memory. They change where m does: at a sample time the new
 memory is a function of the state, of m and of p, and its derivatives come from the same dual numbers. At an edge of an

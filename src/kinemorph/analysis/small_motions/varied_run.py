@@ -1,7 +1,7 @@
-"""`varied_run`: the end of a motion, through the edges of an automaton, with its derivatives and those of the edges' times.
+"""`varied_run`: the end of a motion through the edges of an automaton, with its derivatives.
 
-It is the return map of a walk, with its exact slope: a run that ends after n edges gives the state just after the last
-one as a function of the initial state. The march carries out everything, jumps included; see `saltation`.
+For a walk it is the return map with its exact slope: a run that ends after n edges gives the state just after the last
+one as a function of the initial state. All of it is one march, jumps included; see `saltation`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.small_motions.saltation import ending
+from kinemorph.analysis.small_motions.saltation import edge_slopes
 from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
 from kinemorph.analysis.small_motions.variation import Variation
 from kinemorph.analysis.small_motions.variational_plant import varied
@@ -39,9 +39,9 @@ class VariedRun:
 
     `t`                 the time of the end [s]: `until`, or that of the last edge
     `q`, `v`, `x`, `m`  the state there, just after the last edge if an edge ended the motion
-    `slopes` (ns, k)    derivatives of the state [w, v, x] at the end, with one entry per velocity for displacements w of
-                        the configuration. If an edge ended the motion, they are those of the state just after the edge,
-                        whose time changes too
+    `slopes` (ns, k)    derivatives of the state [w, v, x] at the end; w are displacements of the configuration, one
+                        entry per velocity. If an edge ended the motion, they are those of the state just after the
+                        edge, whose time changes too
     `memory_slopes`     (nm, k): derivatives of the memory m at the end; 0 for the phase
     `edges`             the names of the n edges that were taken
     `times` (n,)        their times [s]
@@ -112,8 +112,8 @@ def varied_run(
     if most_events is not None:
         stepper.bound_events(most_events)
     further = np.concatenate([point.x, S.ravel()])
-    where = (point.q, point.v) if plant.nv else (None, None)
-    stepper.begin(start, *where, further, u=point.u, p=point.p, m=memory_given(first, whole))
+    q, v = (point.q, point.v) if plant.nv else (None, None)
+    stepper.begin(start, q, v, further, u=point.u, p=point.p, m=memory_given(first, whole))
     events, message, by_edge = _marched(stepper, float(until))
     return _ended(whole, stepper, events, message, by_edge, (*parameters, *names))
 
@@ -128,7 +128,10 @@ def varied_plant(whole: Variation) -> Plant:
 
 
 def _marched(stepper: Stepper, until: float) -> tuple[list[Event], str, bool]:
-    """Advances a stepper to the time `until` [s]; returns the edges, a message if it fails, whether an edge ended it."""
+    """Advances a stepper to the time `until` [s].
+
+    Returns the edges that were taken, a message where the march fails, and whether an edge ended it.
+    """
     events: list[Event] = []
     patience, switches = Patience(stepper, stepper.state.t, until), Switches()
     while stepper.state.t < until:
@@ -169,15 +172,3 @@ def _ended(
     edges, times = tuple(event.name for event in events), np.array([event.t for event in events])
     ends = (t, q, v, x, m, slopes, memory_slopes, edges, times, time_slopes, names)
     return VariedRun(*ends, message=message or ended)
-
-
-def edge_slopes(whole: Variation, events: Sequence[Event]) -> tuple[Array, str]:
-    """(the derivatives (n, k) of the times of edges, why they end or an empty text) from events of the larger plant."""
-    found = np.full((len(events), whole.count), np.nan)
-    for k, event in enumerate(events):
-        m = event.after["m"]
-        reason = float(m[whole.count * whole.per_quantity])
-        if reason:
-            return found, ending(whole.plant, event.name, event.t, reason)
-        found[k] = whole.by_quantity(m)[:, -1]
-    return found, ""
