@@ -55,6 +55,7 @@ HOMES: dict[str, str] = {
     "RollingDisc": "kinemorph.model.elements.constraints.rolling",
     "RollingSphere": "kinemorph.model.elements.constraints.rolling",
     "ContactSwitch": "kinemorph.model.elements.sensing.sensors",
+    "Integral": "kinemorph.model.elements.sensing.integrals",
     "Encoder": "kinemorph.model.elements.sensing.sensors",
     "ForceTorqueSensor": "kinemorph.model.elements.sensing.sensors",
     "IMU": "kinemorph.model.elements.sensing.sensors",
@@ -172,6 +173,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.phases.automaton import Edge as Edge
     from kinemorph.model.elements.phases.automaton import Phase as Phase
     from kinemorph.model.elements.phases.holds import Hold as Hold
+    from kinemorph.model.elements.sensing.integrals import Integral as Integral
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder

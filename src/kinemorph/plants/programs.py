@@ -297,7 +297,8 @@ class Plant(Fixed, Shown):
             name = f"{'centered' if centered else 'implicit'}_step_{passes}"
             outputs = {"out": f"{n} ns", "a": f"{n} nv"} | ({"missing": f"{n}"} if self.laws.missing else {})
             program = self.traced(name, partial(steps, self.laws), "t base s h guess:nv m u p", outputs)
-            made[key] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
+            groups = {"out": ("s",) * n, "a": ("v",) * n} | ({"missing": ("h",) * n} if self.laws.missing else {})
+            made[key] = self._for_one(program, steps, groups)  # `missing` are plain numbers, as h is
         return made[key]
 
     @cached_property

@@ -181,7 +181,17 @@ def implicit(
             everything = acting(loaded, ready, now)
             supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a[:nv], ends.missing if loaded.account else 0.0
+    return after, ends.a[:nv], _missing_force(found, ends, world) if loaded.account else 0.0
+
+
+def _missing_force(found: Acting, ends: Ends, world: SystemInstant) -> Any:
+    """The force [N] that contacts lack: above 0 where they made energy, and the step needs a further pass."""
+    points, _, pairs = (iter(accounts) for accounts in ends.accounts)
+    terms = []
+    for index, stiff in found.stiff.items():
+        own = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))]
+        terms.append((world.sums.get(index), sum((account.missing for account in own), 0.0)))
+    return over_limbs(terms)
 
 
 def _stiff_powers(

@@ -117,6 +117,9 @@ class ElementLaw(Generic[E]):
 
     contact = False  # whether it is a stiff contact: runs take implicit steps by default
     python = False  # whether `decide` takes the place of `sample`
+    sums = (
+        False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
+    )
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def problems(self, element: E, robot: Robot) -> list[str]:

@@ -98,12 +98,6 @@ class Ends(NamedTuple):
     accounts: tuple[list[Account], list[Account], list[Account]]
     power_at: Callable[[Collection[int]], S]
 
-    @property
-    def missing(self) -> S:
-        """The force [N] that contacts lack: above 0 where they made energy, and the step needs a further pass."""
-        points, _, pairs = self.accounts
-        return sum((account.missing for account in (*points, *pairs)), 0.0)
-
 
 @dataclass(frozen=True, eq=False)
 class Under:
