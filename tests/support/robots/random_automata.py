@@ -91,9 +91,12 @@ class RandomAutomaton:
         known = {"level": Parameter("level", 0.1), "e": Parameter("e", 0.6)}
         axes = "xyz" if self.base == "free" else "xy"
         holds = [Hold(f"{side} foot", f"{side}_coupler", (0.3, -0.2, 0.0), axes) for side in ("left", "right")]
-        kinds = chance.permutation(["left foot", "right foot", "lock", "free"])[: chance.integers(2, 5)]
+        kinds = [str(kind) for kind in chance.permutation(["left foot", "right foot", "lock", "free"])]
+        kinds = kinds[: chance.integers(2, 5)]
+        if self.looped:  # a point is held where it is before loops are closed: a run with loops begins without
+            kinds = sorted(kinds if {"lock", "free"} & {*kinds} else [*kinds, "free"], key=lambda one: "foot" in one)
         phases = [
-            Phase(str(kind), () if kind in ("lock", "free") else str(kind), ("right1",) if kind == "lock" else ())
+            Phase(kind, () if kind in ("lock", "free") else kind, ("right1",) if kind == "lock" else ())
             for kind in kinds
         ]
         names = [phase.name for phase in phases]
