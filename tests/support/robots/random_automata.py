@@ -151,8 +151,9 @@ class RandomAutomaton:
         moving = [name for name in robot.v_names if not name.startswith(("left", "right"))]
         speeds = {name: float(0.5 * chance.normal()) for name in [*moving, *joints]}
         phase = self.system.automaton.phases[0]  # type: ignore[union-attr]
-        for name in (*phase.locked, *({"left foot": moving[:3], "right foot": moving[:3]}.get(phase.name, ()))):
-            speeds.pop(name, None)  # these follow from the others
+        held = 0 if not phase.elements else 3 if self.base == "free" else 2
+        for name in (*phase.locked, *moving[:held]):  # these follow from the others
+            speeds.pop(name, None)
         return at, speeds
 
     def moved(self, name: str, h: float) -> dict[str, Any]:
