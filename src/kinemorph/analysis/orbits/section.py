@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.local_coordinates import local as local_coordinates
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.programs import AT, Plant
@@ -259,7 +259,7 @@ class Section:
         plant = self.plant
 
         def local(base: Any, s: Any, to: Any) -> list[Any]:
-            return [*_local(plant, to, plant.laws.place(base, s, finished=False)), *s[plant.nv :]]
+            return [*local_coordinates(plant, to, plant.laws.place(base, s, finished=False)), *s[plant.nv :]]
 
         program = plant.traced("moved", local, "base s to:nq", {"out": "ns"})
         return built(jacobian(program, "out", "s"))
@@ -285,7 +285,7 @@ class Section:
                 groups["q" if k < nq else "x"][k if k < nq else k - nq] -= by
             for k in map(self._place, given.pinned):
                 groups["q" if k < nq else "x"][k if k < nq else k - nq] = (*home.q.tolist(), *home.x.tolist())[k]
-            return [*_local(plant, home.q.tolist(), groups["q"]), *groups["v"], *groups["x"]]
+            return [*local_coordinates(plant, home.q.tolist(), groups["q"]), *groups["v"], *groups["x"]]
 
         program = plant.traced("arrival", arrived, AT, {"out": "ns"})
         return built(jacobian(program, "out", ("s", "t", "p"), values=True))
@@ -318,16 +318,6 @@ def _entries(plant: Plant) -> tuple[Column, ...]:
 def _instant(plant: Plant, at: LocalInstant, *, finished: bool = True) -> Instant:
     _, v, x = split(at.s, plant.nv)
     return Instant(at.t, plant.laws.place(at.base, at.s, finished=finished), v, x, at.m, at.u, at.p)
-
-
-def _local(plant: Plant, base: Sequence[Any], q: Sequence[Any]) -> list[Any]:
-    """The local coordinates w (nv,) about `base` of the configuration q (nq,)."""
-    w: list[Any] = [0.0] * plant.nv
-    for place in plant.manifold:
-        nq, nv = ELEMENTARY[place.kind].nq, ELEMENTARY[place.kind].nv
-        part = slice(place.q, place.q + nq)
-        w[place.v : place.v + nv] = CHARTS[place.kind].local(base[part], q[part])
-    return w
 
 
 def check_supported(plant: Plant) -> None:
