@@ -55,6 +55,7 @@ HOMES: dict[str, str] = {
     "RollingDisc": "kinemorph.model.elements.constraints.rolling",
     "RollingSphere": "kinemorph.model.elements.constraints.rolling",
     "ContactSwitch": "kinemorph.model.elements.sensing.sensors",
+    "Integral": "kinemorph.model.elements.sensing.integrals",
     "Encoder": "kinemorph.model.elements.sensing.sensors",
     "ForceTorqueSensor": "kinemorph.model.elements.sensing.sensors",
     "IMU": "kinemorph.model.elements.sensing.sensors",
@@ -67,6 +68,10 @@ HOMES: dict[str, str] = {
     # their parts
     "Table": "kinemorph.model.elements.forces.applied",
     "EasyDynNormal": "kinemorph.model.elements.contact.contact_laws",
+    "Plastic": "kinemorph.model.elements.contact.impact_laws",
+    "Newton": "kinemorph.model.elements.contact.impact_laws",
+    "Poisson": "kinemorph.model.elements.contact.impact_laws",
+    "Energetic": "kinemorph.model.elements.contact.impact_laws",
     "HuntCrossley": "kinemorph.model.elements.contact.contact_laws",
     "Regularized": "kinemorph.model.elements.contact.contact_laws",
     "Anchor": "kinemorph.model.elements.contact.contact_laws",
@@ -125,6 +130,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.contact.grounds import HeightFunction as HeightFunction
     from kinemorph.model.elements.contact.grounds import HeightMap as HeightMap
     from kinemorph.model.elements.contact.grounds import Plane as Plane
+    from kinemorph.model.elements.contact.impact_laws import Energetic as Energetic
+    from kinemorph.model.elements.contact.impact_laws import Newton as Newton
+    from kinemorph.model.elements.contact.impact_laws import Plastic as Plastic
+    from kinemorph.model.elements.contact.impact_laws import Poisson as Poisson
     from kinemorph.model.elements.contact.pair_contacts import PairContact as PairContact
     from kinemorph.model.elements.control.controllers import PD as PD
     from kinemorph.model.elements.control.controllers import PID as PID
@@ -166,6 +175,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.phases.automaton import Edge as Edge
     from kinemorph.model.elements.phases.automaton import Phase as Phase
     from kinemorph.model.elements.phases.holds import Hold as Hold
+    from kinemorph.model.elements.sensing.integrals import Integral as Integral
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder

@@ -174,7 +174,7 @@ def test_a_branch_that_is_not_there_is_told() -> None:
 
 def test_too_few_and_too_many_held() -> None:
     robot = km.library.build("five_bar")
-    with pytest.raises(UnsupportedError, match="Name 1 more in `held`"):
+    with pytest.raises(UnsupportedError, match="Name 1 more joint in `held`"):
         closed_configurations(plain(robot), held=robot.joints[0].name)
     with pytest.raises(UnsupportedError, match="held joint 'q2' is determined by 'q1': hold 'q1' only"):
         closed_configurations(plain(km.library.four_bar()), [0.6, 0.0, 0.0], held=("q1", "q2"))

@@ -318,7 +318,7 @@ def test_a_folder_that_others_may_write_to_is_refused(folder, monkeypatch, mode)
     build(sample())
     folder.chmod(mode)
     compiled = compilations(monkeypatch)
-    build_twice_with_one_warning("other users can write to it; run chmod go-w")
+    build_twice_with_one_warning("other users can write to the folder or file; run chmod go-w")
     assert compiled == ["sample"] * 2
 
 
@@ -328,7 +328,7 @@ def test_a_file_that_others_may_write_to_is_refused_and_replaced(folder, monkeyp
     (path,) = stored(folder)
     path.chmod(0o666)
     compiled = compilations(monkeypatch)
-    build_twice_with_one_warning("other users can write to it")
+    build_twice_with_one_warning("other users can write to the folder or file")
     assert compiled == ["sample"] and path.stat().st_mode & 0o777 == 0o600
 
 

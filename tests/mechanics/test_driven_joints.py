@@ -133,7 +133,9 @@ def test_elements_of_all_kinds_act_on_driven_joints() -> None:
 
 
 def test_what_driven_joints_cannot_do_is_said() -> None:
-    with pytest.raises(UnsupportedError, match="method 'variational': the time drives joints of robot 'follower'"):
+    with pytest.raises(
+        UnsupportedError, match="method 'variational' cannot simulate robot 'follower', which moves joints along"
+    ):
         simulate(follower(CURVED + 0.3 * sin(5.0 * TIME)), 0.1, q=[0.3], method="variational", step=1e-3)
     with pytest.raises(ModelError, match="computed torque does not support driven joints"):
         simulate(System(follower(CURVED), (ComputedTorque("ct", ("lead",), 10.0, 2.0),)), 0.1, q=[0.3])

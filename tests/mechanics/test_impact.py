@@ -7,7 +7,7 @@ import pytest
 
 from kinemorph import Body, Robot, RobotBuilder
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
-from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact
+from kinemorph.mechanics.impacts.plastic_impact import locked_rows, plastic_impact
 from kinemorph.mechanics.steps.state_transfer import body_states
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration

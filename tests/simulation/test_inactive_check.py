@@ -37,7 +37,7 @@ def test_limits_friction_and_shapes_of_a_file_that_do_not_act_are_reported_once(
     with pytest.warns(InactiveWarning) as caught:
         simulate(system, 0.02, **QUICK)
     (warning,) = [str(one.message) for one in caught if one.category is InactiveWarning]
-    assert warning.startswith(f"'arm': these data of {tmp_path / 'arm.urdf'} do not act in this run. Limits of 1 joint")
+    assert warning.startswith(f"'arm': some data of {tmp_path / 'arm.urdf'} do not act in this run; each is listed")
     assert "with_joint_forces(system)" in warning and "Friction of 1 joint" in warning
     assert "Collision shapes of 1 body" in warning and "ffort" not in warning  # nothing drives the joint
     with warnings.catch_warnings():

@@ -109,7 +109,7 @@ def test_interpreter_and_machine_code_march_alike(name):
     plan.array(memory, "base")[:] = [0.4, -0.3]
     plan.array(memory, "fresh")[...] = 1.0
     plan.array(memory, "h")[...] = 0.01
-    limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6]
+    limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6, 1e300]
     inputs = (memory, [0.05, 0.1, 0.15, 0.2], 4.0, 0.2, limits, [0.1, -0.2], np.zeros(0))
     ways = [build(program, backend)(*inputs)[1] for backend in ("interpreter", "llvm")]
     lanes = build(program)(*(np.stack([np.asarray(x)] * 3) for x in inputs))[1]
@@ -127,7 +127,7 @@ def test_an_infinite_state_ends_a_march_in_both_precisions(precision, backend):
     memory = np.zeros(plan.size)
     for name in ("s", "fresh", "h"):
         plan.array(memory, name)[...] = 1.0
-    limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6]
+    limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6, 1e300]
     inputs = (memory, [8.0, 100.0], 2.0, 100.0, limits, np.zeros(0), np.zeros(0))
     outs, ins = ([np.array(x, precision) for x in xs] for xs in ((memory, np.zeros((2, 1)), 0.0, 0.0), inputs))
     with np.errstate(over="ignore"):

@@ -168,7 +168,10 @@ COMPARISONS = frozenset({"lt", "le", "eq"})
 
 
 def with_derivative(y: S, slope: S, x: S) -> S:
-    """y, whose derivative with respect to x is known to be `slope`: fewer operations than the rules for its formula."""
+    """The value y, as a scalar whose derivative with respect to x is `slope`.
+
+    Where the slope is known, this takes fewer operations than differentiating the formula of y.
+    """
     if not isinstance(x, Dual):
         return y
     return Dual(_value(y, x.level), times(_value(slope, x.level), x.tangent), x.level)

@@ -103,7 +103,7 @@ _TOUCHING = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # entries of a symmetric 6-tuple 
 
 
 def rigid_blocks(moments: Moments) -> Blocks:
-    """The spatial inertia of a rigid body, from its moments of mass about the same origin."""
+    """The spatial inertia of a rigid body from its `moments` about the same origin: mass, first and second moment."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = moments
     return (
         (m, 0.0, 0.0, m, 0.0, m),

@@ -2,8 +2,8 @@
 
 `solve_definite` is unrolled entry by entry, so that structural zeros cost nothing: for small or sparse matrices;
 `solve_regular` does this for matrices that are not symmetric, block by block.
-`solve` and `least_squares` are one block op each (see `blocks`): the graph stores each as one op, and backends compute
-it with loops.
+`solve`, `least_squares` and `complementarity` are one block op each (see `blocks`): the graph stores each as one op,
+and backends compute it with loops.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, plus, times
 from kinemorph.errors import ShapeError
 from kinemorph.vocabulary.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
+from kinemorph.vocabulary.complementarity import Complementarity
 
 Matrix = Sequence[Sequence[S]]
 
@@ -36,14 +37,35 @@ def solve(A: Matrix, B: Matrix) -> list[list[S]]:
 
 
 def least_squares(A: Matrix, B: Matrix, tolerance: float = RANK_TOLERANCE) -> tuple[list[list[S]], S]:
-    """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n). See `blocks.LeastSquares` for the tolerance."""
+    """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n), and the rank of A.
+
+    A column counts towards the rank if its part orthogonal to the other columns that count is longer than `tolerance`
+    times the longest column; see `vocabulary.blocks.LeastSquares`.
+    """
     (m, n), (rows, k) = _shape(A, "least_squares", "A"), _shape(B, "least_squares", "B")
     if m != rows:
-        raise ShapeError(f"least_squares: A is {m} x {n} and B {rows} x {k}; expected the same number of rows.")
+        raise ShapeError(
+            f"least_squares: A is {m} x {n} and B {rows} x {k}; expected the same number of rows. "
+            "Give B one row for each row of A."
+        )
     *entries, rank = applied(
         LeastSquares(m, n, k, tolerance), [entry for rows in (A, B) for row in rows for entry in row]
     )
     return _rows(entries, k), rank
+
+
+def complementarity(A: Matrix, b: Sequence[S]) -> tuple[list[S], S]:
+    """(z, solved): z (n,) with  w = A z + b,  w >= 0,  z >= 0,  z . w = 0  for any A, shape (n, n).
+
+    `solved` is 1, or 0 where Lemke's algorithm finds no solution; z is NaN there. See `vocabulary.complementarity`.
+    """
+    shape = _shape(A, "complementarity", "A")
+    if shape != (len(b), len(b)):
+        raise ShapeError(
+            f"complementarity: A is {shape[0]} x {shape[1]} and b has {len(b)} entries; expected n x n and n."
+        )
+    *z, solved = applied(Complementarity(len(b)), [*(entry for row in A for entry in row), *b])
+    return z, solved
 
 
 def _are_rows(matrix: Matrix) -> bool:

@@ -94,7 +94,7 @@ class trot:
     def __getattr__(self, name: str) -> S:
         if len(name) == 3 and name[0] == "r" and {name[1], name[2]} <= set("123"):
             return self.rows[int(name[1]) - 1][int(name[2]) - 1]
-        raise AttributeError(f"a trot has no '{name}'; expected r11 to r33, rows or inv().")
+        raise AttributeError(f"a trot has no '{name}'; expected the entries r11 to r33 of the rotation, rows or inv().")
 
     def __repr__(self) -> str:
         return f"trot({self.rows})"
@@ -109,7 +109,9 @@ class trot:
             return vec(*matvec(self.rows, tuple(other)))
         if isinstance(other, trot):
             return trot(matmul(self.rows, other.rows))
-        raise TypeError(f"trot * {type(other).__name__} is not defined; expected a vec or a trot.")
+        raise TypeError(
+            f"trot * {type(other).__name__} is not defined; expected a vec (a vector) or a trot (a rotation)."
+        )
 
 
 class tiner:
@@ -211,13 +213,17 @@ class mth:
         return " * ".join(f"{NAMES[factor.kind]}({', '.join(map(str, factor.values))})" for factor in self.factors)
 
     def __mul__(self, other: Any) -> Any:
-        """The product with a matrix, or the point r of the moved frame, seen from the fixed one."""
+        """The product with another homogeneous matrix; for a vector, the point with these coordinates in the moved
+        frame, in coordinates of the fixed frame.
+        """
         if isinstance(other, mth):
             return mth(factors=(*self.factors, *other.factors))
         if isinstance(other, vec):
             R, p = self.pose
             return vec(*add(matvec(R, tuple(other)), p))
-        raise TypeError(f"mth * {type(other).__name__} is not defined; expected an mth or a vec.")
+        raise TypeError(
+            f"mth * {type(other).__name__} is not defined; expected an mth (a homogeneous matrix) or a vec (a point)."
+        )
 
 
 NAMES = {"x": "Trotx", "y": "Troty", "z": "Trotz", "n": "Trotn", "disp": "Tdisp", "quat": "Tquat", "matrix": "mth"}
@@ -251,32 +257,43 @@ def Rrotn(axis: vec | Sequence[S], angle: S) -> trot:
 
 def Trotx(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about x."""
-    return mth(factors=[Factor("x", (angle,))])
+    return _transform("x", angle)
 
 
 def Troty(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about y."""
-    return mth(factors=[Factor("y", (angle,))])
+    return _transform("y", angle)
 
 
 def Trotz(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about z."""
-    return mth(factors=[Factor("z", (angle,))])
+    return _transform("z", angle)
 
 
 def Trotn(axis: vec | Sequence[S], angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about a unit vector."""
-    return mth(factors=[Factor("n", (*axis, angle))])
+    return _transform("n", *axis, angle)
 
 
 def Tdisp(x: S, y: S, z: S) -> mth:
     """The homogeneous matrix of a displacement by (x, y, z) [m]."""
-    return mth(factors=[Factor("disp", (x, y, z))])
+    return _transform("disp", x, y, z)
 
 
 def Tquat(e0: S, e1: S, e2: S, e3: S) -> mth:
     """The homogeneous matrix of the rotation of a unit quaternion; e0 is its real part."""
-    return mth(factors=[Factor("quat", (e0, e1, e2, e3))])
+    return _transform("quat", e0, e1, e2, e3)
+
+
+def _transform(kind: str, *values: S) -> mth:
+    """The homogeneous matrix of one factor; raises TypeError for a text in place of a number."""
+    for value in values:
+        if isinstance(value, str):
+            raise TypeError(
+                f"{NAMES[kind]}: {value!r} is a text, expected a number, a coordinate or a formula. Give the "
+                f"coordinate itself, as builder.coordinate({value!r}) returns it."
+            )
+    return mth(factors=[Factor(kind, values)])
 
 
 def _three(other: Any, sign: str) -> Vec:

@@ -32,7 +32,8 @@ from kinemorph.algebra.vectors import (
 def rotation(axis: Sequence[S], angle: S) -> Mat:
     """The rotation matrix, shape (3, 3), by an angle [rad] about a unit axis, shape (3,): Rodrigues' formula.
 
-    Written as w w^T + cos (1 - w w^T) + sin hat(w), so that a coordinate axis leaves bare sines and cosines.
+    With the axis w it is written as w w^T + cos (1 - w w^T) + sin hat(w), so that a coordinate axis leaves bare sines
+    and cosines.
     """
     sine, cosine = sincos(angle)
     x, y, z = axis

@@ -242,7 +242,10 @@ def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE
 
 
 def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.int64]:
-    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 if it is above `longest`."""
+    """The shortest period, in steps, of each of b motions, shape (b,); 0 if it is above `longest`.
+
+    `path` (b, k, n) has k successive states of n maps for each motion.
+    """
     found = np.zeros(len(path), dtype=np.int64)
     open_ = np.arange(len(path))
     for period in range(1, longest + 1):
@@ -256,7 +259,10 @@ def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.in
 
 
 def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
-    """For each map of each motion `path` (b, k, n), the index of the first map that moves in step with it: (b, n)."""
+    """For each map of each motion, the index of the first map that moves in step with it, shape (b, n).
+
+    `path` (b, k, n) has k successive states of n maps for each of b motions.
+    """
     count = path.shape[2]
     found = np.tile(np.arange(count), (len(path), 1))
     for i in range(count):
@@ -267,7 +273,8 @@ def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
 
 
 def _shifts(states: Array, period: int) -> tuple[int, ...]:
-    """How many steps each column of `states` (k, groups) is behind the first column; empty without a period.
+    """How many steps each column of `states` (k, groups), k successive states, is behind the first; () without a
+    period.
 
     It is the shift with which the column's motion about its mean fits that of the first column best.
     """

@@ -211,7 +211,7 @@ def _training_run(
     output_step: float,
     **options: Any,
 ) -> Callable[[Array], tuple[Array, Array]]:
-    """A function of the numbers p that returns the errors (n, controllers) of a run, and their derivatives.
+    """A function of the numbers of the rules that returns the errors (n, controllers) of a run, and their derivatives.
 
     Where a run fails, all errors are nan.
     """
@@ -308,7 +308,8 @@ def _parameters(rules: FuzzyRules, numbers: Sequence[Numbers]) -> Iterator[Param
 
 
 def _units(begun: dict[str, FuzzyRules], numbers: Sequence[Numbers], slopes: Array, size: float) -> Array:
-    """The unit s of each parameter (see the top of this file), in their order, shape (k,).
+    """The unit s of each parameter, shape (k,): the change of it that counts as 1 in the training; see the top of this
+    file.
 
     `slopes` (n, controllers, k) are the derivatives of the scaled errors, whose norm is `size` at first.
     """

@@ -86,7 +86,10 @@ def in_process(script: str, argument: str, cache: Path, doing: str) -> str:
     command = [sys.executable, "-c", script, argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise KinemorphError(f"{doing} in a new Python process failed: {done.stderr.strip()[-300:]}")
+        raise KinemorphError(
+            f"{doing} in a new Python process failed: {done.stderr.strip()[-300:]}. "
+            "Run `kinemorph doctor` to check the installation."
+        )
     return done.stdout
 
 

@@ -14,7 +14,7 @@ from kinemorph.mechanics.trees.tree import Tree
 
 
 def stacked_matrices(maker: Maker) -> CompiledFunction:
-    """The function of the matrices of the closed form."""
+    """The function of the stacked matrices of the equations of motion in closed form (`Dynamics.stacked_matrices`)."""
     from kinemorph.mechanics.formulations import closed_form
 
     n = 6 * len(maker.tree.links)
@@ -28,7 +28,7 @@ def stacked_matrices(maker: Maker) -> CompiledFunction:
 
 
 def joint_wrenches(maker: Maker) -> CompiledFunction:
-    """The function of the wrenches through all joints."""
+    """The function of the wrenches [N, N m] through all joints (`Dynamics.joint_wrenches`)."""
     robot, in_joints = maker.robot, driven_constraints.through_joints
 
     def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
@@ -44,7 +44,7 @@ def joint_wrenches(maker: Maker) -> CompiledFunction:
 
 
 def multiplier_wrenches(maker: Maker) -> CompiledFunction:
-    """The function of the wrenches through all joints for a unit of each multiplier."""
+    """The function of the wrenches through all joints for a unit of each constraint multiplier."""
     from kinemorph.mechanics.constraints import reactions
 
     robot = maker.robot
@@ -58,7 +58,7 @@ def multiplier_wrenches(maker: Maker) -> CompiledFunction:
 
 
 def motion(maker: Maker) -> CompiledFunction:
-    """The function of the motion of all bodies."""
+    """The function of the poses, velocities and accelerations of all bodies (`Dynamics.motion`)."""
     from kinemorph.mechanics.formulations.dalembert import body_motions
 
     def moved(tree: Tree, q: Any, v: Any, a: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # output of the syste
 
 
 def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the inputs of the function `system_of`, by name."""
+    """The shapes, by name, of the inputs of the function that `system_of` returns."""
     _, q, v = kept_places(tree, limbs)
     shapes: dict[str, tuple[int, ...]] = {"q": (len(q),), **dict.fromkeys(("v", "tau", "a"), (len(v),))}
     shapes |= {TABLE.format(k): (len(kind.own),) for k, kind in enumerate(limbs)}
@@ -39,11 +39,12 @@ def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ..
 
 
 def system_of(limbs: Sequence[Limbs]) -> Callable[..., dict[str, Any]]:
-    """The function system(tree, *inputs, *loads) that applies `forward_system` to the tree with one limb of each kind.
+    """The function system(tree, *inputs, *loads) of the linear system for the derivatives of forward dynamics.
 
-    `tree` is the whole tree, `inputs` are those of `system_inputs` in their order, and `loads` are dicts from a link of
-    the whole tree to the wrench on it. Besides the outputs of `forward_system`, it returns for each kind of limb the
-    scalars of one limb that have to be summed over all limbs of that kind.
+    It applies `forward_system` to the tree with one limb of each kind. `tree` is the whole tree, `inputs` are those of
+    `system_inputs` in their order, and `loads` are dicts from a link of the whole tree to the wrench on it. Besides the
+    outputs of `forward_system`, it returns for each kind of limb the scalars of one limb that have to be summed over
+    all limbs of that kind.
     """
 
     def system(tree: Tree, q: Any, v: Any, tau: Any, a: Any, *others: Any) -> dict[str, Any]:
@@ -92,8 +93,10 @@ def forward_dynamics_derivatives(
 
 
 def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
-    """For each input and output of the system with one limb of each kind, the Spots of its entries in the arrays of the
-    whole robot.
+    """For each input and output of the system with one limb of each kind, where its entries are in the arrays of the
+    robot.
+
+    A Spot is the index of an entry of the first limb, with the stride to the same entry of the next limb.
     """
     coordinates, velocities = as_q(tree, limbs).spots, as_v(tree, limbs).spots
     pairs = [_pair(row, column, tree.nv) for row in velocities for column in velocities]
@@ -105,7 +108,8 @@ def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
 
 
 def _pair(row: Spot, column: Spot, n: int) -> Spot:
-    """The Spot of a matrix entry in a matrix with n columns, from the Spots of its row and of its column.
+    """The Spot (index and stride from limb to limb) of an entry of a matrix with n columns, from those of row and
+    column.
 
     Entries between limbs of two kinds are zero, so that no kind has to be chosen for them.
     """
@@ -114,9 +118,10 @@ def _pair(row: Spot, column: Spot, n: int) -> Spot:
 
 
 def _take_answered(loop: LoopBuilder, X: Sequence[View], answered: View, bases: Sequence[int]) -> None:
-    """Adds to the loop program: subtract `answered` (see `forward_system`) from the results dq and dv, X[0] and X[1].
+    """Adds to the loop program: subtract `answered` from the results dq and dv, X[0] and X[1].
 
-    Only the rows of translation and the six columns of each free base change; `bases` are their first indices in v.
+    `answered` is the part of the results that is known without a solution; see `forward_system`. Only the rows of
+    translation and the six columns of each free base change; `bases` are their first indices in v.
     """
     for number, base in enumerate(bases):
         for part in range(2):

@@ -18,10 +18,13 @@ Law = Callable[..., Any]
 
 
 def _stacked(law: Law) -> Law:
-    """The law of `stacked_matrices`: in S only the columns depend on the velocities that are chosen."""
+    """The law of `Dynamics.stacked_matrices` for a robot with driven joints.
+
+    All matrices are those of all joints; only the columns of S are changed to those of the velocities in the state.
+    """
 
     def seen(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-        every = driven.all_joints(tree, q, v)
+        every = tree.all_joints(q, v)
         found: dict[str, Any] = law(tree, every.q, every.v)
         return {**found, "S": every.columns(found["S"])}
 

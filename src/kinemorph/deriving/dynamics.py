@@ -56,6 +56,7 @@ from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.deriving.reduction import Reduction
+    from kinemorph.model.elements.contact.impact_laws import ImpactLaw
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
@@ -222,7 +223,8 @@ class Dynamics(Fixed, ShownEquations):
     def partial_velocities(self) -> CompiledFunction:
         """The partial velocities of all bodies at q in world axes: d and theta, each (bodies, nv, 3).
 
-        vG = sum of d_j v_j and omega = sum of theta_j v_j, where the time moves no joint.
+        The center of mass of a body moves at the sum of d_j v_j, and the body turns at the sum of theta_j v_j, where
+        the time moves no joint.
         """
         return body_functions.partial_velocities(self._maker)
 
@@ -365,7 +367,8 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; expected one with closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints. Use this function for "
+                "robots with closed chains or coupled joints."
             )
 
     def reduced(
@@ -409,6 +412,19 @@ class Dynamics(Fixed, ShownEquations):
 
         return actuation(self._maker, joints, weights, at)
 
+    def impact(
+        self, frames: str | Sequence[str], law: ImpactLaw | None = None, *, friction: float = 0.0, axes: str = "zxy"
+    ) -> CompiledFunction:
+        """The impact (v (nv,), impulses (n, axes) [N s], loss () [J]) at (q, v) of the origins of frames on the ground.
+
+        Without a law they stand still after it, as feet that stick: [M -J^T; J 0] [v+; impulses] = [M v; 0]. With a law
+        (`kinemorph.elements`) they bounce, open and slide, by Coulomb's law with the coefficient `friction`. Loops and
+        coupled joints hold on. `axes` are world axes, the normal first: "zx" for a robot in the plane of x and z.
+        """
+        from kinemorph.deriving.impact_functions import impact_function
+
+        return impact_function(self._maker, frames, law, friction, axes)
+
     # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -438,7 +454,7 @@ class Dynamics(Fixed, ShownEquations):
         return found
 
     def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
-        """The forces tau - h(q, v) over any scalar type, shape (nv,)."""
+        """The forces tau - h(q, v) over any scalar type, shape (nv,), with the bias forces h."""
         bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
         return [force - other for force, other in zip(tau, bias, strict=True)]
 

@@ -41,12 +41,14 @@ REDUCED_FUNCTIONS = (  # of `Reduction`
     "dependent_jacobian",
     "stacked_jacobian",
 )
+IMPACT_FUNCTION = "impact"  # of one or more frames
 FUNCTIONS = (
     *STATE_FUNCTIONS,
     *DERIVATIVE_FUNCTIONS,
     *BODY_FUNCTIONS,
     *CONSTRAINT_FUNCTIONS,
     "actuation",
+    IMPACT_FUNCTION,
     *REDUCED_FUNCTIONS,
     *FRAME_FUNCTIONS,
 )

@@ -115,7 +115,10 @@ class Reduction:
 
     @cached_property
     def reduced_mass_matrix(self) -> CompiledFunction:
-        """The reduced mass matrix H(q) = rho^T M rho, shape (n, n), equation 7."""
+        """The reduced mass matrix H(q) = rho^T M rho, shape (n, n), equation 7.
+
+        rho is the velocity map, and M the mass matrix of the open tree.
+        """
         law: Law = perturbation.reduced_mass_matrix
         return self._made("reduced_mass_matrix", ("q",), lambda *at: law(*at, self.maker.recursion), self._square)
 
@@ -137,7 +140,11 @@ class Reduction:
 
     @cached_property
     def input_map(self) -> CompiledFunction:
-        """rho^T B at q, shape (n, k): the generalized forces along v_q of unit forces at the actuated joints."""
+        """The matrix rho^T B at q, shape (n, k): the generalized forces along v_q of unit forces at the actuated
+        joints.
+
+        rho is the velocity map, and B maps forces at actuated joints to the generalized forces of the tree.
+        """
 
         def law(tree: Tree, q: Any, parts: Partition) -> Any:
             rho = perturbation.velocity_map(tree, q, parts)
@@ -155,7 +162,8 @@ class Reduction:
     def reduced_dynamics(self) -> CompiledFunction:
         """The acceleration a_q of v_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau.
 
-        The matrix B maps tau to the generalized forces of the tree; `input_map` is rho^T B.
+        H, C and g are the reduced mass matrix, Coriolis matrix and gravity forces. The matrix B maps tau to the
+        generalized forces of the tree; `input_map` is rho^T B.
         """
         return self._made("reduced_dynamics", ("q", "v_q", "tau", "wrenches"), self._accelerations)
 

@@ -54,7 +54,7 @@ class Lens:
 
     @classmethod
     def toward(cls, elevation: float, azimuth: float, *, flat: bool = False) -> Lens:
-        """The projection seen from an elevation and azimuth [deg]; `flat` as in the class."""
+        """The projection seen from an elevation and azimuth [deg]; with `flat` the picture has axes with numbers."""
         e, a = np.radians([elevation, azimuth])
         right = np.array([-np.sin(a), np.cos(a), 0.0])
         front = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])

@@ -206,7 +206,9 @@ class Blueprint:
         return robot if robot is None or not self.dependents else replace(robot, dependents=tuple(self.dependents))
 
     def verdict(self) -> Verdict:
-        """What the checks of the robot found."""
+        """The robot that the builder makes of the declared parts, None if it has problems, and everything that its
+        checks found.
+        """
         return self.builder.judged()
 
     def report(self, severity: Severity, problem: Problem) -> None:

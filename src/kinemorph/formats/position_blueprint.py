@@ -52,6 +52,8 @@ class PositionBlueprint(Blueprint):
             self.positions.frame(name, body, mth() if pose is None else mth(trot(pose.R), vec(*pose.p)))
 
     def verdict(self) -> Verdict:
-        """What the checks of the robot found."""
+        """The robot that the builder makes of the declared parts, None if it has problems, and everything that its
+        checks found.
+        """
         self.positions.gravity = self.builder.gravity  # a sidecar may have replaced it
         return self.positions.judged()

@@ -144,10 +144,10 @@ def _warn_of(entries: list[Any], findings: Findings) -> None:
             findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
         elif entry.type == _HYPHENS:
             problem = "a comment contains two hyphens, expected none before its end"
-            findings.warn("syntax", entry.line, "", problem, "Remove them, or put a space between them.")
+            findings.warn("syntax", entry.line, "", problem, "Remove the hyphens, or put a space between them.")
         else:
             problem = "the XML declaration is not at the start of the file: it is ignored"
-            findings.warn("syntax", entry.line, "", problem, "Move it to the start, or remove it.", _nothing)
+            findings.warn("syntax", entry.line, "", problem, "Move <?xml ...?> to the start, or remove it.", _nothing)
 
 
 def _nothing() -> None:

@@ -5,6 +5,7 @@ recursions/     kinematics, inverse dynamics (RNEA), mass matrix (CRBA), forward
 derivatives/    derivatives of inverse and forward dynamics in closed form
 formulations/   independent derivations of the same equations of motion, in one table
 constraints/    motion under constraints: closed chains, coupled joints
-steps/          mechanics within one time step: stiff forces, impacts
+impacts/        impacts by law, with complementarity and friction, and plastic impacts of given rows
+steps/          mechanics within one time step: stiff forces
 elements/       the laws of elements: forces, contact, constraints, drives, control, sensing, gaits
 """

@@ -46,7 +46,9 @@ NEARER = (1.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # shares of the distance from initi
 
 
 class Manifold(NamedTuple):
-    """The functions of one primitive: pose at q, body twist for v, q after unit time at v, and v from q0 to q1."""
+    """The functions of one primitive, a factor of a joint's motion: pose at q, body twist for v, q after unit time at
+    v, and v from q0 to q1.
+    """
 
     motion: Callable[[Axis, S, Sequence[S]], Pose]  # (axis, pitch, q)
     twist: Callable[[Axis, S, Sequence[S]], Vec]  # (axis, pitch, v)
@@ -314,7 +316,7 @@ def _columns(values: Any, length: int, name: str) -> list[S]:
     """The items of a sequence, or the columns of an array, shape (..., length). Raises ShapeError for other lengths."""
     found = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else len(values)
     if found != length:
-        raise ShapeError(f"{name} has {found} entries, expected {length}.")
+        raise ShapeError(f"{name} has {found} entries, expected {length}. Give the numbers of all joints, in order.")
     if isinstance(values, np.ndarray):
         return [plus(values[..., i], 0.0) for i in range(length)]
     return list(values)

@@ -40,7 +40,9 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     try:
         state = os.stat(mesh_file.path)
     except OSError as error:
-        raise ModelError(f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}. Check it.") from None
+        raise ModelError(
+            f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}. Check its permissions."
+        ) from None
     vertices, triangles = _coarse(mesh_file.path, state.st_mtime_ns, state.st_size, faces)
     scaled = vertices * np.array(mesh_file.scale)
     return Mesh(

@@ -224,7 +224,9 @@ def _apply(op: str, *args: Any) -> Any:
 
 
 def applied(op: str, *args: Value) -> Value:
-    """The op applied to Values: a float if all of them are floats, else a Value built by `_apply`."""
+    """The op applied to Values: a float if all of them are floats, else a Value, in which zeros and ones are
+    simplified.
+    """
     if any(isinstance(arg, (Parameter, Formula)) for arg in args):
         value: Value = _apply(op, *args)
         return value

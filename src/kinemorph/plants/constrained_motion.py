@@ -87,7 +87,7 @@ def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting
     the time alone. Forces of constraints are part of `driven_power`.
     """
     every = found.every
-    if every is None or not loaded.dynamics.robot.is_timed:
+    if not loaded.dynamics.robot.is_timed:
         return 0.0
     needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
     applied = summed(found.explicit, found.damped)
@@ -146,7 +146,10 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
 
 
 def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
-    """1 for each dependent velocity, else 0, shape (nv,): the user's choice, or else the one in the memory `at.m`."""
+    """1 for each dependent velocity, else 0, shape (nv,): as the user chose, or else as the run chose.
+
+    The choice of the run is the last part of its memory m.
+    """
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
@@ -159,8 +162,7 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
         return solved(loaded, ready, at, acting(loaded, ready, at))
 
     def accelerations() -> Sequence[Any]:
-        a, every = solution().a, loaded.all_joints(tree, at)
-        return a if every is None else every.accelerations(a)
+        return loaded.all_joints(tree, at).accelerations(solution().a)
 
     def reactions() -> Mapping[str, Sequence[Any]]:
         found = wrenches(loaded, at, solution().a)
@@ -196,10 +198,9 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     if not multipliers:
         return {}
     nv, every = tree.nv, loaded.all_joints(tree, at)
-    q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*q, *at_rest], v=[*v, *standing]), bias=False).J
+    J = conditions_at(loaded, loose, at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing]), bias=False).J
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)
@@ -218,7 +219,10 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
-    """The tree in the form that the recursions take, the instant with q and v, and the constraints without gamma."""
+    """The tree in the form that the recursions take, the instant with q and v, and the constraints.
+
+    The right-hand side gamma of J a = gamma is not computed.
+    """
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     now = loaded.instant(at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)
@@ -305,7 +309,7 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
         locked = k in loaded.locked
         left.append(z[k] if locked else minus(unmet[k], dot(column, forces)))
         moving.append(0.0 if locked else plus(now.v[k], dot(column[: len(rows.phi)], pushes)))
-    left += sub(z[nv:], extra_rates(loaded, now, found, driven_power(forces, rows)))
+    left += sub(z[nv:], extra_rates(loaded, ready, now, found, driven_power(forces, rows)))
     return {"moving": moving, "left": left, "phi": rows.phi, "rate": rows.rate}
 
 

@@ -18,7 +18,6 @@ from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
-from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 
 Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
@@ -32,9 +31,9 @@ class Conditions(NamedTuple):
     `J` (nc, nv)        the constraint Jacobian
     `gamma` (nc,)       the value that J a has to have
     `sizes` (nc,)       the largest change of a row by a turn of 1 rad
-    `weights` (nc,)     see ConstraintRows
+    `weights` (nc,)     1 for a constraint, 0 for a row that consists of rounding errors only
     `driven` (nc,)      the part of the rate that comes from time alone
-    `opening`           see ConstraintRows
+    `opening`           the sum of squares of phi, each relative to the change that a unit of motion could cause
     """
 
     phi: list[S]
@@ -47,7 +46,7 @@ class Conditions(NamedTuple):
     opening: S = 0.0
 
     def rows(self, wanted: Sequence[S]) -> ConstraintRows:
-        """The linear equations J a = wanted as constraint rows."""
+        """The linear equations J a = wanted, with the constraint Jacobian J, as constraint rows."""
         return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:
@@ -78,18 +77,17 @@ def conditions(
     `bias`      whether `gamma` and `driven` are computed
     `near`      a row that differs from others by less than this share of its length is redundant, even where phi is 0
     """
-    every = None if tree.driving is None else AllJoints(tree.driving.at_time(t), q, v)
-    joints = (q, v) if every is None else (every.q, every.v)
+    every = tree.at_time(t).all_joints(q, v)
     J, sizes, phi = (
-        closures.constraint_jacobian(tree, joints[0]),
-        closures.constraint_sizes(tree, joints[0]),
-        closures.constraint_error(tree, joints[0]),
+        closures.constraint_jacobian(tree, every.q),
+        closures.constraint_sizes(tree, every.q),
+        closures.constraint_error(tree, every.q),
     )
-    rate = [dot(row, joints[1]) for row in J]
-    gamma = closures.constraint_bias(tree, *joints) if bias else []
+    rate = [dot(row, every.v) for row in J]
+    gamma = closures.constraint_bias(tree, every.q, every.v) if bias else []
     driven: list[S] = [0.0] * len(J) if bias else []
     own = J
-    if every is not None and J:
+    if tree.driving is not None and J:
         own = every.columns(J)
         gamma = every.less_bias(J, gamma) if bias else []
         driven = [minus(one, dot(row, v)) for one, row in zip(rate, own, strict=True)] if bias else []

@@ -14,7 +14,10 @@ from kinemorph.plants.user_laws import Law
 
 
 def driven_columns(loaded: LoadedRobot) -> dict[str, Law]:
-    """The laws of these columns by name: "q.rotor", "v.rotor" for a driven joint, and the names of dependents."""
+    """The laws that give further columns of a run, by the names of the columns.
+
+    These are "q.rotor" and "v.rotor" for a driven joint "rotor", and the names of dependent quantities.
+    """
     robot = loaded.dynamics.robot
     found: dict[str, Law] = {}
     for group, names, own in (("q", robot.all_q_names, robot.nq), ("v", robot.all_v_names, robot.nv)):
@@ -23,7 +26,7 @@ def driven_columns(loaded: LoadedRobot) -> dict[str, Law]:
 
 
 def driven_units(robot: Robot) -> dict[str, str]:
-    """The units of these columns, by name."""
+    """The units of the columns of `driven_columns`, by the names of the columns."""
     found = {one.name: one.unit for one in robot.dependents}
     for joint in robot.driven:
         for group, units in (("q", joint.motion.q_units), ("v", joint.motion.v_units)):
@@ -33,7 +36,6 @@ def driven_units(robot: Robot) -> dict[str, str]:
 
 def _entry(loaded: LoadedRobot, group: str, k: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
     every = loaded.all_joints(loaded.tree(p, t), Instant(t, q, v, x, m, u, p))
-    assert every is not None
     return (every.q if group == "q" else every.v)[k]
 
 

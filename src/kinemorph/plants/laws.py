@@ -46,6 +46,7 @@ class Jumps:
     guards: Law  # (instant) -> the guards' values
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0
     switch: Law  # (guard, instant) -> q, v, x, m, energy that is lost [J], impulses of all constraints
+    switch_one: Law  # (count, instant, guard) -> as `switch`, for a guard that is a number of the program
     enter: Law | None = None  # (instant) -> m at the start of a run; None where it does not depend on the state
 
 
@@ -66,6 +67,7 @@ class Laws:
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
+    missing: bool = False  # whether `implicit` also tells the force that contacts lack
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name
     # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state

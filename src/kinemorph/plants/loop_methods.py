@@ -37,7 +37,10 @@ class Projection:
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Baumgarte stabilization: J a = gamma - 2 alpha d phi/dt - beta^2 phi, critically damped if alpha = beta [1/s]."""
+    """Baumgarte stabilization: J a = gamma - 2 alpha d phi/dt - beta^2 phi, critically damped if alpha = beta [1/s].
+
+    J a = gamma are the constraints on accelerations, phi the errors of the constraints.
+    """
 
     alpha: float = 20.0
     beta: float = 20.0

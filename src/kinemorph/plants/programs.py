@@ -52,7 +52,7 @@ from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
-from kinemorph.plants.sample_instants import Instants, instants
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
@@ -74,40 +74,12 @@ class Place(NamedTuple):
     v: int
 
 
-class Stage(NamedTuple):
-    """Elements that sample one after the other, in compiled code or in Python (`python`).
-
-    Each of `samplers` is the index of an element and the number of its clock.
-    """
-
-    samplers: tuple[tuple[int, int], ...]
-    python: bool
-
-
-class Tick(NamedTuple):
-    """A clock with ticks at phase + k period [s], the stages of each tick, and the names of the memory it writes."""
-
-    period: float
-    phase: float
-    stages: tuple[Stage, ...]
-    writes: tuple[str, ...] = ()
-
-    @property
-    def instants(self) -> Instants:
-        """The times at which this clock ticks [s]."""
-        return instants(self.period, self.phase)
-
-    @property
-    def compiled(self) -> bool:
-        """Whether no stage calls a Python function."""
-        return not any(stage.python for stage in self.stages)
-
-
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
 READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
-SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # default sizes of inputs
+# default sizes of inputs
+SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
 
 
 def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program | None]:
@@ -124,8 +96,9 @@ def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program
 
 
 def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str) -> cached_property[Program]:
-    """An attribute of Plant: the program of a law that every plant has, traced at its first use; see `_optional`.
+    """An attribute of Plant: the program of a law that every plant has, traced at its first use.
 
+    `inputs` are names, or "name:size"; sizes of inputs and outputs are those of `Plant.sizes`, one for each axis.
     `composed` is a law that is made of the plant's laws: its first arguments are these laws and the plant's sizes.
     """
 
@@ -139,7 +112,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Fixed, Shown):
-    """A dynamic system as programs of its state, with the names of its variables. See the docstring of this file."""
+    """A dynamic system as programs of its state, with the names of its variables. This file's docstring lists them."""
 
     name: str
     q: tuple[Column, ...]
@@ -304,6 +277,9 @@ class Plant(Fixed, Shown):
         (nv,) is the first guess of the accelerations for step 0; each further step uses those of the step before it.
         `passes` is the number of linearizations of stiff forces in a step. With `centered`, other forces are evaluated
         at the middle of a step, not at its start. Raises UnsupportedError where the plant is not a robot.
+
+        Where the plant accounts for the energy of contacts (`laws.missing`), there is a third output `missing` (n,): if
+        an entry is above 0 [N], contacts made energy in that step, and it should be repeated with `a` as guess.
         """
         _ = self.implicit_law
 
@@ -313,14 +289,16 @@ class Plant(Fixed, Shown):
             for share in shares:
                 rows.append(laws.implicit(at, share * h, guess, passes, centered))
                 guess = rows[-1][1]
-            return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            found = {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            return found | ({"missing": [row[2] for row in rows]} if laws.missing else {})
 
         made, key, n = self._implicit_steps, (passes, shares, centered), len(shares)
         if key not in made:
             name = f"{'centered' if centered else 'implicit'}_step_{passes}"
-            outputs = {"out": f"{n} ns", "a": f"{n} nv"}
+            outputs = {"out": f"{n} ns", "a": f"{n} nv"} | ({"missing": f"{n}"} if self.laws.missing else {})
             program = self.traced(name, partial(steps, self.laws), "t base s h guess:nv m u p", outputs)
-            made[key] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
+            groups = {"out": ("s",) * n, "a": ("v",) * n} | ({"missing": ("h",) * n} if self.laws.missing else {})
+            made[key] = self._for_one(program, steps, groups)  # `missing` are plain numbers, as h is
         return made[key]
 
     @cached_property
@@ -330,15 +308,15 @@ class Plant(Fixed, Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled."""
+        """The program (values of a LocalInstant) -> m: memory after `samplers` (element, clock) have sampled."""
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock)."""
+        """The program (values of a LocalInstant) -> out: signals for the Python function of a sampler."""
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and further states after an accepted step.
+        """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
 
         It is None where no element changes its memory after steps. If the run locates events (`located`), elements with
         guards change their memory at these events, and not here.
@@ -353,6 +331,15 @@ class Plant(Fixed, Shown):
         are those of all constraints [N s or N m s].
         """
         return self._jump("switch", guard, q="nq", v="nv", x="nx", m="nm", lost="", impulses="nc")
+
+    def switching_of(self, count: int) -> Program:
+        """As `switching` for the first `count` guards, which are those of elements: its last input is the index."""
+        assert self.laws.jumps is not None
+        law, outputs = (
+            self.laws.jumps.switch_one,
+            {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"},
+        )
+        return self.traced("switch_one", partial(law, count), f"{AT} guard", outputs)
 
     @property
     def entering(self) -> Program:
@@ -387,13 +374,15 @@ class Plant(Fixed, Shown):
 
     @cached_property
     def ports(self) -> dict[str, Shape]:
-        """The shapes of t, base, s, m, u and p, the inputs of `rate`, by name."""
+        """The shapes by name of t, base, s, m, u and p, the inputs of `rate`; `LocalInstant` explains the letters."""
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:
-        """The traced program of a law, with `inputs` and `outputs` as in `_program`.
+        """The program of a law, a function over any scalar type, traced under the name `name`.
 
-        A law with all inputs of `rate` gets them as one LocalInstant.
+        `inputs` are the names of its inputs, separated by spaces, or "name:size"; `outputs` maps the names of its
+        outputs to their sizes. Sizes are names of `Plant.sizes`, one for each axis, as "nc nv". A law with all inputs
+        of `rate` gets them as one LocalInstant.
         """
         named = [text.partition(":") for text in inputs.split()]
         shapes = {port: self._shape(size or SIZES[port]) for port, _, size in named}

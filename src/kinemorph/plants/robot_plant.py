@@ -21,6 +21,7 @@ from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
+from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
@@ -30,13 +31,21 @@ from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant, Stage, Tick
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
+from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
+
+
+def summed_states(plant: Plant) -> tuple[str, ...]:
+    """The names of states x that the motion does not depend on: accounts of energy, integrals that no element reads."""
+    read = {name for element in plant.elements for text in law_of(element).reads(element) for name in text.split("|")}
+    sums = {element.name for element in plant.elements if law_of(element).sums} - read
+    return tuple(column.name for column in plant.x if column.name in {SUPPLIED, DISSIPATED, *sums})
 
 
 def plant(
@@ -152,7 +161,8 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """As `plant`, but returns an equal plant with its compiled programs, if one was made before and is still in use.
+    """The plant of a robot, as `plant` makes it; an equal one with its compiled programs, if there is one in use
+    already.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.

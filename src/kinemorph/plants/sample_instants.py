@@ -82,3 +82,33 @@ def _ratio(x: float) -> Fraction | None:
     """The ratio of small whole numbers that equals x up to rounding; None where there is none."""
     found = Fraction(x).limit_denominator(MOST_PARTS)
     return found if abs(float(found) - x) <= ROUNDING * abs(x) else None
+
+
+class Stage(NamedTuple):
+    """Elements that sample (change their memory at a tick of a clock) one after the other.
+
+    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
+    of its clock.
+    """
+
+    samplers: tuple[tuple[int, int], ...]
+    python: bool
+
+
+class Tick(NamedTuple):
+    """A clock with ticks at phase + k period [s], the stages of each tick, and the names of the memory it writes."""
+
+    period: float
+    phase: float
+    stages: tuple[Stage, ...]
+    writes: tuple[str, ...] = ()
+
+    @property
+    def instants(self) -> Instants:
+        """The times at which this clock ticks [s]."""
+        return instants(self.period, self.phase)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether no stage calls a Python function."""
+        return not any(stage.python for stage in self.stages)

@@ -47,7 +47,9 @@ class Discrete:
 
 
 def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape], nv: int) -> Discrete:
-    """The programs of a whole step of a plant; `ports` are the shapes of t, base, s, m, u and p by name."""
+    """The programs of a whole step of a plant; `ports` are the shapes of t, base, s, m, u and p (`LocalInstant`) by
+    name.
+    """
     nz = ports["s"][0] - nv
     momentum: dict[str, Shape] = {"momentum": (nv,)}
     action = trace(
@@ -93,8 +95,10 @@ def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) 
         return discrete_action(tree, q, w, h)
     robot = loaded.dynamics.robot
     if robot.is_timed or any(joint.kind == "pose" for joint in robot.driven):
-        why = "the time drives joints" if robot.is_timed else "a matrix of formulas gives the pose of a joint"
-        raise UnsupportedError(f"method 'variational': {why} of robot '{robot.name}'. Use method='dop853'.")
+        why = "moves joints along formulas of the time" if robot.is_timed else "has a joint with a matrix of formulas"
+        raise UnsupportedError(
+            f"method 'variational' cannot simulate robot '{robot.name}', which {why}. Use method='dop853'."
+        )
     first, last = tree.driving.positions(q), tree.driving.positions(charts.place(space, q, w, finished=False))
     grown = sub(last[loaded.nq :], first[loaded.nq :])  # driven joints have one coordinate each, whose rate is v
     return discrete_action(tree.of_joints, first, [*w, *grown], h)
@@ -118,7 +122,9 @@ def _balance(
     impulse = [h * force for force in all_forces(tree, there, found)]
 
     def half_moved(rates: Any) -> Any:
-        """The velocity (nv,) of the configuration half-way through the step, if w changes at these rates."""
+        """The velocity (nv,) of the configuration half-way through the step, if the displacement w changes at these
+        rates.
+        """
         dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
         return charts.velocity(space, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(space, dual)[0]])
 
@@ -129,7 +135,7 @@ def _balance(
     # the end stays where it is while the start moves: w changes by the opposite
     before = sub(charts.pulled_back(space, lambda rates: charts.carried(space, w, rates), after), by_start)
     left = [way[k] if k in loaded.locked else one - momentum[k] for k, one in enumerate(before)]
-    rates = extra_rates(loaded, there, found)
+    rates = extra_rates(loaded, tree, there, found)
     grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
     return {"left": [*left, *grown], "after": after}
 

@@ -6,6 +6,8 @@ A block is an operation with constant data (sizes, knots, a tolerance). It takes
     LeastSquares    X = pinv(A) B, the least-squares solution of smallest norm, and the rank of A
     Table           a piecewise polynomial of one number: splines, terrain, measured curves
 
+`complementarity`, `coulomb_cone` and `grid_surfaces` define more blocks.
+
 The method `meaning` defines the result, for floats and for batches of NumPy arrays. It never warns or raises: a
 singular matrix gives infinities or NaN, as IEEE arithmetic does. Blocks compare and hash by `key`, a text of all their
 data.
@@ -55,7 +57,9 @@ class Block:
     @cached_property
     def key(self) -> str:
         """A text of all constant data of the block: blocks with equal keys compute the same result."""
-        raise TypeError(f"{type(self).__name__} has no key. Define `key`.")
+        raise TypeError(
+            f"{type(self).__name__} has no key; expected a text of all its constant data. Define a property `key`."
+        )
 
     @property
     def label(self) -> str:
@@ -107,7 +111,7 @@ class Solve(Block):
 
     def meaning(self, *args: Any) -> tuple[Any, ...]:
         n, k = self.n, self.k
-        entries = _stacked(args)
+        entries = stacked(args)
         A = np.empty((len(entries), n, n))
         below = np.tril_indices(n)
         A[:, below[0], below[1]] = A[:, below[1], below[0]] = entries[:, : len(below[0])]
@@ -163,7 +167,7 @@ class LeastSquares(Block):
 
     def meaning(self, *args: Any) -> tuple[Any, ...]:
         m, n, k = self.m, self.n, self.k
-        entries = _stacked(args)
+        entries = stacked(args)
         states = len(entries)
         rest = entries.reshape(states, -1)
         A = rest[:, : m * n].reshape(states, m, n).copy()
@@ -266,7 +270,7 @@ class Table(Block):
         return (y,)
 
 
-def _stacked(args: Sequence[Any]) -> Array:
+def stacked(args: Sequence[Any]) -> Array:
     """The arguments (numbers, or arrays of shape (n,) or (1,)) as one array, shape (n, number of arguments)."""
     columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(arg, dtype=float)) for arg in args))
     return np.stack(columns, axis=-1)

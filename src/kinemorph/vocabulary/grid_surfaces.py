@@ -156,7 +156,8 @@ class NearestPoint(Block):
 class NewtonStep(NamedTuple):
     """The foot (x, y) after a step, the distance `moved` (|dx| + |dy|), and whether the step was `regular`.
 
-    It is not regular where its determinant is at most STEEP, so that STEEP is used instead.
+    A step divides by the determinant of its equations. Where this is at most the constant STEEP, the step is not
+    regular: it divides by STEEP instead.
     """
 
     x: S

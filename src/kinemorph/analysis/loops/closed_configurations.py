@@ -160,7 +160,8 @@ def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> Unsupported
     with_held = f" with {listed(held)} held" if held else ""
     return UnsupportedError(
         f"closed_configurations: the loop{'s' * (len(part.loops) > 1)} {quoted(part.loops)} can still move{with_held}, "
-        f"so there are infinitely many closed configurations. Name {freedom} more in `held`, of: {free}."
+        f"so there are infinitely many closed configurations. Name {counted(freedom, 'more joint')} in `held`, "
+        f"out of {free}."
     )
 
 

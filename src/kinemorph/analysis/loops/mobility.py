@@ -126,7 +126,8 @@ class _Seeker:
     def _best(self, known: Sequence[Array]) -> Array:
         """The first of the configurations `known` that is nearly as far from singular as the best one.
 
-        They are compared by the smallest nonzero singular value of J, which has to be at least FAIR times the largest.
+        They are compared by the smallest nonzero singular value of the constraint Jacobian, which has to be at least
+        FAIR times the largest.
         """
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
@@ -138,7 +139,9 @@ class _Seeker:
     # ── the neighborhood ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _around(self, q: Array) -> list[Array]:
-        """Up to AROUND closed configurations some distance from q, in random directions that J allows."""
+        """Up to AROUND closed configurations some distance from q, in random directions that the constraint Jacobian
+        allows.
+        """
         motions = self.motions(q)
         found = []
         for _ in range(AROUND if motions.shape[1] else 0):
@@ -162,7 +165,10 @@ class _Seeker:
         return None
 
     def _real(self, q: Array) -> int:
-        """The number of independent motions that continue from q: J allows them, and closed loops do not undo them."""
+        """The number of independent motions that continue from q.
+
+        The constraint Jacobian allows them at q, and closing the loops after a short step does not undo them.
+        """
         motions = self.motions(q)
         mixed = motions @ self.rng.normal(size=(motions.shape[1], TRIED))
         if all(self._gone(q, way, NEAR) is not None for way in mixed.T):
@@ -186,7 +192,7 @@ class _Seeker:
     # ── linear algebra ────────────────────────────────────────────────────────────────────────────────────────────
 
     def scaled(self, q: Array) -> Array:
-        """J (nc, nv) with rows and columns scaled so that its entries have no unit; it also sets the lever arm."""
+        """The constraint Jacobian J (nc, nv), scaled so that its entries have no unit; it also sets the lever arm."""
         J = self.rows.slopes(q)
         self._lever = self.rows.lever(J)
         return self.rows.scaled(J, self._lever)

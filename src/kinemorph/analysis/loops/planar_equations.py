@@ -78,7 +78,8 @@ class Closing(NamedTuple):
 class Equations(NamedTuple):
     """The equations of L loops with 1 + r groups of links and p slides: coefficients C (L, 1 + r) and D (L, p).
 
-    They are the sums of vectors in this file's docstring.
+    Links of a group keep their relative orientation; group 0 is the ground. The equations are the sums of vectors in
+    this file's docstring.
 
     `carriers` (p,) has the group along which each slide goes. The coordinates follow from a solution: `angles` has, for
     each free hinge, (index in q, sign, group of the link, factor, group of the parent, factor), where the turn of a

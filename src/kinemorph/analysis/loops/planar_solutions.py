@@ -44,9 +44,9 @@ MOST_SOLUTIONS = 4096  # most solutions to list
 class Block(NamedTuple):
     """A block: m complex equations, which are combinations of the L loop equations and determine 2 m real unknowns.
 
-    `rows` (m, L) has the coefficients of the combinations.
-
-    `turns` are the groups of links whose turns are unknown, `slides` the slides whose travels are unknown.
+    `turns`    the numbers of the groups of links whose turns exp(i angle) are unknown
+    `slides`   the numbers of the slides whose travels are unknown
+    `rows`     (m, L), the coefficients of the combinations
     """
 
     turns: tuple[int, ...]
@@ -55,7 +55,13 @@ class Block(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A solution: turns of all groups (1 + r,), travels of all slides (p,) [m], and the orientation of each block."""
+    """A solution of the loop equations of one set of planar loops.
+
+    `turns`     exp(i angle) of every group of links that keep their relative orientation, the ground's 1 first
+    `travels`   the travel [m] of every slide
+    `signs`     +1 or -1 for each block of equations that are solved together: the sign of the determinant of their
+                derivatives, which distinguishes, for example, the two ways to assemble a dyad
+    """
 
     turns: Complex
     travels: Array
@@ -67,7 +73,7 @@ class Undecided(Exception):
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
-    """The equations as blocks, each solvable after the earlier ones; None where they do not determine all unknowns.
+    """The equations as blocks, which are solved one after the other; None where they do not determine all unknowns.
 
     `size` [m] is the size of the loops, which sets the scale of tolerances.
     """
@@ -177,9 +183,10 @@ def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tupl
 def signs_at(
     equations: Equations, parts: Sequence[Block], turns: Complex, travels: Array, size: float
 ) -> tuple[int, ...]:
-    """The orientation of each block at given turns (1 + r,) and travels (p,): 1, -1, or 0 where it is singular.
+    """The orientation of each block, the sign of the determinant of its derivatives: 1, -1, or 0 where it is singular.
 
-    `size` [m] is the size of the loops.
+    `turns` has exp(i angle) of each group of links, `travels` [m] the travel of each slide, and `size` [m] is the size
+    of the loops.
     """
     C, D, carriers, _, _ = equations
     found = []
@@ -194,10 +201,10 @@ def signs_at(
 
 
 def _derivative(a: Complex, d: Complex, along: Sequence[int], turns: Complex, travels: Array) -> Array:
-    """The derivative of the equations of one block with respect to its angles and travels, shape (2 m, 2 m).
+    """The derivative of the m equations of one block with respect to its angles and travels, shape (2 m, 2 m).
 
-    Its rows are the real parts, then the imaginary parts. The equations are
-    constant + a turns + sum over slides k of d_k travels_k (turns[along[k]], or 1 where along[k] is -1) = 0.
+    Its rows are the real parts, then the imaginary parts. The equations are constant + a turns + sum over slides k of
+    d_k travels_k (turns[along[k]], or 1 where along[k] is -1) = 0.
     """
     by_turn = a.copy()
     by_slide = d.copy()
@@ -224,9 +231,10 @@ Answers = list[tuple[Complex, Array]]
 
 
 def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], size: float) -> tuple[Answers, str]:
-    """(solutions of one block as turns and travels, the reason where there is none); symbols as in `_derivative`.
+    """(solutions of one block as turns and travels, the reason where there is none).
 
-    `size` [m] is the size of the loops, which sets the scale of tolerances; also in the functions below.
+    The equations are constant + a turns + sum over slides k of d_k travels_k (turns[along[k]], or 1 where along[k] is
+    -1) = 0. `size` [m] is the size of the loops, which sets the scale of tolerances; also in the functions below.
     """
     turns, slides = a.shape[1], d.shape[1]
     if len(constant) == 2 and turns == 4:
@@ -356,7 +364,9 @@ def _at(powers: Complex, x: complex) -> complex:
 
 
 def _resultant_roots(one: tuple[Complex, ...], two: tuple[Complex, ...]) -> Complex:
-    """The values of x for which two quadratics in y, see `_quadratic`, have a common root."""
+    """The values of x for which two quadratics A y^2 + B y + C in y, whose coefficients depend on x, have a common
+    root.
+    """
     (A1, B1, C1), (A2, B2, C2) = one, two
 
     def minor(p: Complex, q: Complex, r: Complex, s: Complex) -> Complex:

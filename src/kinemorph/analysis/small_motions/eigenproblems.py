@@ -81,7 +81,10 @@ def _is_symmetric(matrix: Array) -> bool:
 
 
 def _of_symmetric(M: Array, K: Array, Z: Array) -> Motions:
-    """Poles i omega and motions Z psi from (K - omega^2 M) psi = 0; a negative omega^2 gives two real poles."""
+    """Poles i omega and motions Z psi from (K - omega^2 M) psi = 0; a negative omega^2 gives two real poles.
+
+    The columns of Z are the directions in which the state may move; M and K are inertia and stiffness along them.
+    """
     M, K = 0.5 * (M + M.T), 0.5 * (K + K.T)
     if not len(M):
         return Motions(np.zeros(0, complex), np.zeros((2 * len(Z), 0), complex))

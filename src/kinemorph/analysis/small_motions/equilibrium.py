@@ -88,7 +88,7 @@ def equilibrium(
     `stable`          search for a stable equilibrium: follow the damped motion downhill, and leave unstable ones
     `tolerance`       of the unbalanced forces, relative to the largest force or stiffness (per rad or m) of the search
     `iterations`      the most steps of the search
-    `regularizer`     k [1/s^2] in the damped steps (K + k M) dy = -r, see `equilibrium_search`
+    `regularizer`     k [1/s^2] in the damped steps (K + k M) dy = -r, with stiffness K, mass matrix M and residual r
 
     Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.
     """

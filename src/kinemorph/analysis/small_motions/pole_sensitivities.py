@@ -191,9 +191,10 @@ class _Work:
         return found
 
     def _weighted(self, eta: Complex, along_s: Complex, along_z: Complex) -> tuple[Complex, Complex, Complex]:
-        """Gradients of eta^T N psi with respect to s, z and [p, u]; psi is given by its motion in s and z.
+        """Gradients of the number eta^T N psi with respect to s, z and [p, u]; psi is given by its motion in s and z.
 
-        The number is bilinear in eta and psi, so that four real gradients make up the complex one.
+        eta, psi and N are the left and the right eigenvector and the matrix of this file's docstring. The number is
+        bilinear in eta and psi, so that four real gradients make up the complex one.
         """
         totals: list[Complex] = [np.zeros(0, complex)] * 3
         for weight, factor in ((eta.real, 1.0 + 0.0j), (eta.imag, 1.0j)):

@@ -25,7 +25,8 @@ from kinemorph.algebra.scalar import is_zero
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.programs import Plant, Tick
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 
 LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside
@@ -79,7 +80,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return rates
 
     def motion(at: LocalInstant) -> LocalInstant:
-        """The instant `at` of the larger plant as an instant of the given plant: s and m without the derivatives."""
+        """The instant `at` of the larger plant as one of the given plant: state and memory without the derivatives."""
         return at._replace(s=at.s[:ns], m=at.m[:nm])
 
     def sample(samplers: Any, at: LocalInstant) -> dict[str, Any]:

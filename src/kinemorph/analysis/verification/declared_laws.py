@@ -41,9 +41,10 @@ def poses_as_declared(s: Sample) -> WorstError:
 
 
 def mass_as_declared(s: Sample) -> WorstError:
-    """The error of the mass matrix against the sum over bodies of J^T I J, plus the armatures.
+    """The error of the mass matrix M against the sum over bodies of J^T I J, plus the armatures.
 
-    The error of entry (i, j) is relative to sqrt(s_i s_j), where s bounds the diagonal of M.
+    J and I are the Jacobian and the inertia of a body. The error of entry (i, j) is relative to sqrt(s_i s_j), where s
+    bounds the diagonal of M.
     """
     right = as_declared(s.dynamics.robot, s.q)
     size = np.sqrt(right.mass_size)

@@ -83,7 +83,7 @@ class OurWalk:
         while len(times):
             marched = self.stepper.through(times, END)
             if marched.status not in (Status.GOING, Status.BUDGET):
-                raise KinemorphError(f"the walk of AMRU5 failed with steps of {h:g} s.")
+                raise KinemorphError(f"the walk of AMRU5 failed with steps of {h:g} s. Take smaller steps.")
             rows.append(marched.rows[:, :3])
             times = times[len(marched.times) :]
         return np.concatenate(rows)

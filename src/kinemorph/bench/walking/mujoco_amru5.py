@@ -106,7 +106,7 @@ def _turned_out(angle: float) -> str:
 
 
 def standing_angles() -> tuple[float, float]:
-    """The slopes [rad] of AD and of DF of the standing robot."""
+    """The slopes [rad] of the bars AD and DF of a leg's pantograph while the robot stands."""
     height, reach = amru.STANDING_HEIGHT, amru.STANDING_REACH
     half = math.acos(math.hypot(height, reach) / (2.0 * amru.AB))
     alpha = math.atan2(height, reach)
@@ -160,7 +160,7 @@ class MujocoWalk:
         return rows, gap
 
     def place(self) -> None:
-        """Turns and reaches with the legs as at the start of the walk, and closes the loops there."""
+        """Puts the legs where they are at the start of the walk, and closes the loops there."""
         q = np.array(amru_walk.initial_configuration())
         names = self.model.joint
         self.data.qpos[2] = q[2] + RADIUS

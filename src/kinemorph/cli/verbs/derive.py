@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from kinemorph.cli.application import Json, option, out, put, say, verb, working
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.output_files import wrote
-from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT_FUNCTION, REDUCED_FUNCTIONS
 from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
 
@@ -47,7 +47,10 @@ def derive(
     function: Annotated[
         list[str] | None, option(f"Function to derive, one of: {', '.join(FUNCTIONS)}. May be repeated.", default=False)
     ] = None,
-    frame: Annotated[str | None, option(f"Frame or body for the functions {', '.join(FRAME_FUNCTIONS)}.")] = None,
+    frame: Annotated[
+        str | None,
+        option(f"Frame or body for {', '.join(FRAME_FUNCTIONS)}; for impact, one or more separated by commas."),
+    ] = None,
     reference: Annotated[str, option("Axes of a Jacobian: local, world, local_world_aligned.")] = "local",
     emit: Annotated[Emit, option(f"What to print: {', '.join(Emit)}.", "FORM")] = Emit.summary,
     parameters: Annotated[
@@ -125,7 +128,7 @@ def _check_options(functions: list[str], frame: str | None) -> None:
     if frame is not None and not functions:
         raise KinemorphError(
             f"--frame is '{frame}', but no function of a frame is named. Give --function with one of: "
-            f"{listed(FRAME_FUNCTIONS)}."
+            f"{listed((*FRAME_FUNCTIONS, IMPACT_FUNCTION))}."
         )
 
 

@@ -198,7 +198,7 @@ class CompiledFunction:
             ) from None
 
     def shared(self, out: Any, *inputs: Array, threads: int | None = None) -> bool:
-        """The same as `raw`, on several threads if the batch is big enough for them to be faster."""
+        """Writes the results to `out` without checks, as `raw` does, on several threads if the batch is big enough."""
         outs = [out] if self._single else list(out)
         return self._run_shared(self._states(outs), outs, inputs, threads)
 
@@ -226,7 +226,9 @@ class CompiledFunction:
         shape = port.shape
         if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
             count = f"{np.ma.count_masked(given)} of {given.size} entries masked"  # type: ignore[no-untyped-call]
-            raise self._misfit(port, f"has {count}; expected numbers. Leave these states out, or fill them.")
+            raise self._misfit(
+                port, f"has {count}; expected a number in every entry. Leave masked states out, or fill them."
+            )
         try:
             array = np.asarray(given)
         except ValueError:

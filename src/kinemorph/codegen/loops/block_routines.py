@@ -13,11 +13,15 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.complementarity import complementarity
+from kinemorph.codegen.loops.coulomb_cone import coulomb_cone
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import longest_column
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.complementarity import TIE, Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.grid_surfaces import NEAR, STEPS, Bicubic, Grid, NearestPoint, cell_partials, newton_step
 
 
@@ -33,7 +37,7 @@ LEAST_TOLERANCE = 1e-5  # the smallest rank tolerance in float32: a hundred time
 
 
 def check_precision(program: Program | LoopProgram, precision: str) -> None:
-    """Raises UnsupportedError if a program has a rank tolerance that is too small for float32."""
+    """Raises UnsupportedError if a program has a block whose tolerance is too small for float32."""
     if precision != "float32":
         return
     if isinstance(program, LoopProgram):
@@ -45,6 +49,11 @@ def check_precision(program: Program | LoopProgram, precision: str) -> None:
             raise UnsupportedError(
                 f"program '{program.name}': {block.label} finds the rank with a tolerance of {block.tolerance:.0e}, "
                 f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
+            )
+        if isinstance(block, (Complementarity, CoulombCone)):
+            raise UnsupportedError(
+                f"program '{program.name}': {block.label} compares ratios to {TIE:.0e}, which float32 cannot resolve. "
+                "Use float64."
             )
 
 
@@ -207,7 +216,7 @@ def _cell_of(grid: Grid) -> Callable[[Any], list[Any]]:
 def _corners(grid: Grid, loop: LoopBuilder, cell: View) -> tuple[View, View]:
     """Views of the grid's data at the corners of a cell: at the two nodes with the lower x, and at the other two.
 
-    A node has 4 numbers: the height and its derivatives. `cell` views the result of `_cell_of`.
+    A node has 4 numbers: the height and its derivatives. `cell` views the number of the cell's first node, and more.
     """
     nx, ny, each = grid.nodes.shape
     nodes = loop.constant("nodes", grid.nodes, (nx * ny, each))
@@ -270,6 +279,8 @@ _WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
     Solve: _solve,
     LeastSquares: _least_squares,
     Table: _table,
+    Complementarity: complementarity,
+    CoulombCone: lambda block, loop: coulomb_cone(block, loop, routine),
     Bicubic: _bicubic,
     NearestPoint: _nearest_point,
 }

@@ -61,7 +61,10 @@ class Forest:
     def __post_init__(self) -> None:
         for k, parent in enumerate(self.parents):
             if not -1 <= parent < k:
-                raise ValueError(f"index {k} has the parent {parent}; expected -1 or an index below {k}.")
+                raise ValueError(
+                    f"index {k} has the parent {parent}; expected -1 or an index below {k}. "
+                    "Number parents before children."
+                )
 
     @property
     def size(self) -> int:
@@ -138,7 +141,10 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Writes code that subtracts M[j, i] / D[j] times row j from row i of M, in the given ranges of columns."""
+        """Writes code that subtracts M[j, i] / D[j] times row j from row i of M, in the given ranges of columns.
+
+        D[j] is the pivot of row j, its diagonal entry after elimination.
+        """
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:

@@ -78,7 +78,9 @@ class _Collector:
         return product(term[0], [(self.bases[i], power) for i, power in term[1]])
 
     def rank(self, powers: Powers) -> int:
-        """The highest rank of the factors; -1 if there are none."""
+        """The highest rank of the factors: 0 for parameters, 1 for calls, 2 or more for variables; -1 if there are
+        none.
+        """
         return max((self.ranks[i] for i, _ in powers), default=-1)
 
     # ── brackets ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -32,12 +32,12 @@ SHORT_DIGITS = 6
 
 
 def constant(value: float) -> Form:
-    """The form of a constant; zero is the empty form."""
+    """The form (a polynomial as a dict) of a constant; zero is the empty form."""
     return {UNIT: value} if value != 0.0 else {}
 
 
 def constant_value(form: Form) -> float | None:
-    """The number that a form is equal to, or None if it is not a constant."""
+    """The number that a form (a polynomial as a dict) is equal to, or None if it is not a constant."""
     if not form:
         return 0.0
     return form[UNIT] if len(form) == 1 and UNIT in form else None
@@ -49,7 +49,9 @@ def tidy(value: float) -> float:
 
 
 def accumulate(form: Form, key: Key, value: float) -> None:
-    """Adds value * key to the form in place; a coefficient that cancels up to rounding is removed."""
+    """Adds value * key to the form (a polynomial as a dict) in place; a coefficient that cancels up to rounding is
+    removed.
+    """
     old = form.get(key, 0.0)
     new = old + value
     if abs(new) <= DUST * max(abs(old), abs(value)):
@@ -59,7 +61,7 @@ def accumulate(form: Form, key: Key, value: float) -> None:
 
 
 def add(a: Form, b: Form, factor: float = 1.0) -> Form:
-    """The form a + factor * b."""
+    """The form a + factor * b; forms are polynomials as dicts, see this file's docstring."""
     result = dict(a)
     for key, value in b.items():
         accumulate(result, key, factor * value)
@@ -72,7 +74,7 @@ def scale(factor: float, form: Form) -> Form:
 
 
 def multiply(a: Form, b: Form) -> Form:
-    """The form a * b."""
+    """The form a * b; forms are polynomials as dicts, see this file's docstring."""
     result: Form = {}
     for (monomial_a, harmonic_a), value_a in a.items():
         for (monomial_b, harmonic_b), value_b in b.items():

@@ -105,13 +105,13 @@ class Atoms:
         return {(((self.intern(entry), 1),), ONE): 1.0}
 
     def opaque(self, op: str, *args: Form) -> Form:
-        """The form of an op that is not polynomial: a single atom."""
+        """The form (polynomial as a dict) of an op that is not polynomial, such as a square root: a single atom."""
         return self.atom(op, *(freeze(dusted(arg)) for arg in args))
 
     # ── arithmetic ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def times(self, a: Form, b: Form) -> Form:
-        """The form a * b, reduced (see `reduced`)."""
+        """The form (polynomial as a dict) of a * b, with divisors multiplied out where possible; see `reduced`."""
         if len(a) * len(b) > WORK_PER_TERM * self.limit:
             raise self.too_long(len(a) * len(b))
         for factor, other in ((a, b), (b, a)):
@@ -138,7 +138,10 @@ class Atoms:
         return None if group is None else (number, monomial, group)
 
     def reduced(self, form: Form) -> Form:
-        """The form with groups of positive power multiplied out, and even powers of square roots replaced."""
+        """The form (polynomial as a dict) with groups, that is divisors, of positive power multiplied out.
+
+        Even powers of square roots are replaced by powers of their arguments.
+        """
         result: Form = {}
         for (monomial, harmonic), value in form.items():
             found = next(((atom, power) for atom, power in monomial if self._excess(atom, power) != 0), None)
@@ -155,10 +158,11 @@ class Atoms:
         return result
 
     def _excess(self, atom: int, power: int) -> int:
-        """The power e with which the argument of a group or a square root replaces a part of atom^power; 0 for none.
+        """The power e of an atom's argument x that is split off from atom^power and expanded; 0 where nothing is.
 
-        A group g with argument x and power > 0:  g^power = x^e, e = power. A square root:  sqrt(x)^power =
-        x^e sqrt(x)^(power - 2 e), with e = power / 2 rounded toward 0. All other atoms stay as they are.
+        A group g is a sum x that occurs as a divisor: its negative powers stay, and positive ones are expanded,
+        g^power = x^e with e = power. A square root:  sqrt(x)^power = x^e sqrt(x)^(power - 2 e), with e = power / 2
+        rounded toward 0. For all other atoms e is 0.
         """
         kind = self.entries[atom][0]
         if kind == "group":

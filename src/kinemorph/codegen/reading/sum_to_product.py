@@ -18,7 +18,7 @@ Term = tuple[float, Monomial, Waves]
 
 
 def as_terms(form: Form) -> list[Term]:
-    """The terms of a form, each with at most one harmonic."""
+    """The terms of a form (a polynomial as a dict), each with at most one harmonic, a sine or cosine of an angle."""
     return [
         (value, monomial, () if harmonic == ONE else ((harmonic, 1),))
         for (monomial, harmonic), value in sorted(form.items())
@@ -80,7 +80,7 @@ def _half(angle: Angle) -> Angle:
 
 
 def _times(waves: Waves, harmonic: Harmonic, power: int) -> Waves:
-    """The product waves * harmonic ** power."""
+    """The product waves * harmonic ** power of sines and cosines of angles."""
     if harmonic == ONE:
         return waves
     powers = dict(waves)

@@ -250,9 +250,11 @@ def _check(facts: os.stat_result) -> None:
     if sys.platform == "win32":  # the folder is in the user's profile, which others cannot write to
         return
     if facts.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}")
+        raise PermissionError(
+            errno.EPERM, f"the folder or file belongs to user {facts.st_uid}, not to user {os.geteuid()}"
+        )
     if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(errno.EPERM, "other users can write to it; run chmod go-w on it")
+        raise PermissionError(errno.EPERM, "other users can write to the folder or file; run chmod go-w on it")
 
 
 def _reason(error: OSError) -> str:

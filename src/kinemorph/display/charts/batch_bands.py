@@ -29,7 +29,9 @@ CROWDED = 2  # columns on one axis from which on all axes show the widest band o
 def first_run(batch: BatchRun) -> Trajectory:
     """The run that represents a batch: the first that reached the end, else the one that came farthest."""
     if not batch.done.any():
-        raise UnsupportedError(f"no run in the batch of '{batch.name}' has samples to plot; expected one or more.")
+        raise UnsupportedError(
+            f"no run in the batch of '{batch.name}' has samples to plot; expected one or more. See batch.failures."
+        )
     return batch[int(np.argmax(batch.ok)) if batch.ok.any() else int(np.argmax(batch.done))]
 
 
@@ -51,9 +53,9 @@ def shown_bands(blocks: Sequence[Block]) -> list[tuple[float, float]]:
 def draw_bands(
     axes: Any, batch: BatchRun, bands: Sequence[tuple[float, float]], family: Family, colors: Any, factor: float
 ) -> list[Array]:
-    """Draws the median of every column of a family and `bands` about it; returns all curves, shape (n,) each.
+    """Draws the median of every column of a family (columns that share an axis) and `bands` about it.
 
-    Values are multiplied by `factor`, for another unit.
+    Returns all curves, shape (n,) each. Values are multiplied by `factor`, for another unit.
     """
     places = np.unique(np.linspace(0, len(batch.t) - 1, MOST_TIMES).round().astype(int))
     t = batch.t[places]

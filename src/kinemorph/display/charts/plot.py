@@ -52,7 +52,10 @@ OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder"
 
 @dataclass(frozen=True)
 class Row:
-    """A row of axes, one for each of the `families` of a block; `cells` is the number of axes that fit in a row."""
+    """A row of axes, one for each of the `families` (columns that share an axis) of a block, columns of one unit.
+
+    `cells` is the number of axes that fit in a row.
+    """
 
     block: Block
     families: tuple[Family, ...]
@@ -165,9 +168,10 @@ def _subject(
 
 
 def _rows(block: Block, difference: bool) -> list[Row]:
-    """The rows of a block: one axis; or three small multiples per row, two where each has its own legend.
+    """The rows of axes for a block, columns of one group and unit.
 
-    With `difference`, as many rows for the differences of runs follow.
+    They are one axis; or three small multiples per row, two where each has its own legend. With `difference`, as many
+    rows for the differences of runs follow.
     """
     made = []
     for differs in (False, True) if difference else (False,):
@@ -195,7 +199,7 @@ def _has_legend(row: Row) -> bool:
 
 
 def _legend_width(block: Block) -> float:
-    """The width of the legend of a block [inch], by its longest name; 0 where the block has only one line."""
+    """The width of the legend of a block of columns [inch], by its longest name; 0 where there is only one line."""
     over = [name for family in block.families for name in family.over_names.values()]
     if len(block.names) == 1 and not over:
         return 0.0
@@ -288,7 +292,8 @@ def _cut(label: str) -> str:
 
 
 def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: float) -> None:
-    """Draws the columns of a family for all runs, or the bands of a batch; labels are for the first run only.
+    """Draws a family, columns that share an axis, for all runs, or the bands of a batch; labels are for the first run
+    only.
 
     Values are multiplied by `factor`, for another unit.
     """

@@ -91,7 +91,8 @@ def _coordinate(trajectory: Trajectory, joint: str | None) -> tuple[str, str, st
     known = [name[2:] for name in columns if name.startswith("q.") and f"v.{name[2:]}" in columns]
     if not known:
         raise UnsupportedError(
-            "the run has no coordinate with a velocity of the same name, so no phase portrait exists."
+            "the run has no coordinate with a velocity of the same name, so no phase portrait "
+            "exists. Plot columns over time with `plot`."
         )
     name = known[0] if joint is None else joint.removeprefix("q.")
     if name not in known:

@@ -153,7 +153,7 @@ def _closing(formula: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(formula[place], 0)
         if depth == 0:
             return place
-    raise ValueError(f"the brace at index {start} of '{formula}' is never closed")
+    raise ValueError(f"the brace at index {start} of '{formula}' is never closed. Add its closing brace.")
 
 
 def _width(line: str) -> float:

@@ -79,9 +79,11 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
 
 
 def closed_posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
-    """As `posture`; where `q` names some coordinates only, the others close the loops and follow coupled joints.
+    """The configuration (nq,) that `q` gives, as `posture` does, with closed loops where `q` names some coordinates
+    only.
 
-    A complete configuration stays as it is. Where no configuration closes the loops, they stay open, with a warning.
+    The other coordinates close the loops and follow coupled joints. A complete configuration stays as it is. Where no
+    configuration closes the loops, they stay open, with a warning.
     """
     values = posture(robot, q, start)
     if not isinstance(q, Mapping) or not (robot.loops or robot.couplings):

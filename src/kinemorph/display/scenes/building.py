@@ -185,7 +185,9 @@ def _single_runs(name: str, one: Any) -> Iterator[tuple[str, Any]]:
         return
     begun = np.flatnonzero(one.done)
     if not len(begun):
-        raise UnsupportedError(f"no run in the batch of '{one.name}' has samples to show; expected one or more.")
+        raise UnsupportedError(
+            f"no run in the batch of '{one.name}' has samples to show; expected one or more. See batch.failures."
+        )
     for k in begun[np.unique(np.linspace(0, len(begun) - 1, MOST_RUNS).round().astype(int))].tolist():
         yield f"{name}, run {one.numbers[k]}" if name else f"run {one.numbers[k]}", one[k]
 

@@ -5,6 +5,7 @@ A line of `check` begins as in the messages of compilers, `file:line: error: ...
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -30,6 +31,7 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
         if system is None
         else {
             "bodies": len(system.robot.bodies),
+            "massless": system.robot.massless,
             "dof": system.robot.nv,
             "loops": len(system.robot.loops),
             "couplings": len(system.robot.couplings),
@@ -87,7 +89,8 @@ def _sizes(data: Data) -> str:
     if data["sizes"]:
         sizes = data["sizes"]
         cut = " of the cut tree" if sizes["loops"] else ""
-        parts += [counted(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        massless = f" ({sizes['massless']} of them massless)" if sizes["massless"] else ""
+        parts += [counted(sizes["bodies"], "body", "bodies") + massless, f"{sizes['dof']} dof{cut}"]
         parts += [counted(sizes[key], key[:-1]) for key in ("loops", "couplings") if sizes[key]]
     parts += [counted(data[key], key[:-1]) for key in ("errors", "warnings") if data[key]]
     if data["hints"]:
@@ -122,6 +125,8 @@ def system_summary(system: System, examination: Examination | None = None, path:
     found = mobility(system)
     data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
+    if not math.isfinite(system.settings.max_step):  # JSON has no infinity
+        data["settings"].pop("max_step", None)
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title

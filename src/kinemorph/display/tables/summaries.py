@@ -12,11 +12,12 @@ import numpy as np
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT_FUNCTION, REDUCED_FUNCTIONS
 from kinemorph.display.tables.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
 from kinemorph.model.conventions.statement import CONVENTIONS
+from kinemorph.model.expressions import written
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean
@@ -53,13 +54,15 @@ def function_of(
         reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
         one: CompiledFunction = getattr(reduced, name)
         return one
-    if name not in FRAME_FUNCTIONS:
+    if name not in (*FRAME_FUNCTIONS, IMPACT_FUNCTION):
         found: CompiledFunction = getattr(dynamics, name)
         return found
     robot = dynamics.robot
     if frame is None:
         known = ", ".join(f"'{known}'" for known in (*(f.name for f in robot.frames), *robot.body_names)[:12])
         raise KinemorphError(f"function '{name}' needs a frame or body. Give one with --frame: {known}.")
+    if name == IMPACT_FUNCTION:
+        return dynamics.impact([part.strip() for part in frame.split(",")])
     if reference not in REFERENCES:
         raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
     options = () if name == "pose" else (reference,)
@@ -77,6 +80,7 @@ def robot_summary(robot: Robot) -> Data:
         "nq": robot.nq,
         "nv": robot.nv,
         "mass": robot.total_mass,
+        "massless": robot.massless,
         "gravity": [evaluate(value) for value in robot.gravity],
         "bodies": [_body_row(robot, name) for name in robot.body_names],
         "joints": [_joint_row(robot, joint.name) for joint in robot.joints],
@@ -88,6 +92,9 @@ def robot_summary(robot: Robot) -> Data:
             for c in robot.couplings
         ],
         "frames": [{"name": frame.name, "body": frame.body} for frame in robot.frames],
+        "dependents": [
+            {"name": one.name, "formula": written(one.formula), "unit": one.unit} for one in robot.dependents
+        ],
         "parameters": [{"name": p.name, "value": p.value, "unit": p.unit} for p in robot.parameters],
         "q_names": list(robot.q_names),
         "v_names": list(robot.v_names),
@@ -131,6 +138,7 @@ def _joint_row(robot: Robot, name: str) -> Data:
         "v": list(joint.v_names),
         "q_units": list(joint.table.q_units),
         "axis": list(joint.axis) if joint.motion.axes else None,
+        "driven": [written(formula) for formula in joint.driven],
         "limits": bounds,
         **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
     }

@@ -1,6 +1,7 @@
 """The values of the names that a CAGeM file assigns, in whatever order it assigns them.
 
-Constants that are numbers become parameters of the robot. A constant that depends on coordinates is a dependent.
+A name that the file invents, and whose value is a number, becomes a parameter of the robot. A name whose value depends
+on coordinates or on the time becomes a dependent quantity, like the p[i] of CAGeM.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ class Definitions:
         self.findings.error(rule, self.line(key), key, problem, remedy)
 
     def _is_new(self, one: Statement) -> bool:
-        """Whether a name may be assigned, and is not assigned already; findings if not."""
+        """Whether a name may be assigned, and is not assigned already; if not, a finding is recorded."""
         if one.key in self.statements:
             problem = f"it is assigned on line {self.line(one.key)} already, expected one value"
             self.findings.error("name", one.line, one.key, problem, "Remove one of the two, or rename one.")
             return False
         if one.name in RESERVED:
-            problem = f"'{one.name}' stands for {'the time' if one.name == 't' else 'what follows from the motion'}"
+            problem = (
+                f"'{one.name}' stands for {'the time' if one.name == 't' else 'a constant, or a result of the motion'}"
+            )
             self.findings.error("name", one.line, one.key, problem, "Use another name; initial values are qi and qdi.")
             return False
         if (one.place is not None) != (one.name in INDEXED):
@@ -78,9 +81,9 @@ class Definitions:
     # ── counts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def indices(self, kind: str, count_key: str) -> range:
-        """The indices of all bodies, dependents or coordinates (`kind`): by `count_key` if it is given, else by use.
+        """The indices of all bodies, dependent quantities or coordinates (`kind`), as many as the key `count_key` says.
 
-        Findings for indices that are out of range.
+        If that key is missing, they are the indices that the file uses. Indices out of range are recorded as findings.
         """
         used: dict[int, str] = {}  # and the assignments that use them
         for key, one in self.statements.items():
@@ -144,7 +147,7 @@ class Definitions:
                 parser = self.notation.position if one.name in MATRICES else self.notation.formula
                 value = parser(one.text, names, hints=not self.findings.unlisted).parse()
             except ExpressionError as error:
-                self._refuse(one, error)
+                self._refuse(one, error, [need for need in self.needs[key] if need not in names])
                 continue
             if self.is_constant(key) and isinstance(value, (int, float)):
                 value = Parameter(key, float(value))
@@ -161,19 +164,22 @@ class Definitions:
         else:
             self.values[one.key] = one.text[1:-1]
 
-    def _refuse(self, one: Statement, error: ExpressionError) -> None:
-        """Reports a value that cannot be read."""
+    def _refuse(self, one: Statement, error: ExpressionError, unknown: Sequence[str]) -> None:
+        """Reports a value that cannot be read; `unknown` are names in it that have no value."""
         usual = "Write numbers, names and + - * / ^; matrices as products of Trotx, Troty, Trotz and Tdisp."
         problem = Problem.of(error.args[0], usual)
-        self.error("number", one.key, f"{short(one.text)}: {problem.what}", problem.remedy)
+        given = "" if not unknown or "[" in unknown[0] else f" Or give it a value: {unknown[0]} {self.notation.sign} 1"
+        self.error("number", one.key, f"{short(one.text)}: {problem.what}", problem.remedy + (given and f"{given}."))
 
     def is_constant(self, key: str) -> bool:
-        """Whether a name is one that the file invents: a constant or a dependent without an index."""
+        """Whether a name is one that the file invents: not a key of CAGeM, and without an index."""
         one = self.statements[key]
         return one.place is None and one.name not in PLAIN
 
     def dependents(self) -> dict[str, Value]:
-        """The formulas of dependents: p[i], and constants that depend on coordinates or the time, by key."""
+        """The formulas of dependent quantities by key: p[i], and invented names whose values depend on coordinates or
+        the time.
+        """
         return {
             key: value
             for key, value in self.values.items()
@@ -181,7 +187,10 @@ class Definitions:
         }
 
     def value(self, key: str, default: Value = 0.0) -> Value:
-        """The value of a key that must not depend on coordinates; `default`, with a finding if needed, otherwise."""
+        """The value of a key that must not depend on coordinates; `default` if the key is missing.
+
+        A value that depends on coordinates is recorded as an error, and replaced by `default`.
+        """
         value = self.values.get(key, default)
         if coordinates_of(value):
             moving = ", ".join(one.name for one in coordinates_of(value))

@@ -46,7 +46,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     dependents = file.indices("dependent", "nbrdep")
     for i in dependents:
         if f"{DEPENDENT}[{i}]" not in file.statements:
-            remedy = "Assign it, or correct nbrdep."
+            remedy = f"Assign {DEPENDENT}[{i}], or correct nbrdep."
             file.error("structure", "nbrdep", f"{DEPENDENT}[{i}] is not assigned, but nbrdep counts it", remedy)
     if not bodies and not findings.failed:
         remedy = f"Assign T0G[{notation.first}] and mass[{notation.first}]."
@@ -92,7 +92,7 @@ def _declare(
 
 
 def _body(file: Definitions, blueprint: PositionBlueprint, i: int, bodies: list[int]) -> None:
-    """Declares body i; findings for what is missing."""
+    """Declares body i; data that are missing are recorded as findings."""
     name = f"body{i}"
     given = [key for key in MATRICES if f"{key}[{i}]" in file.statements]
     lines = [file.line(f"{key}[{i}]") for key in (*MATRICES, "mass")]
@@ -130,7 +130,9 @@ def _body(file: Definitions, blueprint: PositionBlueprint, i: int, bodies: list[
 
 
 def _key_line(file: Definitions, i: int, key: str) -> int:
-    """The line of what a problem calls `key` of body i; 0 if the file does not have it."""
+    """The line on which a file gives the quantity `key` ("mass", "inertia", "position", "reference") of body i; 0 if it
+    does not.
+    """
     keys = {"mass": ("mass",), "inertia": INERTIA, "position": MATRICES, "reference": ("BodyRef",)}.get(key, ())
     return next(filter(None, (file.line(f"{name}[{i}]") for name in keys)), 0)
 
@@ -162,13 +164,13 @@ def _settings(file: Definitions, blueprint: PositionBlueprint, coordinates: Iter
                 file.error("number", f"{key}[{i}]", f"it is {value}, expected a finite number", "Correct it.")
     named = {one.name for one in file.statements.values()}
     blueprint.settings = replace(blueprint.settings, q=q if "qi" in named else (), v=v if "qdi" in named else ())
-    for key, setting in (("FinalTime", "duration"), ("StepSave", "sample"), ("StepMax", "")):
+    for key, setting in (("FinalTime", "duration"), ("StepSave", "sample"), ("StepMax", "max_step")):
         if key not in file.values:
             continue
         time = file.number(key, 0.0)
         if not 0.0 < time < math.inf:
             file.error("number", key, f"it is {time:g} s, expected a finite time above 0", "Write a time above 0.")
-        elif setting:
+        else:
             blueprint.settings = replace(blueprint.settings, **{setting: time})  # type: ignore[arg-type]
 
 

@@ -218,9 +218,10 @@ def _head(name: str, units: str | None, number: int, findings: Findings) -> _Hea
             continue
         fitting = [kind for kind in kinds if fits(text, kind)]
         if not fitting:
-            usual = " or ".join(dict.fromkeys(UNIT_KINDS[kind][0] for kind in kinds)) or "none"
-            problem = f"the unit is {short(text)}, expected one such as {usual}"
-            findings.error("unit", number, f"column '{name}'", problem, "Write a unit of this kind.")
+            usual = " or ".join(dict.fromkeys(UNIT_KINDS[kind][0] for kind in kinds))
+            problem = f"the unit is {short(text)}, expected {f'one such as {usual}' if usual else 'none'}"
+            remedy = f"Write [{usual}] after the name of the column." if usual else "Remove it."
+            findings.error("unit", number, f"column '{name}'", problem, remedy)
         scales |= {kind: in_si(1.0, unit) for kind in fitting}
     return _Head(name, scales.get(column.turning, 1.0), scales.get(column.sliding, 1.0))
 

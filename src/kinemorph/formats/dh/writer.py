@@ -138,7 +138,7 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             moved, place = transformed(inertia, poses[body.name]), carrier[joint.child] - 1
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
-        problem = "it has no joint that moves, expected a serial arm"
+        problem = "it has no joint that moves, expected a serial arm, which is what a DH table describes"
         findings.error("structure", 0, f"robot '{robot.name}'", problem, "Save the robot as TOML instead.")
         return None
     tool = poses[joints[-1].child]
@@ -156,7 +156,7 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
     """Reports a joint that cannot be in a DH table, and `why`, such as "closes a loop"."""
-    problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
+    problem = f"it {why}, but a DH table describes serial arms of revolute and prismatic joints only"
     findings.error("structure", 0, f"joint '{joint}'", problem, "Save the robot as TOML instead.")
 
 
@@ -224,7 +224,7 @@ def _placed(pose: Pose) -> str:
 
 def _times(settings: Settings) -> list[str]:
     """The names of those times in the settings that are not the defaults."""
-    return [key for key in ("duration", "sample") if getattr(settings, key) != getattr(Settings(), key)]
+    return [key for key in ("duration", "sample", "max_step") if getattr(settings, key) != getattr(Settings(), key)]
 
 
 def _warn_of_the_rest(system: System, findings: Findings) -> None:

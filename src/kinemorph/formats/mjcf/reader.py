@@ -34,6 +34,6 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         return None
     if options.base is not None:
         problem = f"base is {options.base!r}, but has no effect: an MJCF file itself defines how bodies join the world"
-        findings.warn("dropped", 0, "", problem, "Add a <freejoint/> to the body, or remove it.")
+        findings.warn("dropped", 0, "", problem, "Add a <freejoint/> to the root body, or remove its <freejoint/>.")
     unused_sidecar(options, "an MJCF file", findings)
     return system_of(compiled, bundle, findings)

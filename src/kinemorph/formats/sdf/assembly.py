@@ -144,7 +144,9 @@ class Assembly:
             if joint.child in still:
                 entry = self.frames.entries[joint.name]
                 problem = "its child belongs to a static model, expected a link that can move"
-                entry.error("structure", problem, "Exchange parent and child, or write <static>false</static>.")
+                entry.error(
+                    "structure", problem, "Exchange <parent> and <child>, or make that model <static>false</static>."
+                )
                 continue
             if joint.parent == WORLD and joint.kind == "fixed" and self.options.base == "free":
                 joint = replace(joint, kind="free")

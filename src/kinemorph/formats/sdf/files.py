@@ -155,9 +155,12 @@ def version_of(root: Node, values: SdfValues) -> Version:
         values.at(root, "sdf").error("structure", problem, "Convert the file to a newer version of SDF.")
     elif version > NEWEST:
         problem = (
-            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: features of newer versions are not read"
+            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: "
+            "features of newer versions are ignored, so that poses or masses may be read wrongly"
         )
-        values.at(root, "sdf").warn("unknown", problem, "Compare poses and masses with another program.")
+        values.at(root, "sdf").warn(
+            "unknown", problem, "Compare the loaded poses and masses with those that Gazebo shows."
+        )
     return version
 
 

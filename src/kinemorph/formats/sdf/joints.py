@@ -120,7 +120,9 @@ class Joints:
         if child == WORLD or parent == child:
             what = "the child is the world" if child == WORLD else "parent and child are the same link"
             problem = f"{what}, expected two different links, of which the child can move"
-            entry.error("structure", problem, "Exchange parent and child." if child == WORLD else "Name another link.")
+            entry.error(
+                "structure", problem, "Exchange <parent> and <child>." if child == WORLD else "Name another <parent>."
+            )
             return None
         return parent, child
 

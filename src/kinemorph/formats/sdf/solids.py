@@ -1,6 +1,7 @@
 """Volume, principal moments per mass and center of mass of uniform solids, for links whose inertia is computed.
 
-Each function takes a radius, a length and three spans [m], and uses those that its solid has. The axis of a solid is z.
+Each function takes a radius, a length and three spans [m], which are the edges of a box or the radii of an ellipsoid,
+and uses those that its solid has. The axis of a solid is z.
 """
 
 from __future__ import annotations

@@ -157,6 +157,7 @@ SETTINGS = (
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
     Field("duration", "literal", "time", "Simulated time of a run [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),
+    Field("max_step", "literal", "time", "Longest step that a method may choose [s]; default: no bound."),
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
 )
 

@@ -131,5 +131,5 @@ class Motion:
         ]
         if tuple(rows[3]) != LAST_ROW:
             problem = f"the last row of position is {short(raw[3] if len(raw) == 4 else raw)}, expected [0, 0, 0, 1]"
-            self.values.error("rotation", at.key(3), problem, "A position matrix ends with this row.")
+            self.values.error("rotation", at.key(3), problem, "Write [0, 0, 0, 1] as the last row.")
         return mth(trot([row[:3] for row in rows[:3]]), vec(*(row[3] for row in rows[:3])))

@@ -361,7 +361,9 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
         kind = kinds.get(type(element))
         if kind is None:
             problem = f"its type {type(element).__name__} is not known in model files, so it is left out"
-            findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add its type to ELEMENT_KINDS.")
+            findings.warn(
+                "dropped", 0, f"element '{element.name}'", problem, "Add its type to kinemorph.elements.ELEMENT_KINDS."
+            )
             continue
         lost = list(functions_in(element))
         if lost:

@@ -23,13 +23,11 @@ from kinemorph.mechanics.constraints.constrained import (
     MOST_WRITTEN,
     ConstraintRows,
     constrained_dynamics,
-    gathered,
     shared_out,
     span_of,
-    spread,
     written_out,
 )
-from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor, gathered, spread
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.words import counted, listed
 
@@ -43,11 +41,12 @@ def actuation(
     places: Sequence[int],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """The actuator forces `tau` (k,) that give the acceleration a (nv,), the `residual` a - FD(tau) (nv,), the `rank`
-    of G.
+    """The actuator forces `tau` (k,) that give the acceleration a (nv,), the `residual` a - FD(tau) (nv,), and the
+    `rank`.
 
-    `M` (nv, nv) is the mass matrix; `rest` (nv,) are the generalized forces without actuators, -h; `rows` are the
-    constraints; `places` are the indices in v of the actuators, with one weight each.
+    The rank is that of G, whose columns are the accelerations that unit actuator forces add. `M` (nv, nv) is the mass
+    matrix; `rest` (nv,) are the generalized forces without actuators, -h; `rows` are the constraints; `places` are the
+    indices in v of the actuators, with one weight each.
     """
     nv = len(M)
     metric = branch_factor(tree, M)
@@ -88,7 +87,10 @@ def _answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequenc
 
 
 def _shared_answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """The result of `_answers`, by matrix solutions in loops instead of unrolled ones, for many constraints."""
+    """The accelerations under forces[0], then those that each other force adds, by matrix solutions in loops.
+
+    For many constraints these take fewer operations than the unrolled solutions of `_answers`.
+    """
     still = rows._replace(wanted=[0.0] * len(rows.J))
     return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]
 

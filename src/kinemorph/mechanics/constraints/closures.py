@@ -35,12 +35,18 @@ LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meter
 
 
 def _angle(T: Pose, closure: Closure) -> list[S]:
-    """The cosine of the angle between a universal joint's two axes, minus its value at coordinates 0."""
+    """The cosine of the angle between a universal joint's two axes, minus its value at coordinates 0.
+
+    T is the pose of the joint frame on the child in that on the parent.
+    """
     return [matvec(T.R, closure.second)[2] - closure.second[2]]
 
 
 def _orientation(T: Pose, closure: Closure) -> list[S]:
-    """The vector of the skew part of R, which is the rotation vector where the rotation is small [rad]."""
+    """The vector of the skew part of R, which is the rotation vector where the rotation is small [rad].
+
+    R is the rotation of the joint frame on the child relative to that on the parent.
+    """
     R = T.R
     return [0.5 * (R[2][1] - R[1][2]), 0.5 * (R[0][2] - R[2][0]), 0.5 * (R[1][0] - R[0][1])]
 
@@ -105,22 +111,31 @@ def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
 
 
 def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
-    """How far one closure is open at the poses `moves` of the links, one number per row [m or rad]."""
+    """How far a closure (a joint that closes a loop) is open at the poses `moves` of the links, per row [m or rad]."""
     return closure_opening(closure, closure_pose(tree, moves, closure))
 
 
 def closure_pose(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> Pose:
-    """The pose of a closure's child frame, seen from its parent frame."""
+    """The pose of the child frame of a closure, a joint that closes a loop, seen from its parent frame.
+
+    `moves` are the poses of the links in their parents.
+    """
     return _seen_from(tree, moves, closure.parent, closure.child)
 
 
 def closure_opening(closure: Closure, T: Pose) -> list[S]:
-    """How far a closure is open, one number per row [m or rad], where its child frame has the pose T in its parent."""
+    """How far a closure, a joint that closes a loop, is open, one number per row [m or rad].
+
+    T is the pose of its child frame in its parent frame.
+    """
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 
 def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level."""
+    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level.
+
+    Levels tell dual numbers inside others apart.
+    """
     moving = [
         x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
     ]
@@ -158,7 +173,7 @@ def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
 
 
 def closure_rows(closure: Closure) -> int:
-    """The number of constraint rows of a closure."""
+    """The number of constraint rows of a closure, a joint that closes a loop."""
     return sum(CLOSURE_ROWS[condition] for condition in closure.conditions)
 
 
@@ -169,9 +184,10 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
-    """How far each closure is open: (distance [m], angle [rad]), in plain numbers; 0 where it does not constrain one.
+    """How far each closure (a joint that closes a loop) is open: (distance [m], angle [rad]), in plain numbers.
 
-    The angle is the full angle: for antiparallel axes it is pi, although the rows of phi are zero there.
+    A quantity that the joint does not constrain is 0. The angle is the full angle: for antiparallel axes it is pi,
+    although the rows of phi are zero there.
     """
     moves = tree.moves(q)
     found = []

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from kinemorph.algebra.linear import least_squares, solve
 from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, gathered, spread
 
 REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier rows
 PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `ConstraintRows.opening`
@@ -119,7 +119,10 @@ def softened(
     """
     nv, more = len(metric.ways), len(soft)
     wider = BranchFactor(
-        [*metric.ways, *([] for _ in soft)], [*metric.N, *({} for _ in soft)], [*metric.pivots, *[1.0] * more]
+        [*metric.ways, *([] for _ in soft)],
+        [*metric.N, *({} for _ in soft)],
+        [*metric.pivots, *[1.0] * more],
+        metric.sums,
     )
     J = [[*row, *(-1.0 if k == n else 0.0 for k in range(more))] for n, row in enumerate(soft)]
     J += [[*row, *[0.0] * more] for row in rows.J]
@@ -174,26 +177,8 @@ def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED)
     return Span(vectors, weighted, sizes, counted, shares, rank)
 
 
-def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
-    """The product N^T b, shape (nv,), where the mass matrix is factored as M^-1 = N D^-1 N^T."""
-    whole = list(b)
-    for i, way in enumerate(metric.ways):
-        if not is_zero(b[i]):
-            for j in way:
-                whole[j] = plus(whole[j], times(metric.N[i][j], b[i]))
-    return whole
-
-
-def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
-    """The accelerations a = N D^-1 y, shape (nv,), of a vector y, where the mass matrix is M^-1 = N D^-1 N^T."""
-    heavy = [times(x, pivot) for x, pivot in zip(y, metric.pivots, strict=True)]
-    return [
-        plus(heavy[i], dot([metric.N[i][j] for j in way], [heavy[j] for j in way])) for i, way in enumerate(metric.ways)
-    ]
-
-
 def masked(mask: Sequence[S]) -> BranchFactor:
-    """The metric in which only velocities whose mask (nv,) is 1 can change; where it is 0 they stay."""
+    """A metric in place of the factored mass matrix, in which only velocities whose `mask` (nv,) is 1 can change."""
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
@@ -280,7 +265,10 @@ def _of_real(rows: ConstraintRows, solve: Callable[[ConstraintRows], Constrained
 
 
 def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications unrolled elimination takes, estimated from the structural zeros."""
+    """About how many multiplications unrolled elimination takes, estimated from the structural zeros.
+
+    `ways` are the paths of all axes to the root, see `branch_factor.ways_to_root`.
+    """
     reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
     lines: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)
@@ -315,10 +303,10 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
 def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution of  M a - J^T lambda = rest,  J a = wanted  by (J M^-1 J^T) lambda = wanted - J M^-1 rest.
 
-    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv). The
-    solution consists of block ops, which backends compute in loops: for many constraints, and where the share of each
-    row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that meters and radians
-    count alike.
+    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv) is the
+    mass matrix. The solution consists of block ops, which backends compute in loops: for many constraints, and where
+    the share of each row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that
+    meters and radians count alike.
     """
     return _of_real(rows, lambda real: _shared(M, rest, real))
 

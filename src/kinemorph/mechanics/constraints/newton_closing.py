@@ -37,7 +37,7 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
     The joints are those that close a loop or follow another joint; joints whose error is within rounding are left out.
     """
     tree = resolve(robot)
-    at = tree.all_coordinates([float(x) for x in q])
+    at = tree.all_joints([float(x) for x in q]).q
     phi, sizes = np.abs(constraint_error(tree, at)), constraint_sizes(tree, at)
     gaps: dict[str, float] = {}
     for owner, gap, size in zip(constraint_owners(robot), phi, sizes, strict=True):
@@ -70,7 +70,10 @@ def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tu
 
 
 def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
-    """The function that evaluates the constraints of a tree on floats; `free` (nv,): velocities that may change."""
+    """The function look(q) that gives constraint errors and their Jacobian on floats, relative to the sizes of rows.
+
+    `free` (nv,) are the velocities that may change: the columns of the others are 0.
+    """
 
     def look(at: Array) -> tuple[Array, Array]:
         values = at.tolist()

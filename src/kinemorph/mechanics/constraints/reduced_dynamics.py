@@ -119,7 +119,8 @@ def _squeezed(rho: Rows, M: Any) -> Rows:
 def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
     """The Coriolis matrix of the independent velocities, C = rho^T (H' rho_dot + C' rho), shape (n, n).
 
-    Hdot - 2 C is skew. `way` is the formulation that gives H'.
+    rho is the velocity map, H' and C' are the mass matrix and the Coriolis matrix of the open tree; the formulation
+    `way` computes H'. With the reduced mass matrix H, dH/dt - 2 C is skew-symmetric.
     """
     rho, rate = _map_and_rate(tree, q, v_q, parts)
     C = coriolis_matrix(tree, q, matvec(rho, v_q))
@@ -148,9 +149,10 @@ def reduced_dynamics(
 ) -> list[S]:
     """The independent accelerations a_q, shape (n,), under generalized forces tau (nv,).
 
-    H a_q = rho^T (tau - h' - H' a_0)  with  a_0 = rho_dot v_q, the accelerations that the loops impose alone. The
-    result is the same as with C and g, but their matrices are not formed. `way` is the formulation that gives H' and
-    h', and `loads` are further arguments of its `bias_forces`.
+    H a_q = rho^T (tau - h' - H' a_0)  with  a_0 = rho_dot v_q, the accelerations that the loops impose alone. rho is
+    the velocity map and H the reduced mass matrix; H' and h' are the mass matrix and the bias forces of the open tree,
+    which the formulation `way` computes. `loads` are further arguments of its `bias_forces`. The result is the same as
+    with the reduced Coriolis matrix and gravity forces, which are not formed.
     """
     rho = velocity_map(tree, q, parts)
     v = matvec(rho, v_q)

@@ -61,8 +61,9 @@ def derivative_arrays(
 ) -> Arrays:
     """The arrays S, psi2, mixed, t, u, w, shape (6, nv), psi1 (its angular part) and P (a moment), shape (3, nv).
 
-    Their products are the derivatives: see `inverse_derivatives`. `inside_q`, `inside_v` and `inside_a` are the entries
-    of the three matrices for two axes of one link, in the order of `inside_places`.
+    Each column belongs to one axis: see `axis_responses.Direction` and `Response`. Their products are the derivatives:
+    see `inverse_derivatives`. `inside_q`, `inside_v` and `inside_a` are the entries of the three matrices for two axes
+    of one link, in the order of `inside_places`.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)

@@ -104,7 +104,10 @@ class Jump(NamedTuple):
 
 
 def axis_directions(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S]) -> list[Direction]:
-    """S, psi1, psi2, mixed of every axis, in the frame of its link, velocities measured from the link's origin."""
+    """The `Direction` of every axis: how motion along it moves all that it carries.
+
+    S, psi1, psi2 and mixed are in the frame of its link; velocities are measured from the link's origin.
+    """
     ground = ground_flow(tree)
     directions = [_NO_DIRECTION] * tree.nv
     for link, move, flow in zip(tree.links, moves, flows, strict=True):
@@ -133,7 +136,10 @@ def axis_responses(
     directions: Sequence[Direction],
     wrenches: Mapping[int, Wrench] | None,
 ) -> list[Response]:
-    """t, P, u, w of every axis, in the frame of its link, velocities measured from the link's origin."""
+    """The `Response` of every axis: how motion along it changes the load on its link.
+
+    t, P, u and w are in the frame of the link; velocities are measured from the link's origin.
+    """
     loads = inward(tree, moves, flows, wrenches)
     composites = composite_moments(tree, moves)
     inner = inner_flux(tree, moves, v, composites)
@@ -172,7 +178,10 @@ def origin_jumps(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Se
 def inner_flux(
     tree: Tree, moves: Sequence[Move], v: Sequence[S], composites: Sequence[Moments]
 ) -> list[tuple[Vec3, Mat3]]:
-    """(2 p, 2 G) of every link with all it carries: p = sum m r', G = sum m r' r^T, r and r' as seen from the link."""
+    """(2 p, 2 G) of every link with all it carries: p = sum m r', G = sum m r' r^T, r and r' as seen from the link.
+
+    The sums are over mass points m at r that move at r'.
+    """
     ps = [ZERO3] * len(tree.links)
     Gs: list[Mat3] = [zeros(9)] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -191,7 +200,9 @@ def inner_flux(
 
 
 def _shifted(G: Mat3, p: Vec3, r: Vec3) -> Mat3:
-    """G = sum m r' r^T (by rows) after every mass point has moved by r; p = sum m r'."""
+    """G = sum m r' r^T (by rows) after every mass point has moved by r; p = sum m r', over mass points m that move at
+    r'.
+    """
     return tuple(plus(G[3 * i + j], times(p[i], r[j])) for i in range(3) for j in range(3))
 
 
@@ -202,7 +213,10 @@ def _coupling(G: Mat3) -> Mat:
 
 
 def _coupled(p: Vec3, K: Mat, w: Vec3) -> Vec:
-    """The wrench 2 B x of a twist x with angular part w. `p` is 2 p and K is 2 (tr(G) 1 - G)."""
+    """The wrench 2 B x of a twist x with angular part w; B is the velocity coupling of this file's docstring.
+
+    The arguments are doubled: `p` is 2 p and K is 2 (tr(G) 1 - G).
+    """
     return (*cross(w, p), *matvec(K, w))
 
 

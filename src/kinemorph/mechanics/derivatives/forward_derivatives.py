@@ -27,8 +27,9 @@ Answered = dict[int, tuple[int, Vec3]]  # column -> index in v where the base's 
 
 
 class Unsolved(NamedTuple):
-    """The derivatives before the solution: B by q and by v, for which M X = -B has to be solved; and the part -c of the
-    results that is known without a solution (`answered`), from the translations of free bases.
+    """The derivatives before the solution: the matrices B, by q and by v, for which M X = -B has to be solved.
+
+    `answered` is the part of the results that is known without a solution, from the translations of free bases.
     """
 
     by_q: list[list[S]]

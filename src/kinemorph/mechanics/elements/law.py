@@ -117,6 +117,9 @@ class ElementLaw(Generic[E]):
 
     contact = False  # whether it is a stiff contact: runs take implicit steps by default
     python = False  # whether `decide` takes the place of `sample`
+    sums = (
+        False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
+    )
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def problems(self, element: E, robot: Robot) -> list[str]:
@@ -150,6 +153,14 @@ class ElementLaw(Generic[E]):
         """
         return False
 
+    def per_joint(self, element: E) -> Mapping[str, int]:
+        """The fields with an entry for each of the element's `joints`, or for each 2, 3, ... of them: field -> number.
+
+        An element with such fields treats every joint on its own, so that it can be divided into one for each limb. All
+        numbers in these fields are read with `view.value`. Without such fields, an element cannot be divided.
+        """
+        return {}
+
     def states(self, element: E) -> tuple[Slot, ...]:
         """The names, units and initial values of the element's continuous states."""
         return ()
@@ -170,7 +181,10 @@ class ElementLaw(Generic[E]):
         return ()
 
     def signals_on(self, element: E, robot: Robot) -> tuple[Slot, ...]:
-        """As `signals`, for laws whose signals depend on the robot, as where an element acts on all of its joints."""
+        """The names and units of the signals of an element on a robot; by default those of `signals`.
+
+        It is for laws whose signals depend on the robot, as where an element acts on all of its joints.
+        """
         return self.signals(element)
 
     def drives(self, element: E) -> Mapping[str, str]:
@@ -211,7 +225,7 @@ class ElementLaw(Generic[E]):
 
     def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
         """The element's new memory at a tick of its clock with this number."""
-        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`")
+        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`. Define it.")
 
     def decide(
         self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
@@ -221,7 +235,7 @@ class ElementLaw(Generic[E]):
         `values` are those of the signals that the element `reads`, `memory` is its memory before. Raises
         ControllerError where it fails.
         """
-        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`")
+        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`. Define it.")
 
     def settles(self, element: E) -> bool:
         """Whether its memory changes after accepted steps."""
@@ -229,7 +243,7 @@ class ElementLaw(Generic[E]):
 
     def settle(self, element: E, view: ElementView) -> Change:
         """The element's new memory after an accepted step."""
-        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`")
+        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`. Define it.")
 
     def entered(self, element: E, view: ElementView) -> Sequence[S] | None:
         """The element's new memory at the start of a run, and where a phase begins in which it has not acted before.
@@ -248,7 +262,7 @@ class ElementLaw(Generic[E]):
 
     def switch(self, element: E, view: ElementView, guard: int) -> Change:
         """The element's new memory after the guard with this number has fallen through zero."""
-        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`")
+        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`. Define it.")
 
     def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
         """The names of its constraint rows: (names of `position_rows`, names of `velocity_rows`).
@@ -281,7 +295,8 @@ def register(kind: type[E], law: ElementLaw[E]) -> None:
     """Registers the law of a kind of element, by the type of its data."""
     if not isinstance(law, ElementLaw):
         raise ModelError(
-            f"register: {law!r} is given as the law of {kind.__name__}; expected an instance of an ElementLaw subclass."
+            f"register: {law!r} is given as the law of {kind.__name__}; expected an instance of a subclass "
+            f"of ElementLaw. Write register({kind.__name__}, TheLaw())."
         )
     _LAWS[kind] = law
 

@@ -122,7 +122,10 @@ def joint_twists(tree: Tree, S: Diagonal, rates: Sequence[Scalar]) -> list[Vec]:
 
 
 def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> list[Vec]:
-    """The product of T and a stack of twists `own`, one per link; `above` comes from `lines`."""
+    """The twists of all links, from the twists `own` of their joints: the product T own.
+
+    T[i, j] transforms a twist from the frame of link j to that of link i; `above` comes from `lines`.
+    """
     found = []
     for i, line in enumerate(above):
         total = zeros(6)

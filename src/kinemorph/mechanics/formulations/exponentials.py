@@ -1,16 +1,18 @@
-"""Products of exponentials along the paths of an organism; products that paths share are computed once.
+"""Products of exponentials along the paths of an organism, which is a robot of modules that are docked to each other.
+
+A path leads from the base to an end link; products that paths share are computed once.
 
 Meister and Gutenkunst's eqs 18 to 21 (docs/errata.md, E000-6), over any scalar:
 
     T_ij(q) = H_ij(0) exp(s_j q_j)                      i carries j; s_j: axis in the frame of j        (18)
     g(q) = exp(S_1 q_1) ... exp(S_n q_n) g(0)           S_k = Ad(g_k(0)) s_k, in the frame of the base  (19)
-    H_k(q) = T_01 T_12 ... of each path k               poses of the pendant links                      (20)
+    H_k(q) = T_01 T_12 ... of each path k               poses of the last links of the paths            (20)
     T_ij = T_ix T_xj                                    each pair of a path by one product              (21)
 
 A walk (`traversal`) visits the bodies of an organism and lists the pairs of bodies on its paths: direct transformations
 (DTL) between a body and the next one, indirect transformations (IDTL) between all other pairs. One step of a walk may
-contain several joints of the robot: a Scout's plate turns before the module that is docked to it bends. Joints with
-more than one axis enter with their own motion in place of an exponential.
+contain several joints of the robot: the plate of a Scout, a type of module, turns before the module that is docked to
+it bends. Joints with more than one axis enter with their own motion in place of an exponential.
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ def _home(joint: Joint, lookup: Lookup | None) -> Pose:
 
 
 def _chain(joints: Sequence[Joint], robot: Robot, q: Sequence[S], lookup: Lookup | None) -> Pose:
-    """The product of H(0) exp(s q) over the joints, in their order."""
+    """The product of H(0) exp(s q) over the joints, in their order: poses at q = 0, then exponentials of twists s."""
     T = IDENTITY
     for joint in joints:
         at = q[robot.q_slice(joint.name)]

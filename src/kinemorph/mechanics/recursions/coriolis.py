@@ -85,7 +85,10 @@ def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]
 
 
 def _coupling(inertia: Mat, V: Vec) -> Mat:
-    """B = (Idot + N) / 2, shape (6, 6), for a body with spatial inertia I and twist V; N = [[0, -f^], [-f^, -n^]]."""
+    """B = (Idot + N) / 2, shape (6, 6), for a body with spatial inertia I and twist V; N = [[0, -f^], [-f^, -n^]].
+
+    (f, n) = I V is the momentum of the body, and f^ the matrix of the cross product with f.
+    """
     momentum = matvec(inertia, V)
     f, n = mat_neg(hat(momentum[:3])), mat_neg(hat(momentum[3:]))
     N = block([[(zeros(3),) * 3, f], [f, n]])

@@ -86,7 +86,9 @@ def ground_flow(tree: Tree) -> Flow:
 
 
 def parent_motion(move: Move, parent: Flow) -> tuple[Vec3, Vec3, Vec3]:
-    """(w, al, acceleration of the parent's point at move.p), all of the parent, in the link's axes."""
+    """(w, al, a): angular velocity and acceleration of the parent, and acceleration of its point at move.p, in link
+    axes.
+    """
     return move.into(parent.w), move.into(parent.al), move.into(carried_point(parent.a, parent.U, move.p))
 
 

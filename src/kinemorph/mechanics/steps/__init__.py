@@ -7,6 +7,5 @@ point_motions      velocities of points and pairs, at the start of a step and at
 step_accounts      what the forces of an implicit step do to the energy of a robot
 frozen_stiffness   the stiff forces of a robot, linearized at a state
 discrete_action    the Lagrangian of a whole step, for variational integrators
-plastic_impact     impacts after which relative velocities are zero, as where modules dock
 state_transfer     the state of a robot, expressed for a robot of the same bodies with other joints
 """

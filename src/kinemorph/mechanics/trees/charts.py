@@ -58,7 +58,7 @@ def _turning(w: Coordinates, rate: Coordinates) -> Any:
 
 
 def _unturning(w: Coordinates, rate: Coordinates) -> Any:
-    """The body rate [rad/s] at which dw/dt = rate: the inverse of `_turning`."""
+    """The body rate [rad/s] of a rotation at which its local coordinates w change at dw/dt = rate."""
     return scale(div(1.0, 1.0 + 0.25 * dot(w, w)), sub(rate, scale(0.5, cross(w, rate))))
 
 

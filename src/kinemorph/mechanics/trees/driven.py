@@ -76,7 +76,7 @@ class Driving:
         return rows
 
     def bias(self, q: Sequence[S], v: Sequence[S]) -> list[S]:
-        """The accelerations g of the driven joints at (q, v) and a = 0."""
+        """The accelerations g of the driven joints at (q, v) where the accelerations of the state are 0."""
         seeds = {name: Dual(Dual(q[i], v[k], level=TWICE), v[k], level=ALONG) for name, (i, k) in self.places.items()}
         time = Dual(Dual(self._time, 1.0, level=TWICE), 1.0, level=ALONG)
         return [_tangent(rate, TWICE) for rate in self._rates({**self.lookup, **seeds, "t": time})]
@@ -134,7 +134,7 @@ class AllJoints:
 
     @cached_property
     def F(self) -> list[dict[int, S]]:
-        """The rows of F = df/dq, see `Driving.slopes`."""
+        """The rows of F = df/dq, which maps v to the velocities of driven joints; see `Driving.slopes`."""
         return self.driving.slopes(self._q)
 
     @cached_property
@@ -161,7 +161,9 @@ class AllJoints:
         return found
 
     def columns(self, rows: Sequence[Sequence[S]]) -> list[list[S]]:
-        """The matrix (m, nv) that maps v as `rows` (m, all velocities) map the velocities F v of all joints."""
+        """The product rows [1; F], shape (m, nv): a matrix for v, from `rows`, a matrix for the velocities of all
+        joints.
+        """
         return [self.forces(row) for row in rows]
 
     def masses(self, M: Sequence[Sequence[S]]) -> list[list[S]]:
@@ -185,7 +187,10 @@ class AllJoints:
         return {k: rate for k, rate in enumerate(still) if k >= n and not is_zero(rate)}
 
     def less_bias(self, rows: Sequence[Sequence[S]], wanted: Sequence[S]) -> list[S]:
-        """The values that `rows` of `columns` must give for a, where rows of all joints must give `wanted`."""
+        """The values wanted - rows g, shape (m,): what the matrix `columns(rows)` times a must be.
+
+        Then `rows` times the accelerations of all joints is `wanted`; g are these accelerations at a = 0.
+        """
         return [minus(value, _dot(row, self.g)) for row, value in zip(rows, wanted, strict=True)]
 
 

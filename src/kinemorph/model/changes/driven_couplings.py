@@ -29,7 +29,8 @@ def driven_couplings(robot: Robot) -> Robot:
         if coupling is None:
             if name not in places:
                 raise ModelError(
-                    f"driven_couplings: joint '{name}' leads others and is not a hinge or slide; expected such a joint."
+                    f"driven_couplings: joint '{name}' leads coupled joints and is not a hinge or slide, so that "
+                    "they cannot be driven by it. Keep the couplings of this robot."
                 )
             return Coordinate(name, 0.0, robot.joint(name).table.q_units[0])
         return coupling.multiplier * formula(coupling.leader) + coupling.offset

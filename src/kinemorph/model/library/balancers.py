@@ -100,7 +100,7 @@ def segway(noise: bool = True) -> System:
 
 @dataclass(frozen=True)
 class Regulator:
-    """The law of the controller: an estimate of the pitch from both sensors, and state feedback."""
+    """The controller: it estimates the pitch from accelerometer and gyroscope; state feedback gives the voltages."""
 
     balance: tuple[float, float, float, float] = BALANCE
     heading: tuple[float, float] = HEADING

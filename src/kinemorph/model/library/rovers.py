@@ -34,7 +34,7 @@ BLUE: Color = (0.16, 0.44, 0.64)
 def rover(speed: float = 0.2, slope: float = 0.0, bump: float = 0.0, start: float = 0.5) -> System:
     """A rover of 15 kg that drives at `speed` [m/s] up a slope of `slope` [degrees], over a bump at x = 0.
 
-    `bump`      the height of the bump [m], which is as wide as the slope; the bump is smooth, 7 cm to its inflection
+    `bump`      the height of the bump [m], which is as wide as the slope; smooth, and steepest 7 cm from its top
     `start`     the distance of the front wheels to the bump [m]
 
     Every wheel has a motor of 12 V with a gearbox. With speed 0 the motors hold the wheels: the rover is parked.

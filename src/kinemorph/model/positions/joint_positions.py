@@ -24,7 +24,10 @@ def joint_positions(robot: Robot) -> tuple[Position, ...]:
     """
     if not robot.is_open:
         name = robot.loops[0].name if robot.loops else robot.couplings[0].joint
-        raise UnsupportedError(f"joint '{name}' closes a loop or follows another joint; expected a tree of joints.")
+        raise UnsupportedError(
+            f"joint '{name}' closes a loop or follows another joint, which position matrices cannot express. "
+            "Use a robot without loops and couplings."
+        )
     found = []
     for body in robot.bodies:
         joint = robot.parent_joint[body.name]

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from kinemorph.algebra.scalar import absolute, less, minus, plus, where
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change, ElementLaw
 from kinemorph.mechanics.trees import charts
@@ -29,7 +30,7 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
-    found = Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, awake, switch)))
+    found = Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, awake, switch, switch_one)))
     enters = any(type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members)
     return replace(found, enter=partial(enter, loaded)) if enters else found
 
@@ -114,6 +115,25 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
     changed = _changed(loaded, {index: member.law.switch(member.element, _now(loaded, at).views[index], number)}, at)
     nothing = [0.0] * len(loaded.constraint_names)
     return {"q": now.q, "v": now.v, "x": changed["x"], "m": changed["m"], "lost": 0.0, "impulses": nothing}
+
+
+def switch_one(loaded: LoadedRobot, count: int, at: LocalInstant, guard: Any) -> dict[str, Any]:
+    """As `switch`, for one of the first `count` guards, whose index is a number that the program takes as an input.
+
+    So one program serves all elements, and they share the motion of the robot.
+    """
+    now, memory, lost = _now(loaded, at), list(at.m), 0.0
+    for number, (index, own, _) in enumerate(loaded.elements.guards[:count]):
+        element, law, _, start = loaded.elements.members[index]
+        here, change = less(absolute(minus(guard, float(number))), 0.5), law.switch(element, now.views[index], own)
+        for k, value in enumerate(change.memory, start):
+            memory[k] = where(here, value, memory[k])
+        lost = plus(lost, where(here, change.lost, 0.0))
+    after, x = _instant(loaded, at), list(split(at.s, loaded.nv)[2])
+    if loaded.account:
+        x[-1] = x[-1] + lost
+    nothing = [0.0] * len(loaded.constraint_names)
+    return {"q": after.q, "v": after.v, "x": x, "m": memory, "lost": lost, "impulses": nothing}
 
 
 def enter(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:

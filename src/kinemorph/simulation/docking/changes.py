@@ -18,7 +18,7 @@ from kinemorph.algebra.scalar import S, less, maximum, where
 from kinemorph.algebra.vectors import dot, matmul, matvec, sub, transpose
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.steps.plastic_impact import relative_pose
+from kinemorph.mechanics.impacts.plastic_impact import relative_pose
 from kinemorph.mechanics.steps.state_transfer import body_states
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.modules.assembly import Assembly

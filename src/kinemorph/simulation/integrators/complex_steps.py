@@ -14,7 +14,10 @@ from kinemorph.simulation.integrators.method import Site
 
 
 class ComplexStep:
-    """Writes code into the march that solves (a + i b - J) (u + i y) = r + i q, with derivatives of a LinearStep."""
+    """Writes code into the march that solves (a + i b - J) (u + i y) = r + i q, with the Jacobian J of ds/dt.
+
+    J is given by the derivatives that a LinearStep computes, and never formed.
+    """
 
     def __init__(self, site: Site, prefix: str = "complex_") -> None:
         self.site, self.loop = site, site.loop
@@ -29,7 +32,7 @@ class ComplexStep:
         self.right, self.found = scratch("complex_right", (2 * n,)), scratch("complex_found", (2 * n,))
 
     def factor(self, a: View, b: View) -> None:
-        """Writes code that factors a + i b - J; a singular matrix sets `failed`."""
+        """Writes code that factors a + i b - J, where J is the Jacobian of ds/dt; a singular matrix sets `failed`."""
         loop, n, nv = self.loop, self.n, self.nv
         Rz, Rs, D, G, W = self.Rz, self.Rs, self.D, self.G, self.W
         loop.copy(self.a, a)

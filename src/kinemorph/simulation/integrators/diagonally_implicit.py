@@ -81,7 +81,9 @@ class DiagonallyImplicit:
         site.measure(site.error, off)
 
     def _stage(self, site: Site, system: LinearStep, slopes: list[View], Z: View, i: int) -> None:
-        """Writes code that finds Z of stage i by Newton's iteration, and then the slope of the stage."""
+        """Writes code that finds the change Z (ns,) of the state at stage i by Newton's iteration, and then the slope
+        there.
+        """
         loop, n = site.loop, site.plant.ns
         known, stage, rate, right, change = (
             loop.scratch(f"stage_{name}", (n,)) for name in ("known", "place", "rate", "right", "change")

@@ -91,7 +91,10 @@ class ExplicitRungeKutta:
             )
 
     def advance(self, site: Site) -> None:
-        """Writes code for the next step's first slope, if it is the last one of this step, with the new dw/dt = v."""
+        """Writes code that sets the first slope of the next step, if the last slope of this step is the same.
+
+        The rate of the local coordinates in it becomes v, because each step has new ones, which are 0 at its start.
+        """
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         if not self.tableau.first_same_as_last:

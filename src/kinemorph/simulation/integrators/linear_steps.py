@@ -38,7 +38,7 @@ class Entries(NamedTuple):
 
     @property
     def places(self) -> Iterator[tuple[int, int, int]]:
-        """For each entry (row, column, index in the program's output)."""
+        """Yields (row, column, index in the program's output) for each entry."""
         return zip(self.rows, self.cols, range(len(self.rows)), strict=True)
 
 
@@ -46,21 +46,29 @@ class Entries(NamedTuple):
 def residual_derivatives(plant: Plant) -> Program:
     """The program (t, base, s, z, m, u, p) -> residual (n,), R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx.
 
-    R_z, R_s and R_t are the derivatives of the residual with respect to z = [a, dx/dt], s = [w, v, x] and t.
+    R_z, R_s and R_t are the derivatives of the residual with respect to z = [a, dx/dt], s = [w, v, x] and t; see
+    `plants.LocalInstant` for the letters.
     """
     return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
 
 
 @lru_cache(maxsize=16)
 def chart_rate(plant: Plant) -> Program:
-    """The program (t, base, s, m, u, p) -> dw/dt, shape (nv,), the rate of the local coordinates w in s = [w, v, x]."""
+    """The program (t, base, s, m, u, p) -> dw/dt, shape (nv,), the rate of the local coordinates w in s = [w, v, x].
+
+    `plants.LocalInstant` explains the letters.
+    """
     rate = plant.rate
     return Program(f"{plant.name}.chart", rate.inputs, (Port("out", (plant.nv,)),), rate.graph, rate.refs[: plant.nv])
 
 
 @lru_cache(maxsize=16)
 def chart_slope(plant: Plant) -> Entries:
-    """The matrix W as a function of v: the derivative of dw/dt with respect to w at w = 0."""
+    """The matrix W (nv, nv) as a function of v: the derivative of dw/dt with respect to w at w = 0, the start of a
+    step.
+
+    w (nv,) are the local coordinates: the displacement of the configuration from that at the start of the step.
+    """
     slope = jacobian(chart_rate(plant), "out", "s") if plant.nv else None
 
     def values(v: Any) -> list[Any]:
@@ -72,7 +80,7 @@ def chart_slope(plant: Plant) -> Entries:
 
 @lru_cache(maxsize=16)
 def bending(plant: Plant) -> Program:
-    """The program (eta) -> W(eta) eta / 2, shape (nv,).
+    """The program (eta) -> W(eta) eta / 2, shape (nv,), for a displacement eta (nv,); W is that of `chart_slope`.
 
     After a time h at the constant velocity eta / h, the local coordinates are w = eta + W(eta) eta / 2.
     """
@@ -94,7 +102,9 @@ def bending_slope(plant: Plant) -> Entries:
 
 
 def _at_start(plant: Plant, v: Any) -> list[Any]:
-    """The inputs (t, base, s, m, u, p) of `Plant.rate` with s = [0, v, 0]; those that do not affect dw/dt are 0."""
+    """The inputs (t, base, s, m, u, p) of `Plant.rate` with the state s = [0, v, 0]; the others do not affect dw/dt,
+    and are 0.
+    """
     inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
     inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
     return list(inputs.values())
@@ -132,7 +142,10 @@ class LinearStep:
         return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": entries, "linearized": ()}
 
     def linearize(self, rate: View) -> None:
-        """Writes code that computes R_z, R_s, R_t and W at the start of the step, where ds/dt is `rate`."""
+        """Writes code that computes derivatives at the start of the step, where ds/dt is `rate`.
+
+        They are those of the residual, R_z, R_s and R_t, and the matrix W of `chart_slope`.
+        """
         site, loop = self.site, self.loop
         left = loop.scratch("linear_left", (self.n,))
         z = rate.part(self.nv, self.n)

@@ -64,7 +64,8 @@ class Site:
     fixed: bool = False  # whether all steps have one size, and `error` is not used
 
     def inputs(self, **others: View) -> list[View]:
-        """Views of the inputs (t, base, s, m, u, p) of `Plant.rate` at the state of the march.
+        """Views of the inputs (t, base, s, m, u, p) of `Plant.rate` at the state of the march; see
+        `plants.LocalInstant`.
 
         `others` are views that replace some of them, by name.
         """

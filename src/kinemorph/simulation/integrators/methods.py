@@ -82,7 +82,7 @@ NOTES: dict[str, Note] = {
 
 
 class MethodRow(NamedTuple):
-    """A row of the table of methods, see `method_rows`."""
+    """A row of the table of methods: name, order, whether it is adaptive and for stiff systems, and what it is for."""
 
     name: str
     order: str  # a number, or a range

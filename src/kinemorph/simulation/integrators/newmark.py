@@ -205,8 +205,9 @@ class Newmark:
     def _estimate(self, site: Site) -> None:
         """Writes code for the error: the root mean square of the errors of all coordinates over their tolerances.
 
-        A coordinate has the error h^2 |a_new - a| / 12 and the tolerance max(atol, rtol max(|q|, h |v|, h^2 |a|)). The
-        error of a state x is computed by `_turn` from changes of dx/dt; its tolerance is max(atol, rtol |x|).
+        With the step size h, a coordinate has the error h^2 |a_new - a| / 12 and the tolerance max(atol, rtol max(|q|,
+        h |v|, h^2 |a|)). The error of a state x is h^3 / 12 times its third derivative, from changes of dx/dt; its
+        tolerance is max(atol, rtol |x|).
         """
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx, n, error = plant.nv, plant.nx, plant.nv + plant.nx, site.error
@@ -271,7 +272,7 @@ class Newmark:
     def control(self, site: Site, taken: View, out: View) -> None:
         """Writes code for the next step size `out`: `taken` halved for errors > 1, doubled for errors < 1/4.
 
-        It is halved or doubled several times for larger or smaller errors, see `_doublings`.
+        It is halved or doubled up to 20 times for larger or smaller errors.
         """
         site.loop.let(out, lambda h, e: h * 2.0 ** _doublings(e), taken, site.error)
 

@@ -101,7 +101,10 @@ def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequ
 
 
 def residual_inputs(site: Site, t: View, s: View, z: View) -> list[View]:
-    """Views of the inputs (t, base, s, z, m, u, p) of `Plant.residual`; z = [a, dx/dt] are the rates."""
+    """Views of the inputs (t, base, s, z, m, u, p) of `Plant.residual`; z = [a, dx/dt] are the rates.
+
+    `plants.LocalInstant` explains the other letters.
+    """
     return [t, site.base, s, z, site.m, site.u, site.p]
 
 

@@ -114,7 +114,7 @@ class Radau:
     def _predict(self, site: Site) -> None:
         """Writes code for the first guess of the stages: the last step's polynomial, continued; zero in a first step.
 
-        The stages of w follow from the velocities that the polynomial predicts.
+        The stages of the local coordinates w follow from the velocities that the polynomial predicts.
         """
         loop, own, plant = site.loop, site.own, site.plant
         Z, before, C, c = own["Z"], own["Z_old"], self.monomials, self.c
@@ -184,7 +184,11 @@ class Radau:
         newton.finish()
 
     def _estimate(self, site: Site, system: LinearStep) -> None:
-        """Writes code for the error (mu / h - J)^-1 (f + sum error_i Z_i / h); above 1, again with f at s + error."""
+        """Writes code for the error (mu / h - J)^-1 (f + sum error_i Z_i / h), in the notation of this file's
+        docstring.
+
+        Where it is above 1, it is computed again, with the rate f at the state s + error.
+        """
         loop, own, n = site.loop, site.own, site.plant.ns
         off, right, stage, rate = (loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate"))
         inverse, again = loop.scratch("stage_inverse"), loop.scratch("stage_again")

@@ -20,9 +20,10 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
 from kinemorph.model.elements.phases.automaton import Edge
-from kinemorph.plants.jumps.guard_programs import awake
+from kinemorph.plants.jumps.guard_programs import awake, resetting
+from kinemorph.plants.jumps.pure_functions import is_pure
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
@@ -44,7 +45,8 @@ class Guard:
                     as `lambda q: q[2] - 0.1`
     `direction`     the change of sign that counts: "falling" (from positive to negative), "rising" or "both"
     `reset`         returns the state after the event as a dict of the groups that change, {"v": [...]}; its arguments
-                    are named like those of `law`, and are floats
+                    are named like those of `law`. A function that only computes with its arguments and with constants
+                    is compiled; any other function is called in Python at every event, with floats
     `stop`          whether the event ends the run
     `shortest`      the time between resets [s] below which resets that come ever faster count as rest
 
@@ -130,10 +132,11 @@ class Seldom:
 class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
-    With `located`, the guards of the plant's elements are included, after those of the user.
+    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
+    events are part of the march; else Python acts at events of guards without a reset, or whose reset is not compiled.
     """
 
-    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
@@ -144,7 +147,7 @@ class Watch:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
-        self.plant, self.guards, self.located = plant, tuple(guards), located
+        self.plant, self.guards, self.located, self.compiled = plant, tuple(guards), located, compiled
         edges = plant.automaton.edges if plant.automaton else ()
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
@@ -158,8 +161,9 @@ class Watch:
             self._traced,
             (*directions, *(-1 for _ in self.switches)),
             of_elements=not self.guards,
+            own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
-            jumps=(*(None for _ in self.guards), *map(self._jump, self.switches)),
+            jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
@@ -167,10 +171,37 @@ class Watch:
         laws = {guard.name: guard.law for guard in self.guards}
         return self.plant.observed(laws, "guards", switches=self.switches)
 
-    def _jump(self, switch: int) -> Jump | None:
-        """The jump at an edge, which the march carries out; None for a guard of an element."""
+    def _own_jump(self, guard: Guard) -> Jump | None:
+        """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
+        if guard.reset is None:
+            return Jump(None, guard.stop, moves=False) if self.compiled else None
+        try:
+            if not is_pure(guard.reset):
+                raise TracingError(
+                    "it has to compute the new state from its arguments and from numbers alone, by arithmetic and by "
+                    "functions of kinemorph.notation"
+                )
+            program = resetting(self.plant, guard.reset, guard.name)
+        except Exception as error:  # it branches on numbers, or uses NumPy in ways that cannot be traced
+            if not self.compiled:  # Python calls it
+                return None
+            if isinstance(error, (ModelError, ShapeError)):
+                raise
+            reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
+            raise UnsupportedError(
+                f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Rewrite it, or "
+                "use simulate for each state, which calls resets in Python."
+            ) from error
+        return Jump(lambda: program, guard.stop)
+
+    def _jump(self, switch: int) -> Jump:
+        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
         edge = self.edge(switch)
-        return None if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    @cached_property
+    def _switch(self) -> Jump:
+        return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""
@@ -180,7 +211,10 @@ class Watch:
 
     @property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements."""
+        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements.
+
+        `LocalInstant` explains the letters.
+        """
         return self.marched.program
 
     @cached_property
@@ -191,7 +225,8 @@ class Watch:
     def _along(self) -> Seldom:
         """The program of the values and rates of all guards.
 
-        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, then the rates d_t and d_s of t and s.
+        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, see `LocalInstant`, then the rates d_t and d_s of t
+        and s.
         """
         return Seldom(forward(self.program, ("t", "s"), values=True))
 
@@ -206,9 +241,9 @@ class Watch:
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate at value zero.
 
-        `state` is (t, base, s, m, u, p). Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
-        shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
-        guard stays on that side while it is zero. See the method `due`.
+        `state` is (t, base, s, m, u, p), see `LocalInstant`. Values up to `zero`, shape (guards,), count as zero: see
+        `zero_at`. `due`, shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for
+        the others: such a guard stays on that side while it is zero. See the method `due`.
         """
         far: Array = self._values(*state)
         if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: their rates do not matter
@@ -281,14 +316,15 @@ class Watch:
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:
     """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
-    key = (tuple(guards), located)
+    compiled = compiled and bool(guards)
+    key = (tuple(guards), located, compiled)
     try:
-        found = known.pop(key, None) or Watch(plant, guards, located=located)
+        found = known.pop(key, None) or Watch(plant, guards, located=located, compiled=compiled)
     except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
-        return Watch(plant, guards, located=located)
+        return Watch(plant, guards, located=located, compiled=compiled)
     known[key] = found
     while len(known) > MOST_WATCHES:
         del known[next(iter(known))]

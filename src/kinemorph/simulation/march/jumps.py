@@ -31,7 +31,9 @@ class Jumps:
         loop, plant = self.loop, self.plant
         self.taken = loop.buffer("taken")  # the index of the guard whose jump is carried out
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
-        self.lost = loop.buffer("jump_lost")
+        self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
+        self.moved = loop.buffer("jump_moved")  # whether q or v may have changed
+        self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
 
     @property
@@ -68,18 +70,39 @@ class Jumps:
         loop.copy(self.old.part(nq + nv + nx, len(plant.m)), at["m_next"])
         parts = [self.new.part(0, nq), self.new.part(nq, nv), self.new.part(nq + nv, nx)]
         parts.append(self.new.part(nq + nv + nx, len(plant.m)))
-        here = loop.buffer("jump_here")
         loop.let(self.taken, lambda: -1.0)
-        for i, jump in enumerate(self.guards.jumps):
-            if jump is None:
-                continue
-            loop.let(here, lambda fired, taken: fired * (taken < 0.0), loop["fired"][i], self.taken)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                self.taken,
+                lambda taken, fired, k: ((taken < 0.0) * fired).where(k, taken),
+                *(self.taken, loop["fired"][i], self.numbers[i]),
+            )
+        here, which = loop.buffer("jump_here"), loop.buffer("jump_which")
+        loop.let(self.moved, lambda: 0.0)
+        for jump in dict.fromkeys(jump for jump in self.guards.jumps if jump is not None):
+            own = [float(i) for i, other in enumerate(self.guards.jumps) if other is jump]
+            loop.let(here, lambda taken, own=own: (taken >= own[0]) * (taken <= own[-1]), self.taken)
+            assert own == [own[0] + k for k in range(len(own))]  # guards that share a jump are neighbors
             with loop.if_(here):
-                loop.let(self.taken, lambda i=i: float(i))
-                loop.call(jump.program, [*parts, self.lost, self.impulses], site.inputs(m=at["m_next"]))
+                loop.let(self.moved, lambda jump=jump: float(jump.moves))
+                loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
+                more = [which] if jump.shared else []
+                if jump.program is None:
+                    self._stay()
+                else:
+                    loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
         self._stand()
         loop.copy(at["m_next"], parts[3])
         loop.let(at["events"], lambda n: n + 1.0, at["events"])
+
+    def _stay(self) -> None:
+        """Writes code for an event after which the state is the same."""
+        loop = self.loop
+        loop.copy(self.new, self.old)
+        loop.let(self.lost, lambda: 0.0)
+        if len(self.plant.constraint_names):
+            with loop.repeat(len(self.plant.constraint_names)) as i:
+                loop.let(self.impulses[i], lambda: 0.0)
 
     def _stand(self) -> None:
         """Writes code that makes the row `new` the present state."""
@@ -93,9 +116,15 @@ class Jumps:
 
     def _check(self) -> None:
         """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        loop, at, plant, site = self.loop, self.at, self.plant, self.site
-        if plant.constraints is None:
+        loop, plant = self.loop, self.plant
+        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
             return
+        with loop.if_(self.moved):
+            self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        loop, at, plant, site = self.loop, self.at, self.plant, self.site
+        assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
         phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
         J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
@@ -129,7 +158,8 @@ class Jumps:
     def _find_sides(self) -> None:
         """Writes code for the sides of all guards at the new state: signs of values, or of rates where they are zero.
 
-        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next.
+        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next. Where
+        the state stays the same, the guard that was taken changes its side, even if its rate points back.
         """
         loop, at, guards, site = self.loop, self.at, self.guards, self.site
         n = guards.count
@@ -138,12 +168,19 @@ class Jumps:
         ins = site.inputs(m=at["m_next"])
         loop.call(self.plant.rate, [ds], ins)
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
-        numbers = loop.constant("jump_numbers", [float(i) for i in range(n)])
+        numbers = self.numbers
+        turns = loop.constant("jump_turns", [float(jump is not None and jump.make is None) for jump in guards.jumps])
         with loop.repeat(n) as i:
             loop.let(
                 at["sides"][i],
                 _side,
-                *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
+                *(numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
+                loop["fired"][i],
+            )
+            loop.let(
+                self.side,
+                lambda k, taken, side, known: k.equals(taken).where(side, known),
+                *(numbers[i], self.taken, at["sides"][i], self.side),
             )
             loop.let(loop["fired"][i], lambda: 0.0)
 
@@ -157,15 +194,15 @@ class Jumps:
             loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
             with loop.if_(here):
                 row = log[k]
-                for place, number in enumerate((at["t"], self.taken, self.lost)):
+                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
                     loop.copy(row[place], number)
                 if nc:
-                    loop.copy(row.part(3, nc), self.impulses)
-                loop.copy(row.part(3 + nc, self.row_size), self.old)
-                loop.copy(row.part(3 + nc + self.row_size, self.row_size), self.new)
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
         loop.let(logged, lambda n: n + 1.0, logged)
         stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
-        numbers, stopping = loop["jump_numbers"], loop.buffer("jump_stopping")
+        numbers, stopping = self.numbers, loop.buffer("jump_stopping")
         loop.let(stopping, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
             loop.let(
@@ -186,8 +223,11 @@ class Jumps:
         )
 
 
-def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
-    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero."""
+def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
+    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero.
+
+    `turns` is 1 if the state stays the same at events of this guard: it is then on the other side after them.
+    """
     mine = number.equals(taken)
     slope = 1.0 + abs(rate)
     near = abs(before) <= NEAR * slope
@@ -195,4 +235,5 @@ def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any
     small = abs(value) <= zero
     due = (1.0 - mine) * fired.maximum(abs(before) <= SMALL * slope)
     at_zero = due.where(side, (rate > 0.0).where(1.0, (rate < 0.0).where(-1.0, 0.0)))
-    return small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    found = small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    return (mine * turns).where(-side, found)

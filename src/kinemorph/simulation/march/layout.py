@@ -35,6 +35,7 @@ class Status(IntEnum):
     LOGGED = 11  # the log of jumps is full
     ENOUGH = 12  # as many jumps have happened as were asked for
     STOPPED = 13  # a jump ended the run
+    REST = 14  # a state of a batch came to rest; no march returns this
 
 
 class Layout:
@@ -65,15 +66,21 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use."""
+    """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use.
 
-    make: Callable[[], Program]
+    Several guards may share a jump. Its program then has one more input, the index of the guard. Without `make`, the
+    state stays the same: the event is only recorded, or ends the run.
+    """
+
+    make: Callable[[], Program] | None
     stop: bool = False  # whether the run ends there
+    moves: bool = True  # whether q and v may change, so that constraints are checked afterwards
+    shared: bool = False  # whether the program takes the index of the guard, in the plant's guards
 
     @cached_property
-    def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses)."""
-        return self.make()
+    def program(self) -> Program | None:
+        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses); None where the state stays the same."""
+        return None if self.make is None else self.make()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +94,16 @@ class Guards:
     make: Callable[[], Program]
     directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
     of_elements: bool = False  # whether all of them are guards of the plant's elements
+    own: int = 0  # the index of the plant's first guard among them, whether or not it is watched
     located: bool = False  # whether elements change their memory at events of their guards, and not after steps
     jumps: tuple[Jump | None, ...] = ()  # of each guard, or empty; None where Python has to act at the event
     make_awake: Callable[[], Program | None] = lambda: None
 
     @cached_property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,)."""
+        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,); `LocalInstant` explains the
+        letters.
+        """
         return self.make()
 
     @cached_property
@@ -103,7 +113,7 @@ class Guards:
 
     @property
     def compiled(self) -> bool:
-        """Whether some jumps are compiled into the march."""
+        """Whether the march itself lets the state jump at some events, so that it need not return to Python there."""
         return any(jump is not None for jump in self.jumps)
 
     @property
@@ -145,5 +155,9 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
 
 
 def log_width(plant: Plant) -> int:
-    """The length of a row in the log of jumps: time, guard, energy lost, impulses, [q, v, x, m] before and after."""
-    return 3 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))
+    """The length of a row in the log of jumps.
+
+    It holds the time, the index of the guard, its side after the jump (0 where it stays at zero), the energy lost, the
+    impulses of all constraints, and the rows [q, v, x, m] before and after.
+    """
+    return 4 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))

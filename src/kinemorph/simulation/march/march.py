@@ -182,7 +182,9 @@ class _March:
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def take_step(self, target: View) -> None:
-        """Writes code that tries one step toward a sample time: choose h, attempt the step, accept or reject it."""
+        """Writes code that tries one step toward a sample time: choose the step size, attempt the step, accept or
+        reject it.
+        """
         loop, at, site = self.loop, self.at, self.site
         stop = self.clocks.find_bound(target)
         self.constraints.choose_dependent(self.memory.remember)

@@ -124,7 +124,8 @@ class Recomputer:
     def _off(self, segment: Segment, which: int) -> Array:
         if self._constraints is None:
             raise UnsupportedError(
-                f"'{self.plant.name}' has no loops and no other constraints, so it has no loop_error and no loop_rate."
+                f"'{self.plant.name}' has no loops and no other constraints, so it has no loop_error and no "
+                "loop_rate. Read other columns."
             )
         off = in_batch(self._constraints, len(segment.t), *_inputs(segment))[which]
         largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
@@ -160,7 +161,10 @@ def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
 
 
 def _inputs(segment: Segment) -> tuple[Array, ...]:
-    """The inputs (t, base, s, m, u, p) of `Plant.rate` at every sample: `base` is the sample's q, and s = [0, v, x]."""
+    """The inputs (t, base, s, m, u, p) of `Plant.rate` at every sample: `base` is the sample's q, and s = [0, v, x].
+
+    `plants.LocalInstant` explains the letters.
+    """
     s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
     return segment.t, segment.q, s, segment.m, segment.u, segment.p
 

@@ -27,9 +27,10 @@ class Asleep(Exception):
 
 
 class ByName:
-    """The values of one group (q, v, x, m, u or p), floats or traced expressions, which can be read by name only.
+    """The values of one group, floats or traced expressions, which can be read by name only.
 
-    `roots` are the names of all possible root joints; reading one that does not exist at present raises Asleep.
+    A group is q, v, x, m, u or p: coordinates, velocities, further states, memory, inputs or parameters. `roots` are
+    the names of all possible root joints; reading one that does not exist at present raises Asleep.
     """
 
     def __init__(self, values: Sequence[Any], names: Sequence[str], group: str, roots: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
-At a docking the ports lose their relative twist at once (`mechanics.steps.plastic_impact`). Then the state is
+At a docking the ports lose their relative twist at once (`mechanics.impacts.plastic_impact`). Then the state is
 transferred to the robot of the new topology (`topologies`) by the poses and twists of bodies
 (`mechanics.steps.state_transfer`).
 """
@@ -21,7 +21,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
-from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
+from kinemorph.mechanics.impacts.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
@@ -306,14 +306,17 @@ class DockedRun:
         for module, side in dock.ends:
             there = self.docked.assembly.docking(module, side)
             if there is not None:
-                raise Refused(f"{what} is refused: side {side} of '{module}' is docked to '{there.b}'.")
+                raise Refused(
+                    f"{what} is refused: side {side} of '{module}' is docked to '{there.b}'. Undock it first."
+                )
         tree, q, v = self._tree, self.state["q"].tolist(), self.state["v"].tolist()
         gap = gap_of(tree, q, dock)
         numbers = (Quantity("distance", gap.distance, "m"), Quantity("angle", gap.angle, "rad"))
         if gap.distance > dock.distance * CLEARANCE or gap.angle > dock.angle * CLEARANCE:
             raise Refused(
-                f"{what} is refused: its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose, "
-                f"where {dock.distance:g} m and {dock.angle:g} rad are allowed.",
+                f"{what} is refused: its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the pose in which "
+                f"they dock, and {dock.distance:g} m and {dock.angle:g} rad are allowed. Bring them closer before, or "
+                "enlarge `distance` and `angle` of the Dock.",
                 numbers,
             )
         rows = locked_rows(tree, q, *(port_frame(*end) for end in dock.ends))

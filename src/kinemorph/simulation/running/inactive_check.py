@@ -24,7 +24,8 @@ def warn_of_inactive(model: Any, *, driven: bool) -> None:
         return
     _reported.add(key)
     warnings.warn(
-        f"'{model.name}': these data of {model.source} do not act in this run. {'. '.join(map(as_sentence, found))}.",
+        f"'{model.name}': some data of {model.source} do not act in this run; each is listed with its remedy. "
+        f"{'. '.join(map(as_sentence, found))}.",
         InactiveWarning,
         stacklevel=users_level(),
     )

@@ -22,9 +22,9 @@ SHIFT = 1e-7  # of a state variable, or of 1 where it is smaller, for difference
 
 
 def is_bounded_by_stability(stepper: PlantStepper, step: float) -> bool:
-    """Whether steps of the mean size `step` [s] are near the stability bound of the stepper's method, see above.
+    """Whether steps of the mean size `step` [s] are near the stability bound of the stepper's method.
 
-    Only explicit methods have such a bound.
+    The docstring of this file explains the bound. Only explicit methods have one.
     """
     bound = stability_bound(stepper.method)
     return bound is not None and step * fastest_decay(stepper) >= NEAR * bound
@@ -56,7 +56,9 @@ def stability_bound(method: Method | ForeignMethod) -> float | None:
 
 
 def _slope(stepper: PlantStepper) -> Array:
-    """The derivative of the rate with respect to the local coordinates s, shape (ns, ns), by central differences."""
+    """The derivative of ds/dt with respect to the state s, in local coordinates, shape (ns, ns), by central
+    differences.
+    """
     t, base, s, *others = stepper.inputs
     rate, s = build(stepper.plant.rate), np.array(s, dtype=float)
     A = np.zeros((len(s), len(s)))

@@ -1,4 +1,6 @@
-"""Dependents that leave their domain in a run: acos and asin outside -1 to 1, sqrt below 0, log at or below 0.
+"""Formulas that leave their domain in a run: acos and asin outside -1 to 1, sqrt below 0, log at or below 0.
+
+These are the formulas of dependent quantities, such as the angle of a rod, and of driven joints.
 
 At the edge of the domain of acos and asin the formula has no finite derivative, so that the mechanism it describes has
 reached the end of its motion, and the computed motion means nothing beyond it.
@@ -43,7 +45,7 @@ class Domain(NamedTuple):
 
 
 def domains_of(robot: Robot) -> list[Domain]:
-    """The arguments that have to stay in a domain in the formulas of dependents and of driven joints.
+    """The arguments that have to stay in a domain in the formulas of dependent quantities and of driven joints.
 
     An argument that several formulas contain is that of the first one.
     """
@@ -95,6 +97,23 @@ class DomainWatch:
         for domain, values in self._arguments(t, q, p):
             found |= domain.is_left(values, EDGE)
         return found
+
+    def turns(self, t: Array, q: Array, p: Array) -> list[int]:
+        """The samples k of n after which an argument of acos or asin may have turned at the end of its domain.
+
+        Its distance from the end falls up to sample k, grows from k + 1 on, and its root, extrapolated from the samples
+        before k, is 0 before sample k + 2. The samples are t (n,) [s] and q (n, nq), p (np,).
+        """
+        found: set[int] = set()
+        for domain, values in self._arguments(t, q, p):
+            if domain.op not in ("acos", "asin") or len(t) < 4:
+                continue
+            root = np.sqrt(np.maximum(1.0 - np.abs(values), 0.0))
+            slope = np.diff(root) / np.diff(t)
+            k = np.arange(1, len(t) - 2)
+            ahead = root[k] + slope[k - 1] * (t[k + 2] - t[k])
+            found |= set(k[(slope[k - 1] < 0.0) & (slope[k + 1] > 0.0) & (ahead <= 0.0)].tolist())
+        return sorted(found)
 
     def _arguments(self, t: Array, q: Array, p: Array) -> Iterator[tuple[Domain, Array]]:
         """All domains, each with the values of its argument at samples t (...), q (..., nq), p (..., np)."""

@@ -12,9 +12,10 @@ from kinemorph.plants.loop_methods import SingularPerturbation, names_independen
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
+from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
-from kinemorph.simulation.stepping.initial_state import undecided
+from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -77,6 +78,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     if status is Status.LOST:
         return _lost(stepper)
+    if status is Status.BREACH:
+        return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
     growth = np.abs(rate) / (1.0 + np.abs(s))
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
@@ -121,7 +124,9 @@ def explained(stepper: PlantStepper, status: Status) -> str:
 
 
 def _outside_domain(stepper: PlantStepper) -> str | None:
-    """A message if a dependent of the robot is at the end of its domain at the last state, or after the next step."""
+    """A message if a dependent quantity of the robot is at the end of its domain, now or after the next step; else
+    None.
+    """
     plant, (t, q, v, _) = stepper.plant, stepper.state
     watch, p = DomainWatch(plant), stepper.p
     if not watch.domains:
@@ -140,6 +145,33 @@ def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
         f"closes loops within epsilon = {plant.loops.epsilon:g} s. Take steps below "
         f"{2.8 * plant.loops.epsilon:g} s, or leave step= out."
     )
+
+
+def breach(stepper: PlantStepper) -> str | None:
+    """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
+
+    Errors are relative to the sizes of rows, as in `march.jumps`.
+    """
+    plant = stepper.plant
+    if plant.constraints is None:
+        return None
+    t, q, v, x = stepper.state
+    s = np.concatenate([np.zeros(plant.nv), v, x])
+    phi, rate, _, sizes = plant.compiled("constraints")(t, q, s, stepper.m, stepper.u, stepper.p)
+    off, moving = phi / sizes[: len(phi)], rate / sizes
+    if np.abs(off).max(initial=0.0) > BREACH:
+        return (
+            f"At t = {t:.9g} s an event led to coordinates that break constraints, {row_gaps(plant, off, sizes)}; "
+            "expected coordinates that satisfy them. Correct the reset."
+        )
+    if np.abs(moving).max(initial=0.0) > BREACH:
+        return (
+            f"At t = {t:.9g} s an event led to velocities that break constraints, "
+            f"{row_gaps(plant, moving, sizes, '/s')}; "
+            "expected velocities that satisfy them. Correct the reset, or describe the event by an Edge with "
+            "impact='plastic', which finds such velocities."
+        )
+    return None
 
 
 def _lost(stepper: PlantStepper) -> str:

@@ -24,7 +24,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
-from kinemorph.plants.programs import Plant, Stage
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.sample_instants import Stage
 
 
 class Clockwork:
@@ -59,8 +60,8 @@ class Clockwork:
     def run(self, numbers: Array, inputs: Sequence[Any]) -> Array:
         """The new memory (nm,) after all ticks that are due at the time t in `inputs` = (t, base, s, m, u, p).
 
-        `numbers`, the number of each clock's next tick, are advanced. Raises ControllerError where the new memory is
-        not finite; then nothing changes.
+        `plants.LocalInstant` explains the letters. `numbers`, the number of each clock's next tick, are advanced.
+        Raises ControllerError where the new memory is not finite; then nothing changes.
         """
         t, base, s, m, u, p = inputs
         moved = numbers.copy()

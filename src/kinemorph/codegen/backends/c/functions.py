@@ -34,7 +34,7 @@ class Unit(Protocol):
         """The name of a function of this file that computes a program or a block; it is defined before its callers."""
 
     def picked(self) -> str:
-        """The name of the function that computes the start index of a view that depends on data.
+        """The name of the function that computes where a view (a range of an array) starts, if that depends on data.
 
         It is defined before its callers.
         """

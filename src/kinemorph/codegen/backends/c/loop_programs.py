@@ -52,7 +52,10 @@ def define_loops(function: Function, program: LoopProgram, unit: Unit, before: s
 
 
 def define_picked(name: str, dialect: Dialect) -> list[str]:
-    """The lines that define the function `name`, which computes the start index of a view that depends on data."""
+    """The lines that define the function `name`, which computes where a view starts if that depends on data.
+
+    A view is a range of consecutive numbers of an array.
+    """
     text = PICKED.format(name=name, internal=dialect.internal, real=dialect.real, zero=number(0.0, dialect))
     return text.split("\n")
 
@@ -174,13 +177,16 @@ class _Writer:
     # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _entry(self, view: View) -> str:
-        """The expression for the first number of a view."""
+        """The expression for the first number of a view, a range of consecutive numbers of an array."""
         self.read.add(view.array)
         start = self._whole(view.offset) if view.at is None else self._picked(view)
         return f"{self.names[view.array]}[{start}]"
 
     def _entries(self, view: View, lines: list[str]) -> list[str]:
-        """The expressions for all numbers of a view; definitions that they need are added to `lines`."""
+        """The expressions for all numbers of a view, a range of consecutive numbers of an array.
+
+        Definitions that they need are added to `lines`.
+        """
         name = self.names[view.array]
         if view.at is None:
             return [f"{name}[{self._whole(view.offset + k)}]" for k in range(view.size)]
@@ -188,7 +194,9 @@ class _Writer:
         return [f"{name}[{_sum(start, str(k))}]" for k in range(view.size)]
 
     def _start(self, view: View, lines: list[str]) -> str:
-        """The index at which a view starts; if it depends on data, a variable for it is defined in `lines`."""
+        """The index in its array at which a view starts; if it depends on data, a variable for it is defined in
+        `lines`.
+        """
         if view.at is None:
             return self._whole(view.offset)
         name = self._new("k")
@@ -196,7 +204,7 @@ class _Writer:
         return name
 
     def _picked(self, view: View) -> str:
-        """The expression that computes the start index of a view that depends on data."""
+        """The expression for the index in its array at which a view starts, if that depends on data."""
         assert view.at is not None
         last = max(self.sizes[view.array] - view.size, 0)
         return f"{self.unit.picked()}({self._entry(view.at)}, {view.stride}, {self._whole(view.offset)}, {last})"

@@ -63,7 +63,7 @@ class Unit:
         return self._internal[key].name
 
     def picked(self) -> str:
-        """The name of the function that computes the start index of a view that depends on data.
+        """The name of the function that computes where a view (a range of an array) starts, if that depends on data.
 
         It is defined at the first request.
         """

@@ -114,11 +114,11 @@ class _Run:
             k += 1
 
     def truth(self, view: View, counters: Mapping[str, int]) -> Any:
-        """For each state whether the viewed number is positive, shape (n,)."""
+        """For each state whether the number of an array that `view` refers to is positive, shape (n,)."""
         return self.read(view, counters)[:, 0] > 0.0
 
     def read(self, view: View, counters: Mapping[str, int]) -> Array:
-        """The numbers of a view for each state, shape (n, size)."""
+        """The numbers of an array that `view` refers to, for each state, shape (n, size)."""
         array, start = self.arrays[view.array], view.offset.at(counters)
         if view.at is None:
             return array[:, start : start + view.size]

@@ -240,7 +240,9 @@ class Chunks:
     # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _block(self, i: int, block: Block, args: Sequence[int]) -> None:
-        """Writes the arguments of block node i to an array and calls the block's function, which fills another."""
+        """Writes the arguments of node i, an operation on arrays, to an array and calls its function, which fills
+        another.
+        """
         for name, count in ((f"%given{i}", block.n_in), (f"%solved{i}", block.n_out)):
             self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
         for k, ref in enumerate(args):

@@ -271,7 +271,7 @@ class LoopWriter(Abreast):
         return going
 
     def _truth(self, view: View) -> str:
-        """The register that says whether a viewed number is positive."""
+        """The register that says whether the number of an array that `view` refers to is positive."""
         name = self._new("truth")
         value = self._entry(view)
         self._line(f"{name} = fcmp ogt {self.real.text} {value}, zeroinitializer")

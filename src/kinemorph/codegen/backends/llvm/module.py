@@ -192,7 +192,7 @@ class Module:
         self.worked.code.append(MATRICES + definition if loop_depth(program.body) > 2 else definition)
 
     def _block(self, block: Block) -> str:
-        """The name of the function that computes a block."""
+        """The name of the function that computes a block, an operation on arrays such as solving linear equations."""
         return self.called(routine(block), masked=False).name
 
     def _blend(self) -> str:

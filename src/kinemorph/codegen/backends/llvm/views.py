@@ -40,10 +40,11 @@ class Functions(Protocol):
         real: Real | None = None,
         shared: frozenset[int] = frozenset(),
     ) -> Callee:
-        """The function of a program.
+        """The LLVM function that computes a program, generated at the first request.
 
         `masked` says that only some lanes are active, `inner` that the call is in an innermost loop. `real` is the type
-        of its values if that is not the LLVM module's; then the input ports in `shared` are plain numbers.
+        of its values if that is not the LLVM module's; only then `shared` has an effect: the input ports with these
+        indices have one number for all lanes, and not one for each lane.
         """
 
     def helper(self, name: str) -> str:
@@ -90,11 +91,11 @@ class Views:
         return temporary
 
     def _entry(self, view: View) -> str:
-        """The register with the value of a view of one number."""
+        """The register with the one number of an array that `view` refers to."""
         return self._entries(view)[0]
 
     def _entries(self, view: View) -> list[str]:
-        """The registers with the viewed values."""
+        """The registers with the numbers of an array that `view` refers to."""
         real = self.real
         if real.lanes == 1 or (view.at is None and view.array not in self.constants):
             start = self._place(view)

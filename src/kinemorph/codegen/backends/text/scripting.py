@@ -60,7 +60,7 @@ class Functions:
         return self._once(id(program), program, name)
 
     def of_block(self, block: Block) -> Function:
-        """The function that computes a block."""
+        """The function that computes a block, an operation on arrays such as solving linear equations."""
         return self._once(block, routine(block), None)
 
     def _once(self, key: int | Block, program: Program | LoopProgram, name: str | None) -> Function:
@@ -250,7 +250,10 @@ class _Body:
         return format_affine(Affine(value.constant, terms), "*")
 
     def entries(self, view: View, pool: _Pool) -> list[str]:
-        """The expressions for the entries of a view; if its start depends on data, it is read into a variable first."""
+        """The expressions for the entries of a view, a range of consecutive entries of an array.
+
+        If the start of the range depends on data, the entries are read into a variable first.
+        """
         if view.at is None:
             array, start = self.arrays[view.array], view.offset + self.language.first
             return [self.language.entry.format(array, self.place(start + k)) for k in range(view.size)]
@@ -259,14 +262,14 @@ class _Body:
         return [self.language.entry.format(name, k + self.language.first) for k in range(view.size)]
 
     def entry(self, view: View) -> str:
-        """The expression for a view of one number."""
+        """The expression that reads or writes the number of `view`: one entry of an array (see `loop_program.View`)."""
         if view.at is None:
             return self.language.entry.format(self.arrays[view.array], self.place(view.offset + self.language.first))
         start = self.place(view.offset)
         return self.language.picked.format(self.arrays[view.array], start, view.stride, self.entry(view.at))
 
     def span(self, view: View) -> str:
-        """The expression for a view as an array."""
+        """The expression for a view, a range of consecutive entries of an array, as an array."""
         array = self.arrays[view.array]
         if view.at is None:
             start, stop = view.offset + self.language.first, view.offset + view.size

@@ -2,8 +2,8 @@
 
 A program is evaluated op by op on SymPy's expressions. A solve becomes an exact elimination, and a table or a surface
 over a grid a `Piecewise`. The nearest point of a surface has no closed form: its coordinates are unknown functions.
-Least squares is not supported: it has no closed form, since the rank depends on numbers. (`sympy_source` writes a
-Python module that builds the same matrices.)
+Least squares and complementarity problems are not supported: they have no closed form, since the rank and the active
+set depend on numbers. (`sympy_source` writes a Python module that builds the same matrices.)
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from kinemorph.codegen.reading.expression_tree import number
 from kinemorph.codegen.reading.names import Symbols, input_symbols
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.complementarity import Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, cell_partials
 
 Constants = Literal["float", "exact"]
@@ -34,7 +36,7 @@ def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Con
     program = as_program(program, "to_sympy")
     if constants not in get_args(Constants):
         raise UnsupportedError(f"to_sympy: constants is '{constants}'; expected 'float' or 'exact'.")
-    refuse_least_squares(program)
+    refuse_searches(program)
     sympy = _sympy()
     named = input_symbols(program, symbols or {}, ())
     inputs = [sympy.Symbol(symbol.text, real=True) for symbol in named]
@@ -142,11 +144,16 @@ def _shaped(sympy: Any, port: Port, entries: list[Any]) -> Any:
     return sympy.Matrix(port.shape[0], port.shape[1] if len(port.shape) == 2 else 1, entries)
 
 
-def refuse_least_squares(program: Program) -> None:
-    """Raises UnsupportedError if a program contains a least-squares problem."""
+def refuse_searches(program: Program) -> None:
+    """Raises UnsupportedError if a program contains a least-squares or a complementarity problem."""
     for block in program.blocks:
         if isinstance(block, LeastSquares):
             raise UnsupportedError(
                 f"program '{program.name}' contains {block.label}, whose rank depends on numbers, so there is no "
                 "closed form for SymPy. Export C, Python or MATLAB instead, or another function."
+            )
+        if isinstance(block, (Complementarity, CoulombCone)):
+            raise UnsupportedError(
+                f"program '{program.name}' contains {block.label}, whose active set depends on numbers, so there is "
+                "no closed form for SymPy. Export C, Python or MATLAB instead, or another function."
             )

@@ -21,7 +21,7 @@ from typing import Any
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.backends.text.plain import text
-from kinemorph.codegen.backends.text.sympy_matrices import NEAREST, refuse_least_squares
+from kinemorph.codegen.backends.text.sympy_matrices import NEAREST, refuse_searches
 from kinemorph.codegen.graphs.program import Port, Program, as_programs
 from kinemorph.codegen.reading.block_trees import STEMS
 from kinemorph.codegen.reading.equations import equations
@@ -101,7 +101,7 @@ def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | N
     taken: list[str] = []
     functions = []
     for program in as_programs(programs, "export_sympy"):
-        refuse_least_squares(program)
+        refuse_searches(program)
         names = _safe(program, symbols or {}, variables)
         taken.append(identifier(function_name(program), [*taken, *variables.values()], RESERVED))
         functions.append(_function(taken[-1], program, names, variables.values()))

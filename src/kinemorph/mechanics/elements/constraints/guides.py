@@ -36,7 +36,7 @@ XYZ = ("x", "y", "z")
 
 
 class DistanceLaw(RowForces):
-    """The row (|b - a|^2 - L^2) / (2 L), which is 0 where the distance of a and b is L.
+    """The row (|b - a|^2 - L^2) / (2 L), which is 0 where the distance of the points a and b is the length L.
 
     There its derivative is that of the distance, so that its multiplier is the thrust [N].
     """
@@ -88,7 +88,7 @@ def seen_point(element: Any, view: ElementView) -> Vec3:
 
 
 class PointOnPlaneLaw(RowForces):
-    """The row n . (p - o): the height [m] of the point p above the plane with normal n through o."""
+    """The row n . (p - o): the height [m] of the point p above the plane with normal n through the point o."""
 
     def problems(self, element: PointOnPlane, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "normal")

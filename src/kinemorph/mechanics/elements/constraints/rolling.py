@@ -96,7 +96,7 @@ class RollingLaw(RowForces):
 
         `axes`, shape (3, 3), turns vectors in the body's axes into the axes of `normal`.
         """
-        raise AssertionError(f"{type(self).__name__} does not define its method `lowest`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `lowest`. Define it.")
 
     def velocity_rows(self, element: Any, view: ElementView) -> Sequence[S]:
         normal, center = unit(view, element.normal), view.value(tuple(element.center))

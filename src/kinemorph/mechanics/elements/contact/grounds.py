@@ -111,8 +111,8 @@ def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
 def _met(position: Sequence[S], below: Sequence[S], place: Sequence[S], foot: Sequence[S]) -> Meeting:
     """The height of a point over terrain, and the normal at `place`, which Newton's method found as the nearest point.
 
-    `below` and `foot` are (f, f_x, f_y) right below the point and at `place`. Where Newton's method has not converged,
-    the height is that over the tangent plane right below the point.
+    `below` and `foot` are (f, f_x, f_y), the terrain's height and slopes, right below the point and at `place`. Where
+    Newton's method has not converged, the height is that over the tangent plane right below the point.
     """
     (px, py, pz), (x, y) = position, place
     gap = pz - below[0]
@@ -164,11 +164,12 @@ def spline_grid(ground: HeightMap) -> tuple[Grid, float]:
 
 
 def spline_slopes(values: Array, axis: int) -> Array:
-    """The slopes at the nodes of cubic splines along an axis, per grid line: zero at both ends, and in between
+    """The slopes s at the nodes of cubic splines along an axis, per grid line: zero at both ends, and in between
 
         s[i-1] + 4 s[i] + s[i+1] = 3 (f[i+1] - f[i-1])
 
-    so that the curvature is continuous. The equations are solved by elimination, for all splines at once.
+    so that the curvature is continuous; f are the `values` at the nodes. The equations are solved by elimination, for
+    all splines at once.
     """
     f = np.ascontiguousarray(np.moveaxis(values, axis, 0))
     last = len(f) - 1

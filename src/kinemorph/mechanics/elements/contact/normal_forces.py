@@ -33,7 +33,10 @@ class Pressed(NamedTuple):
 
 @dataclass(frozen=True)
 class NormalLaw:
-    """The normal force k d^p + c d^r d' of the depth d and its rate d'."""
+    """The normal force k d^p + c d^r d' of the depth d and its rate d'.
+
+    k is the stiffness and c the damping; p and r are the powers of the depth in each.
+    """
 
     k: S
     c: S

@@ -128,7 +128,10 @@ def _within(x: S, most: S) -> S:
 
 
 def _errors(found: Sequence[S], point: Sequence[S], foot: Sequence[S]) -> tuple[S, S]:
-    """The errors [m] of `foot` as the nearest point of the terrain to a point; `found` are f and its derivatives."""
+    """The errors [m] of `foot` as the nearest point of the terrain to a point.
+
+    `found` are the height of the terrain at the foot and its derivatives.
+    """
     f, fx, fy, *_ = found
     gap = f - point[2]
     return foot[0] - point[0] + gap * fx, foot[1] - point[1] + gap * fy

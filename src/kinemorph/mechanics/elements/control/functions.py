@@ -193,7 +193,7 @@ class PythonControllerLaw(SampledLaw):
         except ShapeError as error:
             raise ControllerError(str(error)) from error
         except Exception as error:
-            raise ControllerError(f"controller '{element.name}' raised {told(error)}.") from error
+            raise ControllerError(f"controller '{element.name}' raised {told(error)}. Correct the function.") from error
 
     def asked(
         self, element: Any, t: float, values: Sequence[float], kept: Sequence[float]

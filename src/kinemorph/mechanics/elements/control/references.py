@@ -34,7 +34,7 @@ class PathLaw(ElementLaw[Any]):
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
         """The desired position, velocity and acceleration of joint k at this instant."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `path`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `path`. Define it.")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [problem for joint in element.joints for problem in one_axis(element, "joints", joint, robot)]
@@ -126,7 +126,7 @@ class PointsLaw(PathLaw):
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
         """The curve through the points of one joint."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `table`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `table`. Define it.")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)

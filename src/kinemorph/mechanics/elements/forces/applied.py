@@ -117,7 +117,7 @@ def _body_problems(element: Any, robot: Robot) -> list[str]:
 
 
 class GravityLaw(ElementLaw[Gravity]):
-    """The force m g at the center of mass of every body."""
+    """The force m g at the center of mass of every body, with its mass m and the acceleration g of the element."""
 
     def problems(self, element: Gravity, robot: Robot) -> list[str]:
         return _body_problems(element, robot) + finite_vector(element, "acceleration")
@@ -139,7 +139,10 @@ class GravityLaw(ElementLaw[Gravity]):
 
 
 class CentralGravityLaw(ElementLaw[CentralGravity]):
-    """The force -mu m r / |r|^3 at the center of mass of every body, with r from the center of attraction."""
+    """The force -mu m r / |r|^3 at the center of mass of every body, with r from the center of attraction.
+
+    m is the mass of the body, mu the gravitational constant times the attracting mass.
+    """
 
     def problems(self, element: CentralGravity, robot: Robot) -> list[str]:
         found = _body_problems(element, robot) + not_negative(element, "parameter")

@@ -46,7 +46,7 @@ class JointForceLaw(ElementLaw[E]):
 
     def along(self, element: E, view: ElementView) -> Sequence[Along]:
         """The force laws of the element, each along one velocity."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `along`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `along`. Define it.")
 
     def velocities(self, element: E, robot: Robot) -> Sequence[int]:
         """The indices in v that the element acts on; where they are given, its efforts are signals by their names."""

@@ -39,7 +39,7 @@ class LineLaw(ElementLaw[E]):
 
     def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         """(pull [N], dissipated power [W], stored energy [J]) at a length [m] and its rate [m/s]."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `pull`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `pull`. Define it.")
 
     def effort(self, element: Any, view: ElementView) -> Effort:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
@@ -115,7 +115,7 @@ class SpringLaw(LineLaw[Spring]):
 
 
 class DamperLaw(LineLaw[Damper]):
-    """The pull c dL/dt of a damper of length L."""
+    """The pull c dL/dt of a damper of length L with damping c."""
 
     counts = ("damping",)
 
@@ -151,8 +151,9 @@ def one_sided(s: S, rate: S, stiffness: S, damping: S, onset: S) -> tuple[S, S, 
     """(force against s, dissipated power, stored energy) of a spring with damper that acts only for s > 0, and only
     against s.
 
-    The force is  max(0, k s + c r ds/dt),  where r rises from 0 to 1 as s goes from 0 to `onset`. The difference to the
-    spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is not below 0.
+    The force is  max(0, stiffness s + damping r ds/dt),  where r rises from 0 to 1 as s goes from 0 to `onset`. The
+    difference to the spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is
+    not below 0.
     """
     beyond = maximum(s, 0.0)
     elastic = stiffness * beyond

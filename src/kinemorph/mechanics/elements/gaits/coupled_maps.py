@@ -164,7 +164,11 @@ def _moved(numbers: Sequence[S], new: S) -> list[S]:
 
 
 def _coefficient(past: S, orbit: Sequence[S]) -> S:
-    """The coefficient c(n), from past = p(n) and orbit = (x(n), x(n+1), ...)."""
+    """The coefficient c(n) of a B-spline through the values x of a map, from past = p(n) and orbit = (x(n), x(n+1),
+    ...).
+
+    p(n) is the stored sum over the values up to x(n); see the docstring of this file.
+    """
     return math.sqrt(3.0) * (past + total(Z**k * x for k, x in enumerate(orbit) if k))
 
 

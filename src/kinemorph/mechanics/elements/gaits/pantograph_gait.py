@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -21,7 +21,11 @@ from kinemorph.words import counted
 
 
 class PantographGaitLaw(PathLaw):
-    """Feet that move along straight lines in sequences, and the inverse kinematics of pantograph legs."""
+    """The desired position, velocity and acceleration of each drive of pantograph legs at a time.
+
+    The feet move along straight lines, one after the other, as the element's table `sequences` says; the inverse
+    kinematics of a leg gives the positions of its three drives.
+    """
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
@@ -50,13 +54,19 @@ class PantographGaitLaw(PathLaw):
             found.append(wrong(element.name, problem, "Correct it.", "ratio"))
         return found
 
+    def per_joint(self, element: Any) -> Mapping[str, int]:
+        return {"joints": 1, "starts": 3, "feet": 3, "strides": 3}
+
     def path(self, element: PantographGait, view: ElementView, k: int) -> Wish:
         leg, drive = divmod(k, 3)
         return differentiated(lambda t: drive_positions(element, view, leg, t)[drive], view.t)
 
 
 def drive_positions(element: Any, view: ElementView, leg: int, t: S) -> tuple[S, S, S]:
-    """(a, b, c): the positions of the three drives of a leg of a PantographGait at the time t [s]."""
+    """(a, b, c): the positions of the drives of a leg of a PantographGait at the time t [s].
+
+    They are the rotation a [rad] of the leg, the vertical drive b [m] and the horizontal drive c [m].
+    """
     legs = len(element.joints) // 3
     (fx, fy), (dx, dy), begin = (
         view.value(each(values, legs)[leg]) for values in (element.feet, element.strides, element.starts)
@@ -70,7 +80,10 @@ def drive_positions(element: Any, view: ElementView, leg: int, t: S) -> tuple[S,
 
 
 def _progress(element: Any, t: S) -> tuple[S, S]:
-    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle."""
+    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle.
+
+    s is its position along the stride, in parts of the stride; u is its height, in parts of the lift.
+    """
     rows: Sequence[Sequence[Any]] = [[evaluate(x) for x in row] for row in element.sequences]
     ends = list(accumulate((row[0] for row in rows), initial=0.0))
     local = t - ends[-1] * floor(t / ends[-1])

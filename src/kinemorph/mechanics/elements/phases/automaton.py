@@ -27,18 +27,18 @@ class AutomatonLaw(RowForces):
     def memory(self, element: Automaton) -> tuple[Slot, ...]:
         return (Slot("phase", "", float(element.first)),)
 
+    def signals(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase"), *super().signals(element))
+
+    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
+        forces = super().publish(element, view) if self._rows(element) else {}
+        return {"phase": view.m[0], **forces}
+
     def guards(self, element: Automaton) -> tuple[str, ...]:
         return tuple(edge.name for edge in element.edges)
 
     def unit(self, element: Automaton) -> str:
         return ""
-
-    def signals(self, element: Automaton) -> tuple[Slot, ...]:
-        return (Slot("phase"), *super().signals(element))
-
-    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
-        forces = super().publish(element, view) if _locks(element) else {}
-        return {"phase": view.instant.phase, **forces}
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
         found: list[Any] = []

@@ -46,11 +46,11 @@ class SensorLaw(ElementLaw[E]):
 
     def channels(self, element: E) -> tuple[Channel, ...]:
         """The channels of the sensor."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `channels`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `channels`. Define it.")
 
     def true(self, element: E, view: ElementView) -> Sequence[S]:
         """The true values of its channels."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `true`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `true`. Define it.")
 
     def problems(self, element: E, robot: Robot) -> list[str]:
         found = []

@@ -74,7 +74,10 @@ class SplinePath:
 
     @classmethod
     def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
-        """The path through the points of a CSV file, see `file` above. Raises ModelError if it cannot be read."""
+        """The path through the points of a CSV file: a line of names, the time first, then a line for each time.
+
+        Raises ModelError if it cannot be read.
+        """
         try:
             return cls(name, file=str(path), **options).read_from(lambda file: Path(file).read_text("utf-8-sig"))
         except (OSError, ValueError) as error:

@@ -4,7 +4,7 @@
     Edge    the guard that ends one phase, and how the state jumps before the next one begins
 
 The robot is the same in all phases, as a rule with a floating base: an element that holds a foot acts in some phases
-and sleeps in the others, and no phase needs equations of its own. The present phase is memory of the run, and
+and sleeps in the others, so that no phase needs equations of its own. The present phase is memory of the run, and
 its number is the column "phase". An element that no phase names acts in all phases.
 """
 
