@@ -47,6 +47,7 @@ HOMES: dict[str, str] = {
     "rabbit": "kinemorph.model.library.walkers.rabbit",
     "bolt_like": "kinemorph.model.library.walkers.monopods",
     "raptor_like": "kinemorph.model.library.walkers.monopods",
+    "rocking_block": "kinemorph.model.library.walkers.rocking_block",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
     "rover": "kinemorph.model.library.rovers",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.walkers.rabbit import rabbit as rabbit
     from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper as raibert_hopper
     from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel as rimless_wheel
+    from kinemorph.model.library.walkers.rocking_block import rocking_block as rocking_block
     from kinemorph.model.library.walkers.slip_runner import slip_runner as slip_runner
     from kinemorph.model.library.walkers.straight_legs import compass_walker as compass_walker
     from kinemorph.model.library.walkers.straight_legs import simplest_walker as simplest_walker

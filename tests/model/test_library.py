@@ -49,6 +49,7 @@ SIZES = {
     "rabbit": (7, 7, 7, 0),
     "bolt_like": (7, 7, 7, 2),
     "raptor_like": (9, 9, 9, 3),
+    "rocking_block": (3, 3, 3, 0),
     "whipple_bicycle": (10, 9, 4, 0),
     "planar_bike": (7, 7, 5, 0),
     "rover": (16, 15, 11, 0),

@@ -9,8 +9,8 @@ amru_leg             amru5_leg: a System, one of its legs with a fixed hip and a
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on contacts; rimless_wheel, simplest_walker, compass_walker,
-                     kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like: Systems with the phases
-                     of a gait
+                     kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like, rocking_block: Systems
+                     with phases and edges
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
@@ -47,6 +47,7 @@ from kinemorph.model.library.walkers.monopods import bolt_like, raptor_like
 from kinemorph.model.library.walkers.rabbit import rabbit
 from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper
 from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel
+from kinemorph.model.library.walkers.rocking_block import rocking_block
 from kinemorph.model.library.walkers.slip_runner import slip_runner
 from kinemorph.model.library.walkers.straight_legs import compass_walker, simplest_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
@@ -88,6 +89,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "rabbit": rabbit,
     "bolt_like": bolt_like,
     "raptor_like": raptor_like,
+    "rocking_block": rocking_block,
     "whipple_bicycle": whipple_bicycle,
     "planar_bike": planar_bike,
     "rover": rover,

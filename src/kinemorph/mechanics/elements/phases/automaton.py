@@ -33,13 +33,6 @@ class AutomatonLaw(RowForces):
     def unit(self, element: Automaton) -> str:
         return ""
 
-    def signals(self, element: Automaton) -> tuple[Slot, ...]:
-        return (Slot("phase"), *super().signals(element))
-
-    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
-        forces = super().publish(element, view) if _locks(element) else {}
-        return {"phase": view.instant.phase, **forces}
-
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
         found: list[Any] = []
         known = robot.v_names
