@@ -109,7 +109,8 @@ def test_samples_and_edges_in_one_run() -> None:
     """A controller samples a height; an edge at a time that is a parameter of the automaton exchanges two balls."""
     # it pushes ball a by 2 N per meter of the height that it saw last
     follow = Sampled("push", lambda t, z: [2.0 * z], reads="q.z_a", drives="z_a", every=0.5)
-    edge = Edge("swap", "first", "second", "when - t", relabel={"z_a": "z_b", "z_b": "z_a"}, impact="none")
+    kick, swap = {"v.z_b": "v.z_b + 3 * t"}, {"z_a": "z_b", "z_b": "z_a"}
+    edge = Edge("swap", "first", "second", "when - t", relabel=swap, reset=kick, impact="none")
     automaton = Automaton((Phase("first"), Phase("second")), (edge,), known={"when": Parameter("when", 0.6, "s")})
     system = plant(System(balls("a", "b", gravity=0.0), (follow,), automaton=automaton), parameters=["when"])
 
@@ -119,7 +120,7 @@ def test_samples_and_edges_in_one_run() -> None:
             if begin in (0.0, 0.5, 1.0):
                 push = 2.0 * a
             if begin == when:
-                a, b, rates = b, a, rates[::-1]
+                a, b, rates = b, a, [rates[1], rates[0] + 3.0 * when]
             h = until - begin
             a, b = a + rates[0] * h + 0.5 * push * h * h, b + rates[1] * h
             rates = [rates[0] + push * h, rates[1]]
