@@ -17,11 +17,14 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import sin
+from kinemorph.analysis.orbits.edge_cycle import WAIT, EdgeCycle, first_cycle, given_phase, with_laws
+from kinemorph.analysis.orbits.edge_piece import EdgePiece, edge_pieces, edge_returns
 from kinemorph.analysis.orbits.flow_piece import Ending, FlowPiece, RunOptions, guard_slopes, period_at, stopping
 from kinemorph.analysis.orbits.return_map import Return, ReturnMap, Returns, Steps, check_names
 from kinemorph.analysis.orbits.section import Conditions, Section, check_supported
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built, closed_point
+from kinemorph.analysis.small_motions.start_slopes import start_of
 from kinemorph.analysis.small_motions.variational_plant import varied as varied_plant
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
@@ -35,6 +38,7 @@ from kinemorph.simulation.simulate_batch import simulate_batch
 
 ON_SECTION = 1e-9  # a guard whose value is smaller than this is zero
 CHUNK = 16384  # starts in one batch
+HYBRID = RunOptions(rtol=1e-10, atol=1e-12)  # for automata: slopes jump where a force has a kink, and steps get short
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,7 @@ class FlowMap:
     made: Mapping[str, Any]  # arguments with which the plant is made from the model
     options: RunOptions
     varied: tuple[str, ...] = ()
+    edges: EdgeCycle | None = None  # the edges of a cycle of an automaton
     wides: dict[int, Plant] = field(default_factory=dict)  # the plant with its derivatives, by the number of seeds
 
     @property
@@ -91,7 +96,9 @@ class FlowMap:
         wanted = [*known, *(name for name in names if name not in known)]
         plant = as_plant(self.model, **{**self.made, "parameters": wanted})
         home = replace(self.section.home, p=plant.initial("p", dict(zip(known, self.p, strict=True))))
-        section = Section(plant, home, self.section.conditions, self.coordinates)
+        conditions = self.section.conditions
+        conditions = conditions if self.edges is None else with_laws(conditions, self.edges, plant)
+        section = Section(plant, home, conditions, self.coordinates)
         return replace(self, plant=plant, section=section, varied=tuple(names), wides={})
 
     # ── one cycle ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -101,7 +108,9 @@ class FlowMap:
         return self._whole(z, p)
 
     @cached_property
-    def _whole(self) -> FlowPiece:
+    def _whole(self) -> FlowPiece | EdgePiece:
+        if self.edges is not None:
+            return EdgePiece(self.plant, self.varied, self.section, self.section, len(self.edges.edges), self.options)
         return self._piece(self.section, self.section, self.ending)
 
     def _piece(self, begin: Section, finish: Section, ending: Ending) -> FlowPiece:
@@ -110,8 +119,10 @@ class FlowMap:
             self.wides[seeds] = varied_plant(self.plant, self.varied, seeds)
         return FlowPiece(self.plant, self.wides[seeds], seeds, self.varied, begin, finish, ending, self.options)
 
-    def split(self, count: int, z: Array, p: Array) -> tuple[FlowPiece, ...]:
-        """`count` pieces of one cycle; their nodes lie on the motion from z at p."""
+    def split(self, count: int, z: Array, p: Array) -> tuple[FlowPiece | EdgePiece, ...]:
+        """`count` pieces of one cycle, at most as many as it has edges; their nodes lie on the motion from z at p."""
+        if isinstance(self._whole, EdgePiece):
+            return edge_pieces(self._whole, count, z, p)
         if count <= 1:
             return (self._whole,)
         ending = self.ending
@@ -165,6 +176,7 @@ class FlowMap:
         """The arguments of `simulate` for a state."""
         given: dict[str, Any] = {group: values for group, values in state.items() if values.shape[-1]}
         given |= {"p": p} if self.plant.p else {}
+        given |= {"m": given_phase(self.plant, self.section.home)} if self.edges else {}
         return given | ({"inputs": self.section.home.u} if self.plant.nu else {})
 
     def many(
@@ -177,12 +189,13 @@ class FlowMap:
         threads: int | None = None,
         progress: Steps | None = None,
     ) -> Returns:
-        """The last `keep` returns of many starts; driven plants in batches, the others one after the other."""
+        """The last `keep` returns of many starts, in batches; those to a section are found one after the other."""
         p = np.broadcast_to(p, (len(z), len(self.plant.p)))
         kept = np.full((len(z), keep, len(self.columns)), np.nan)
         durations, messages = np.full(len(z), np.nan), dict[int, str]()
         for numbers in self._groups(p):
-            found = (self._one if self.ending.guard else self._batch)(z[numbers], p[numbers], cycles, keep, threads)
+            carried = self._one if self.ending.guard else self._by_edges if self.edges else self._batch
+            found = carried(z[numbers], p[numbers], cycles, keep, threads)
             kept[numbers], durations[numbers] = found.z, found.duration
             messages |= {int(numbers[k]): why for k, why in found.messages.items()}
             if progress is not None:
@@ -193,10 +206,8 @@ class FlowMap:
         """The indices of starts that run together: one at a time with a guard, otherwise those of equal period."""
         if self.ending.guard is not None:
             return [np.array([k]) for k in range(len(p))]
-        assert self.ending.period is not None
-        periods = (
-            np.array([period_at(self.ending.period, row)[0] for row in p]) if callable(self.ending.period) else None
-        )
+        law = self.ending.period
+        periods = np.array([period_at(law, row)[0] for row in p]) if callable(law) else None
         alike = [np.arange(len(p))] if periods is None else [np.flatnonzero(periods == t) for t in np.unique(periods)]
         return [part for group in alike for part in np.split(group, range(CHUNK, len(group), CHUNK))]
 
@@ -231,7 +242,7 @@ class FlowMap:
             for k in np.flatnonzero(off > 1e-6):
                 messages.setdefault(int(k), f"no state of '{self.name}' has these coordinates.")
             found = [
-                self.section.arrivals(np.full(len(z), t), run.q[:, j], run.v[:, j], run.x[:, j], p)
+                self.section.arrivals(np.full(len(z), t), run.q[:, j], run.v[:, j], run.x[:, j], p)[0]
                 for j, t in enumerate(run.t[1:], start=1)
             ]
             here = found[-1]
@@ -241,6 +252,11 @@ class FlowMap:
                     kept[:, place] = return_
         kept[list(messages)] = np.nan
         return Returns(kept, np.full(len(z), T), messages)
+
+    def _by_edges(self, z: Array, p: Array, cycles: int, keep: int, threads: int | None) -> Returns:
+        """Returns of starts after the edges of an automaton."""
+        assert self.edges is not None
+        return edge_returns(self.section, len(self.edges.edges), self.options, z, p, cycles, keep, threads)
 
     def _one(self, z: Array, p: Array, cycles: int, keep: int, threads: int | None) -> Returns:
         """Returns of one start to a section."""
@@ -272,13 +288,14 @@ def return_map(
     *,
     period: float | Law | None = None,
     section: Guard | Law | str | None = None,
+    edges: int | None = None,
     q: Any = None,
     v: Any = None,
     x: Any = None,
     u: Any = None,
     p: Any = None,
     t: float = 0.0,
-    shift: Mapping[str, float | None] | Sequence[str] = (),
+    shift: Mapping[str, float | None] | Sequence[str] | None = None,
     relabel: Law | None = None,
     begins: Law | Mapping[str, Law] | None = None,
     kept: Mapping[str, Law] | None = None,
@@ -287,62 +304,106 @@ def return_map(
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
     method: str = "dop853",
-    rtol: float = 1e-11,
-    atol: float = 1e-13,
-    longest: float = 100.0,
+    rtol: float | None = None,
+    atol: float | None = None,
+    longest: float | None = None,
 ) -> FlowMap:
     """The return map of a robot, a system or a plant: its state after one cycle, with exact slopes.
 
     A driven system has a `period`; a system without drive needs a `section` through which it passes once in a cycle.
+    A system with an automaton needs neither: its cycles end after edges.
 
     `period`        the period [s] of what drives the system, or a law of p, as `lambda p: 2.0 * math.pi / p[0]`
     `section`       a Guard, a law that is zero on the section (`lambda v: v[0]`), or a column that is zero on it, such
                     as "v.elbow". Passages count in the direction in which the first state moves. The law of an angle
                     that keeps growing has to repeat, `lambda q: sin(q[0])`
-    `q`, `v`, `x`   a first state, by name or in order. Where it is not on the section, the motion from it is followed
-                    to the section
+    `edges`         the number of edges in a cycle of an automaton; by default the number after which the names of the
+                    edges repeat
+    `q`, `v`, `x`   a first state, by name or in order, by default that of the system. Where it is not on the section,
+                    the motion from it is followed to the section
     `u`, `p`, `t`   constant inputs, parameters, and the time at which cycles begin [s]
     `shift`         coordinates that advance in a cycle: by a given amount, {"q.wheel": 2 pi}, or by any amount, where
-                    the motion does not depend on them, ["base.x"]
+                    the motion does not depend on them, ["base.x"]. For an automaton the latter ones are found
     `relabel`       a law that returns the groups of the state that change at the end of a cycle: left and right change
                     names, `lambda q, v: {"q": [q[1], q[0]], "v": [v[1], v[0]]}`, or an impact changes velocities
     `begins`        laws that are zero where cycles begin, by name, or one of them, if the state after `relabel` is not
-                    on the section itself
+                    on the section itself. For an automaton, what is zero or constant after the last edge of every
+                    cycle is found (see `edge_cycle`), unless laws are given here
     `kept`          laws of quantities that the motion conserves, such as energy; they keep the value of the first
                     state. Without them, orbits of a conservative system are not isolated
     `coordinates`   names of independent coordinates of the section; by default they are chosen
     `parameters`    names of parameters that can be varied; a model can be asked for more of them later
-    `longest`       the longest time of a cycle [s] that ends at a section
+    `longest`       the longest time of a cycle [s] that ends at a section, by default 100 s, or after edges, by default
+                    5 times that of the first cycle
 
-    The other arguments are those of `simulate`.
+    The other arguments are those of `simulate`. By default, rtol is 1e-11 and atol 1e-13; for an automaton, whose
+    forces often have kinks, they are 1e-10 and 1e-12.
     """
-    if (period is None) == (section is None):
-        raise UnsupportedError(
-            "return_map: give `period` for a system that is driven in time, or `section` for one that is not; "
-            f"{'neither' if period is None else 'both'} of them {'is' if period is None else 'are'} given."
-        )
     made: dict[str, Any] = {"forces": forces, "locked": locked, "parameters": parameters}
     plant = as_plant(model, **{name: value for name, value in made.items() if value})
-    check_supported(plant)
-    options = RunOptions(method, rtol, atol, longest)
-    home = closed_point(plant, q, v, x, u, p, t)
+    hybrid = period is None and section is None and plant.automaton is not None
+    _check_ending(plant, period, section, edges, relabel, hybrid=hybrid)
+    check_supported(plant, edges=hybrid)
+    fine = HYBRID if hybrid else RunOptions()
+    given = {"rtol": rtol, "atol": atol, "longest": longest}
+    options = replace(fine, method=method, **{name: value for name, value in given.items() if value is not None})
+    home = start_of(plant, q=q, v=v, x=x, u=u, p=p, t=t).point if hybrid else closed_point(plant, q, v, x, u, p, t)
     if period is not None:
         period_at(period, home.p)  # raises where it is not a time
-    amounts = shift if isinstance(shift, Mapping) else dict.fromkeys([shift] if isinstance(shift, str) else shift)
+    amounts = _amounts(shift)
     guard = None if section is None else _guard(plant, section, amounts)
     if guard is not None and begins is None:
         home, guard = _on_section(plant, home, guard, options)
-    begun = begins if isinstance(begins, Mapping) else {"begins": begins} if begins else {}
+    begun = dict(begins) if isinstance(begins, Mapping) else {"begins": begins} if begins else {}
+    cycle = None
+    if hybrid:
+        free = None if shift is None else [name for name, by in amounts.items() if by is None]
+        home, cycle = first_cycle(plant, home, edges, free, options, find=begins is None)
+        amounts |= dict.fromkeys(cycle.shift)
+        options = options if longest is not None else replace(options, longest=WAIT * cycle.duration)
     conditions = Conditions(
-        {} if guard is None else dict(begun) or {guard.name: guard.law},
+        begun if guard is None else begun or {guard.name: guard.law},
         dict(kept or {}),
         (*(name for name, by in amounts.items() if by is None), *summed_states(plant)),
         {name: by for name, by in amounts.items() if by is not None},
         relabel,
     )
+    conditions = conditions if cycle is None else with_laws(conditions, cycle, plant)
     chosen = None if coordinates is None else tuple(coordinates)
     section_ = Section(plant, home, conditions, chosen)
-    return FlowMap(model, plant, section_, Ending(guard, period), chosen, made, options)
+    return FlowMap(model, plant, section_, Ending(guard, period), chosen, made, options, edges=cycle)
+
+
+def _check_ending(
+    plant: Plant,
+    period: float | Law | None,
+    section: Guard | Law | str | None,
+    edges: int | None,
+    relabel: Law | None,
+    *,
+    hybrid: bool,
+) -> None:
+    """Raises UnsupportedError where it is not clear, or not possible, how cycles end."""
+    if not hybrid and (period is None) == (section is None):
+        raise UnsupportedError(
+            "return_map: give `period` for a system that is driven in time, or `section` for one that is not; "
+            f"{'neither' if period is None else 'both'} of them {'is' if period is None else 'are'} given."
+        )
+    if edges is not None and (not hybrid or edges < 1):
+        whose = "cycles do not end after edges" if not hybrid else "expected at least 1"
+        raise UnsupportedError(f"return_map: edges is {edges}, and for '{plant.name}' {whose}. Leave `edges` out.")
+    if hybrid and relabel is not None:
+        raise UnsupportedError(
+            f"return_map: relabel is given, and the edges of the automaton of '{plant.name}' exchange names. Give "
+            "`relabel` to an Edge."
+        )
+
+
+def _amounts(shift: Mapping[str, float | None] | Sequence[str] | None) -> dict[str, float | None]:
+    """By the names of coordinates that advance in a cycle, by how much, or None for any amount."""
+    if isinstance(shift, Mapping):
+        return dict(shift)
+    return dict.fromkeys([shift] if isinstance(shift, str) else shift or ())
 
 
 def as_map(model: Model | ReturnMap, p: Any, motion: Mapping[str, Any], caller: str, **defaults: Any) -> ReturnMap:

@@ -36,6 +36,7 @@ from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
 from kinemorph.words import did_you_mean, quoted
 
 FLAT = 1e-9  # a row that differs from the rows before it by less than this share of its length is redundant
+FOLLOWS = 10.0  # the weight of velocities of pinned coordinates in the choice of dependent ones
 MET = 1e-12  # rows that are smaller than this count as satisfied
 MOST_STEPS = 30  # Newton steps
 LINES = ("revolute", "prismatic", "helical")  # joints whose displacements are added
@@ -58,12 +59,16 @@ class Start(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A state that arrived: its coordinates z (n,) and their derivatives by s (n, ns), t (n,) and p (n, np)."""
+    """A state that arrived: its coordinates z (n,) and their derivatives by s (n, ns), t (n,) and p (n, np).
+
+    `off` is the largest error of a row of the section at this state.
+    """
 
     z: Array
     by_s: Array
     by_t: Array
     by_p: Array
+    off: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +125,10 @@ class Section:
         locked = sorted(plant.locked)
         size = nc + nh + 2 * len(locked) + len(given.zero) + len(given.pinned) + len(given.kept)
 
+        enter = plant.laws.jumps.enter if plant.automaton and plant.laws.jumps else None
+
         def rows(at: LocalInstant) -> list[Any]:
+            at = at if enter is None else at._replace(m=enter(at))  # points are held where they are
             now = _instant(plant, at)
             found: list[Any] = []
             if plant.laws.constraints is not None:
@@ -162,13 +170,17 @@ class Section:
                     f"Known: {quoted(names)}."
                 )
             allowed = [k for k in allowed if names[k] not in wanted]
+        weights = np.ones(self.plant.ns)  # velocities of pinned coordinates follow from the others, if they can
+        pinned = {name.removeprefix("q.") for name in self.conditions.pinned}
+        weights[[self.plant.nv + k for k, c in enumerate(self.plant.v) if c.name in pinned]] = FOLLOWS
         sizes = np.linalg.norm(C, axis=1, keepdims=True)
         rest = C / np.where(sizes > 0.0, sizes, 1.0)
         rank = int((np.linalg.svd(rest, compute_uv=False) > FLAT).sum()) if self.count else 0
         dependent: list[int] = []
         for _ in range(rank):  # columns by pivoting: the longest of what the chosen ones do not explain
             lengths = np.linalg.norm(rest, axis=0)
-            best = max((k for k in allowed if k not in dependent), key=lambda k: lengths[k], default=-1)
+            left = [k for k in allowed if k not in dependent]
+            best = max(left, key=lambda k: weights[k] * lengths[k], default=-1)
             if best < 0 or lengths[best] < FLAT:
                 break
             dependent.append(best)
@@ -294,16 +306,19 @@ class Section:
         """The coordinates of a state that arrived at the section, and their slopes."""
         out, by_s, by_t, by_p = self._arrival(*at.inputs)
         k = self.independent
-        return Arrival(out[k] + self._offset[k], by_s[k], by_t[k], by_p[k])
+        return Arrival(out[k] + self._offset[k], by_s[k], by_t[k], by_p[k], float(self.errors(out[None], at.p)[0]))
 
-    def arrivals(self, t: Array, q: Array, v: Array, x: Array, p: Array) -> Array:
-        """The coordinates z (B, n) of many states that arrived."""
+    def errors(self, s: Array, p: Array) -> Array:
+        """The largest error (B,) of a row at states s (B, ns) about `home`."""
+        return np.abs(self._at_many(s, p)[0] - self.target).max(axis=1) if self.count else np.zeros(len(s))
+
+    def arrivals(self, t: Array, q: Array, v: Array, x: Array, p: Array) -> tuple[Array, Array]:
+        """(coordinates z (B, n), largest error of a row (B,)) of many states that arrived."""
         n = len(q) if self.plant.nq else len(x)
         s = np.hstack([np.zeros((n, self.plant.nv)), v, x])
         m, u = (np.broadcast_to(part, (n, len(part))) for part in (self.home.m, self.home.u))
         out = self._arrival(np.broadcast_to(t, n), q, s, m, u, np.broadcast_to(p, (n, len(self.home.p))))[0]
-        found: Array = out[:, self.independent] + self._offset[self.independent]
-        return found
+        return out[:, self.independent] + self._offset[self.independent], self.errors(out, p)
 
 
 def _entries(plant: Plant) -> tuple[Column, ...]:
@@ -320,10 +335,10 @@ def _instant(plant: Plant, at: LocalInstant, *, finished: bool = True) -> Instan
     return Instant(at.t, plant.laws.place(at.base, at.s, finished=finished), v, x, at.m, at.u, at.p)
 
 
-def check_supported(plant: Plant) -> None:
-    """Raises UnsupportedError for plants whose state is more than q, v and x."""
-    if plant.m:
+def check_supported(plant: Plant, *, edges: bool) -> None:
+    """Raises UnsupportedError for plants whose state is more than q, v and x, and the phase where cycles have edges."""
+    if plant.m and (not edges or plant.ticks or any(plant.settlers)):
         raise UnsupportedError(
             f"'{plant.name}' has memory, such as '{plant.m[0].name}', which is no coordinate of an orbit. Use "
-            "continuous elements in place of sampled ones; in place of phases, give `section` and `relabel`."
+            "continuous elements in place of sampled ones; cycles of an automaton take neither `period` nor `section`."
         )

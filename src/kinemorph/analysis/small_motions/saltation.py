@@ -184,9 +184,9 @@ class _Edge:
             crosses = times(crosses, less(turned, 0.0))
         ended = where(crosses, 0.0, 1.0)
         pairs = ((near_before, self.jumps.awake(self.before)), (near_after, self.jumps.awake(self.after)))
-        for moment, (guards, awake) in enumerate(pairs):
+        for guards, awake in pairs:
             for j, (guard, counts) in enumerate(zip(guards, awake, strict=True)):
-                if j == self.guard and moment == 0:
+                if j == self.guard:  # after an edge that does not change its guard, it goes on falling, as at an apex
                     continue
                 g, rate = value(guard), tangent(guard)
                 met = times(less(absolute(g), TOGETHER * absolute(rate)), less(rate, -STILL))

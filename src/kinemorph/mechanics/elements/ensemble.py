@@ -163,8 +163,13 @@ class Ensemble(Fixed):
         return tuple(
             (index, number, _joined(member.element, name))
             for index, member in enumerate(self.members)
+            if not self._switched_by_edges(index)
             for number, name in enumerate(member.law.guards(member.element))
         )
+
+    def _switched_by_edges(self, index: int) -> bool:
+        """Whether the edges of the automaton take the place of the events of a member."""
+        return self.members[index].law.switched_by_edges and self.acts_in[index] is not None
 
     def settlers(self, *, located: bool) -> tuple[int, ...]:
         """The indices of members whose memory changes after accepted steps.
@@ -174,7 +179,7 @@ class Ensemble(Fixed):
         return tuple(
             index
             for index, (element, law, *_) in enumerate(self.members)
-            if law.settles(element) and not (located and law.guards(element))
+            if law.settles(element) and not (located and law.guards(element)) and not self._switched_by_edges(index)
         )
 
     @cached_property

@@ -120,6 +120,7 @@ class ElementLaw(Generic[E]):
     sums = (
         False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
     )
+    switched_by_edges = False  # whether the edges of an automaton whose phases name it take the place of its events
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def problems(self, element: E, robot: Robot) -> list[str]:

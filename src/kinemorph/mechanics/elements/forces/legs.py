@@ -27,6 +27,8 @@ TINY = 1e-12  # [m]; below this length a leg has no direction
 class SpringLegLaw(ElementLaw[SpringLeg]):
     """A massless spring leg. Its memory is whether it stands, and the position of its foot in the world [m]."""
 
+    switched_by_edges = True
+
     def problems(self, element: SpringLeg, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
         found += ground_problems(element.name, element.ground)
@@ -95,8 +97,8 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         return ("touchdown", "liftoff")
 
     def guard_values(self, element: SpringLeg, view: ElementView) -> Sequence[S]:
-        if _in_phases(view):  # the edges of the automaton take the place of these events
-            return [1.0, 1.0]
+        if _in_phases(view):
+            return ()
         height = surface(element.ground, view.value)(_foot(element, view)).height
         short = view.value(element.length) - _stretched(_hip(element, view), view)[0]
         return [where(view.m[0], 1.0, height), where(view.m[0], short, 1.0)]
