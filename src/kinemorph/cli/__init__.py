@@ -5,6 +5,7 @@ verbs/          one file per verb
 options/        groups of options that several verbs share
 output_files    checks and writes the files that verbs produce
 emitted_forms   the forms in which `derive` writes functions
+orbit_analyses  the analyses of motions that repeat, for `analyze`
 installation    the facts that `doctor` reports
 demo/           the contents of the folder that `demo` writes
 """

@@ -70,6 +70,7 @@ def check_slopes(found: Any, z: np.ndarray, p: np.ndarray, tolerance: float = 1e
         )
 
 
+@pytest.mark.slow
 def test_slopes_of_a_return_map_are_those_of_differences() -> None:
     """With respect to the start and to a parameter that moves the section, too; a rotor that turns once in a cycle."""
     rotor = second_order(
@@ -92,6 +93,7 @@ def test_slopes_of_a_return_map_are_those_of_differences() -> None:
     )
 
 
+@pytest.mark.slow
 def test_slopes_under_loops_and_with_a_section_of_a_closed_chain() -> None:
     """A four-bar whose crank is driven by a torque: one coordinate is left on the section, the loop stays closed."""
     torques = lambda v: [0.5 - 0.05 * v[0], -0.01 * v[1], -0.01 * v[2]]  # noqa: E731
@@ -143,6 +145,7 @@ def test_tongues_of_mathieus_equation_begin_where_its_characteristic_values_are(
     assert crossings == pytest.approx([mathieu_b(2, 0.4), mathieu_a(2, 0.4)], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_pendulum_on_a_vibrating_pivot_stands_upright_where_mathieus_equation_says() -> None:
     """Upright: y'' - (g/l + A w^2 cos(wt) / l) y = 0; with tau = w t / 2 that is Mathieu's with a = -4 g / (l w^2)."""
     strength = 0.45  # A / l; q = 2 A / l
@@ -175,6 +178,7 @@ def test_the_resonance_of_a_hardening_spring_folds_twice_with_a_period_that_depe
     assert cycle(z, p).duration_by_p[0] == pytest.approx(-2.0 * math.pi / p[0] ** 2, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_an_orbit_of_a_conservative_system_is_isolated_once_its_energy_is_kept() -> None:
     """Two swings with a hard spring between them: multipliers come in pairs mu, 1 / mu."""
     law = lambda q, a: [a[0] + q[0] + (q[0] - q[1]) ** 3, a[1] + q[1] - (q[0] - q[1]) ** 3]  # noqa: E731

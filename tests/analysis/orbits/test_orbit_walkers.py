@@ -24,6 +24,7 @@ COMPASS = {  # Goswami, Thuilot and Espiau 1996, slope 3 degrees
 RUNNER = {0.9402671443796007: -0.16130768626487857, 1.3376863813703583: 1.6869676209886322}  # apex [m]: multiplier
 
 
+@pytest.mark.slow
 def test_the_rimless_wheel_has_the_return_map_of_its_closed_form() -> None:
     """omega'^2 = cos^2(2 alpha) (omega^2 + 4 g sin(alpha) sin(slope) / l) from spoke to spoke."""
     plant, how = rimless_wheel()
@@ -46,6 +47,7 @@ def test_the_rimless_wheel_has_the_return_map_of_its_closed_form() -> None:
     assert square == pytest.approx(19.62 * (1.0 - math.cos(math.pi / 8.0 - least)) + 0.04, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_simplest_walker_has_both_gaits_and_doubles_its_period_where_published() -> None:
     """Fixed points of Garcia et al. (1998) at slope 0.009; doubling at 0.015088438."""
     plant, how = simplest_walker()

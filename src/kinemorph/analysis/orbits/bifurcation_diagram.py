@@ -1,7 +1,8 @@
 """`bifurcation_diagram`: where a motion settles, for many values of a parameter at once.
 
 Every value of the parameter has its own run, from the same start; after a transient the returns are recorded. A motion
-that repeats leaves as many points as it has cycles, a chaotic one leaves many.
+that repeats leaves as many points as it has cycles, a chaotic one leaves many. A walker falls from most starts: a
+motion that is lost starts again from where the motion of the nearest value settled.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ def bifurcation_diagram(
     p: Any = None,
     transient: int = 200,
     keep: int = 64,
+    rounds: int = 30,
     threads: int | None = None,
     progress: Steps | None = None,
     **motion: Any,
@@ -87,6 +89,8 @@ def bifurcation_diagram(
     `z`             coordinates (n,) where all motions start, by name or in order; or an array (B, n)
     `p`             values of the other parameters, by name or in order
     `transient`     cycles before returns are recorded; `keep` is the number of recorded returns
+    `rounds`        how often values whose motions are lost start again, each from the last return of the nearest value
+                    whose motion is not lost; 0 starts all motions at `z` only
     `threads`       the number of threads that share the work; by default as many as there are CPUs
     `progress`      a function progress(done, all), with numbers of values
     `**motion`      for a robot, system or plant, the arguments of `return_map`, such as `period` or `section`
@@ -106,4 +110,21 @@ def bifurcation_diagram(
     else:
         starts = np.tile(named_values(cycle.columns, cycle.start, z, "coordinate"), (len(chosen), 1))
     found = cycle.many(starts, rows, transient + keep, keep, threads=threads, progress=progress)
-    return BifurcationDiagram(cycle, parameter, chosen, found.z, found.messages)
+    z, messages = found.z, dict(found.messages)
+    used = np.full(len(chosen), -1)  # by value, the index of the value from whose motion it started
+    for _ in range(rounds):
+        settled = np.array([k for k in range(len(chosen)) if k not in messages], dtype=np.intp)
+        lost = np.array(sorted(messages), dtype=np.intp)
+        if not len(settled) or not len(lost):
+            break
+        near = settled[np.abs(chosen[lost, None] - chosen[settled]).argmin(axis=1)]
+        lost, near = lost[near != used[lost]], near[near != used[lost]]
+        if not len(lost):
+            break
+        used[lost] = near
+        again = cycle.many(z[near, -1], rows[lost], transient + keep, keep, threads=threads)
+        z[lost] = again.z
+        for k, number in enumerate(lost.tolist()):
+            messages.pop(number)
+            messages |= {number: again.messages[k]} if k in again.messages else {}
+    return BifurcationDiagram(cycle, parameter, chosen, z, messages)

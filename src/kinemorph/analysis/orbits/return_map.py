@@ -272,6 +272,8 @@ class ExplicitMap(_Timeless):
         p = np.broadcast_to(p, (len(here), len(self.parameters)))
         alive = np.arange(len(here))
         for cycle in range(cycles):
+            if not len(alive):
+                break
             after = np.empty((len(alive), len(self.columns)))
             self._compiled.shared(after, here[alive], np.ascontiguousarray(p[alive]), threads=threads)
             fine = np.isfinite(after).all(axis=1) & (np.abs(after).max(axis=1, initial=0.0) < 1e100)

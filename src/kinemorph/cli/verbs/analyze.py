@@ -1,4 +1,4 @@
-"""The verb `analyze`: equilibria, poles, modes, and the motions that loops allow."""
+"""The verb `analyze`: equilibria, poles, modes, the motions that loops allow, and motions that repeat."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import typer
 from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, say, verb, working
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.options.orbit_options import OrbitOptions
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions
+from kinemorph.cli.orbit_analyses import of_orbits
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
 
 COUNT = 6  # modes to show
+REPEATING = ("orbit", "continuation", "diagram", "basin")  # analyses of motions that repeat
 
 
 class Analysis(StrEnum):
@@ -34,6 +37,10 @@ class Analysis(StrEnum):
     modes = "modes"
     mobility = "mobility"
     assembly = "assembly"
+    orbit = "orbit"
+    continuation = "continuation"
+    diagram = "diagram"
+    basin = "basin"
 
 
 class Result(NamedTuple):
@@ -65,17 +72,24 @@ def analyze(
     ] = None,
     *,
     state: StateOptions,
+    repeating: OrbitOptions,
     films: Annotated[SceneOptions, "gif", "mp4"],
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Finds an equilibrium of a robot, its poles and modes, its mobility, or the configurations that close its loops.
+    """Finds an equilibrium of a robot, its poles and modes, its mobility, configurations of its loops, or its orbits.
 
     equilibrium searches near --q, or near the initial values of the file. poles and modes linearize about --q and --v,
     or about an equilibrium if --q is not given. mobility counts the degrees of freedom that the loops leave. assembly
     lists the configurations in which the loops close while the joints of --lock keep their coordinates.
+
+    orbit searches for a motion that repeats, near --q and --v or the initial values of the file, and lists its Floquet
+    multipliers. A driven system needs --period, one without drive --section; the cycles of an automaton end after its
+    edges. continuation follows the orbit over a range of a parameter (--over) and locates where it changes. diagram
+    shows where the motion settles for many values of a parameter, basin which motion is reached from many starts.
     """
-    given = {**vars(state), **vars(films), "stable": stable, "window": window, "mode": mode, "plot": plot}
+    given = {**vars(state), **vars(films), **repeating.given()}
+    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot}
     _check(what, **given)
     option_values.picture(plot, "--plot")
     _check_save(save, what)
@@ -84,6 +98,8 @@ def analyze(
         found = _equilibrium(system, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
         found = _of_loops(system, what, state)
+    elif what in REPEATING:
+        found = Result(*of_orbits(system, what.value, state, repeating, plot))
     else:
         found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
     data, tables, files, well = found
@@ -103,7 +119,12 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.modes: ("stable",),
         Analysis.mobility: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "lock", "plot"),
         Analysis.assembly: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "plot"),
+        Analysis.orbit: ("window", "gif", "mp4", "mode", "stable", "over"),
+        Analysis.continuation: ("window", "gif", "mp4", "mode", "stable"),
+        Analysis.diagram: ("window", "gif", "mp4", "mode", "stable", "cycles", "nodes"),
+        Analysis.basin: ("window", "gif", "mp4", "mode", "stable", "nodes"),
     }[what]
+    unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes", "over")
     for name in unused:
         if given[name]:
             raise KinemorphError(f"--{name} is not used by 'analyze {what.value}'. Leave --{name} out.")
