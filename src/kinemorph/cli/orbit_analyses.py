@@ -20,6 +20,11 @@ VALUES, STARTS, CYCLES = 100, 64, 30  # values of a diagram, starts along an axi
 
 def of_orbits(system: System, what: str, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
     """The analysis `what` (orbit, continuation, diagram, basin) of a system; `plot` is the path of a picture."""
+    if system.automaton is None and (options.period is None) == (options.section is None):
+        raise KinemorphError(
+            f"'analyze {what}' needs to know how a cycle of '{system.robot.name}' ends. Give --period, the period in "
+            "seconds of what drives it, or for a system without drive --section, a column that is zero once per cycle."
+        )
     return {"orbit": _orbit, "continuation": _continuation, "diagram": _diagram, "basin": _basin}[what](
         system, state, options, plot
     )

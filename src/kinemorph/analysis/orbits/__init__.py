@@ -3,6 +3,8 @@
 return_map           the protocol of return maps; maps that are given as a formula or a function
 section              independent coordinates of the states of a plant on a section
 flow_piece           the motion of a plant from one section to the next, with exact slopes
+edge_cycle           cycles of hybrid automata: their edges, and what the states after the last edge have in common
+edge_piece           the motion through edges of an automaton, with exact slopes, or many of them in batches
 flow_map             `return_map`: the return map of a robot or a plant
 shooting             the equations of a cycle, and Newton's method
 periodic_orbit       `periodic_orbit`: orbits and Floquet multipliers

@@ -49,7 +49,6 @@ class FlowMap:
     plant: Plant
     section: Section
     ending: Ending
-    coordinates: tuple[str, ...] | None
     made: Mapping[str, Any]  # arguments with which the plant is made from the model
     options: RunOptions
     varied: tuple[str, ...] = ()
@@ -98,7 +97,7 @@ class FlowMap:
         home = replace(self.section.home, p=plant.initial("p", dict(zip(known, self.p, strict=True))))
         conditions = self.section.conditions
         conditions = conditions if self.edges is None else with_laws(conditions, self.edges, plant)
-        section = Section(plant, home, conditions, self.coordinates)
+        section = Section(plant, home, conditions, [column.name for column in self.columns])  # z keeps its meaning
         return replace(self, plant=plant, section=section, varied=tuple(names), wides={})
 
     # ── one cycle ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -369,9 +368,8 @@ def return_map(
         relabel,
     )
     conditions = conditions if cycle is None else with_laws(conditions, cycle, plant)
-    chosen = None if coordinates is None else tuple(coordinates)
-    section_ = Section(plant, home, conditions, chosen)
-    return FlowMap(model, plant, section_, Ending(guard, period), chosen, made, options, edges=cycle)
+    section_ = Section(plant, home, conditions, coordinates)
+    return FlowMap(model, plant, section_, Ending(guard, period), made, options, edges=cycle)
 
 
 def _check_ending(

@@ -180,7 +180,7 @@ class Section:
         for _ in range(rank):  # columns by pivoting: the longest of what the chosen ones do not explain
             lengths = np.linalg.norm(rest, axis=0)
             left = [k for k in allowed if k not in dependent]
-            best = max(left, key=lambda k: weights[k] * lengths[k], default=-1)
+            best = max(left, key=lambda k: round(weights[k] * lengths[k], 9), default=-1)  # the first one if equal
             if best < 0 or lengths[best] < FLAT:
                 break
             dependent.append(best)
