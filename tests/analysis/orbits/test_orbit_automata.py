@@ -100,13 +100,16 @@ def test_the_simplest_walker_has_both_gaits(gait) -> None:
 
 @pytest.mark.slow
 def test_the_simplest_walker_doubles_its_period_where_published_and_its_diagram_shows_the_cascade() -> None:
-    found = return_map(library.simplest_walker(), parameters="slope").varying(["slope"])
-    branch = continuation(periodic_orbit(found), "slope", (0.008, 0.016), step=0.1, max_step=0.2)
+    orbit = periodic_orbit(library.simplest_walker())
+    branch = continuation(orbit, "slope", (0.008, 0.016), step=0.1, max_step=0.2)
+    assert branch.points[0].map.columns == orbit.map.columns
     (doubling,) = branch.special
     assert doubling.value == pytest.approx(0.015088438, abs=1e-8)
     twice = switch_branch(doubling, (0.01, 0.0158), max_step=0.2)
     assert twice.points[2].cycles == 2 and twice.points[2].stable
-    diagram = bifurcation_diagram(found, "slope", np.linspace(0.009, 0.0181, 53), transient=150, keep=32)
+    diagram = bifurcation_diagram(
+        library.simplest_walker(), "slope", np.linspace(0.009, 0.0181, 53), transient=150, keep=32
+    )
     periods = diagram.periods(1e-4)
     assert not diagram.messages
     assert (periods[diagram.values < 0.0149] == 1).all()

@@ -34,7 +34,8 @@ from kinemorph.simulation.stepping.initial_state import entered_memory
 from kinemorph.words import counted, quoted
 
 MOST_EDGES = 24  # edges of the first run, whose names tell how many of them make up a cycle
-CONSTANT = 1e-11  # values that differ by less than this, relative to their size, are the same up to rounding
+CONSTANT = 1e-10  # values that differ by less than this, relative to their size, are the same up to rounding
+ZERO = 1e-9  # a guard that is smaller than this is zero up to the error of the time of an edge
 ALIKE = 1e-8  # two runs whose ends differ by less than this are the same up to the errors of integration
 NEAR = 1e-6  # a start is on the section if it satisfies all conditions up to this
 AWAY = (1e-3, -1e-3, 1e-5, -1e-5)  # changes of the start, relative to each coordinate: the first that takes the edges
@@ -158,10 +159,12 @@ def _check_memory(plant: Plant, end: Point) -> None:
 
 
 class _Runner:
-    """Runs of a plant from states near a first state."""
+    """Runs of a plant from states near a first state, so exact that values which stay the same can be told."""
 
     def __init__(self, plant: Plant, start: Point, options: RunOptions) -> None:
-        self.plant, self.start, self.options = plant, start, options
+        exact = RunOptions()
+        self.plant, self.start = plant, start
+        self.options = replace(options, rtol=min(options.rtol, exact.rtol), atol=min(options.atol, exact.atol))
 
     def edges(self, at: Point, most: int) -> list[Event]:
         """The first `most` edges of the run from a state, or fewer."""
@@ -233,7 +236,7 @@ class _Runner:
         assert plant.laws.jumps is not None
         guards = built(plant.traced("guards", plant.laws.jumps.guards, AT, {"out": str(len(plant.guards))}))
         values = np.array([guards(*end.inputs) for end in ends])
-        return tuple(int(k) for k in np.flatnonzero(np.abs(values).max(axis=0) < CONSTANT))
+        return tuple(int(k) for k in np.flatnonzero(np.abs(values).max(axis=0) < ZERO))
 
     def constants(self, ends: Sequence[Point], shift: Sequence[str]) -> tuple[tuple[str, int, float], ...]:
         """(group, index, value) of the entries of q, v, x and m that are the same at all of these states.
