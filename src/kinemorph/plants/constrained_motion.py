@@ -30,6 +30,8 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants.constraints import Conditions, conditions
+from kinemorph.plants.contacts.closed_motion import closed_motion
+from kinemorph.plants.contacts.rigid_rows import rigid_rows
 from kinemorph.plants.forces import Acting, acting, all_forces, extra_rates, summed
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
@@ -52,11 +54,16 @@ class Corrections(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] that constraints supply."""
+    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] that constraints supply.
+
+    `lost` [W] is the power of the friction of rigid contacts, and `grips` (n,) are those of `closed_motion`.
+    """
 
     a: Sequence[Any]
     multipliers: Sequence[Any] = ()
     supplied: Any = 0.0
+    lost: Any = 0.0
+    grips: Sequence[Any] = ()
 
 
 # ── accelerations and corrections ─────────────────────────────────────────────────────────────────────────────────────
@@ -74,10 +81,15 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
         return Solved(a, supplied=drive_power(loaded, tree, a, found))
     rows = conditions_at(loaded, tree, at)
     rest = dynamics.rest(tree, at.q, at.v, *forces)
-    a, multipliers, *_ = dynamics.under(tree, at.q, rest, acceleration_rows(loaded, rows))
+    wanted = acceleration_rows(loaded, rows)
+    lost, grips = 0.0, []
+    if loaded.rigid:
+        a, multipliers, lost, grips = closed_motion(loaded, tree, at, rest, wanted)
+    else:
+        a, multipliers, *_ = dynamics.under(tree, at.q, rest, wanted)
     multipliers = multipliers[: len(rows.rate)]
     supplied = plus(driven_power(multipliers, rows), drive_power(loaded, tree, a, found))
-    return Solved(a, multipliers, supplied)
+    return Solved(a, multipliers, supplied, lost, grips)
 
 
 def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting) -> Any:
@@ -185,7 +197,11 @@ def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
     if not loaded.constrained:
         return through_joints(robot, tree, at.q, at.v, a, loads)
     rows = conditions_at(loaded, tree, at, bias=False).rows([])
-    multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
+    if loaded.rigid:
+        ready = loaded.prepared(loaded.tree(at.p, at.t))
+        multipliers = list(solved(loaded, ready, at, acting(loaded, ready, at)).multipliers)
+    else:
+        multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
     own = len(closures.constraint_names(robot))
     carried = _carried(loaded, tree, at, multipliers[own:])
     return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
@@ -202,7 +218,13 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*q, *at_rest], v=[*v, *standing]), bias=False).J
+    moved = at._replace(q=[*q, *at_rest], v=[*v, *standing])
+    J = conditions_at(loaded, loose, moved, bias=False).J
+    if loaded.rigid:  # rows of contacts that slide are asleep, their friction is not
+        J, points = list(J), rigid_rows(loaded, loose, moved, bias=False)
+        for place, rows in zip(loaded.rigid, points.J, strict=True):
+            for k, row in zip((place.rows[0], *points.along(place.rows[1:])), rows, strict=True):
+                J[k - len(loaded.constraint_names) + len(J)] = row
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)

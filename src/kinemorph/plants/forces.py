@@ -86,11 +86,12 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     return summed(found.tau, found.of_state(generalized(Motions(tree.of_joints, q, v), found.elements.loads)))
 
 
-def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
+def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0, lost: Any = 0.0) -> list[Any]:
     """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
 
     The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
-    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power.
+    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power, and `lost` [W],
+    that of the friction of rigid contacts, of the dissipated power.
     """
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
@@ -100,7 +101,7 @@ def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0
     if loaded.account:
         rates += [
             plus(power(found.pushed, at.v) + found.elements.supplied, driven),
-            found.elements.dissipated - power(found.damped, at.v if found.every is None else found.every.v),
+            plus(found.elements.dissipated - power(found.damped, at.v if found.every is None else found.every.v), lost),
         ]
     return rates
 

@@ -130,6 +130,7 @@ class Plant(Fixed, Shown):
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     ticks: tuple[Tick, ...] = ()  # when memory is sampled
     guards: tuple[str, ...] = ()  # the names of guards of elements
+    contact_guards: tuple[int, ...] = ()  # the indices of those of rigid contacts, at which the state jumps
     touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events

@@ -18,6 +18,7 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
@@ -136,6 +137,9 @@ def plant(
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
+        contact_guards=tuple(
+            k for k, (index, *_) in enumerate(cast.guards) if isinstance(cast.members[index].law, RigidContactLaw)
+        ),
         automaton=model.automaton if isinstance(model, System) else None,
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),

@@ -19,8 +19,8 @@ from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
 from kinemorph.mechanics.elements.contact.grounds import surface
-from kinemorph.mechanics.elements.contact.pair_contacts import nearest
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
+from kinemorph.mechanics.elements.contact.spheres import nearest
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.forces.applied import AppliedWrench

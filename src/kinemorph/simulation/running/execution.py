@@ -346,7 +346,7 @@ class Run:
 
     def _switch(self, switch: int) -> Outcome | None:
         """Lets an element change its memory, or takes an edge; returns an Outcome if the run ends there."""
-        jumps = self.stepper.watch is not None and self.stepper.watch.edge(switch) is not None
+        jumps = self.stepper.watch is not None and self.stepper.watch.moves(switch)
         if jumps:
             self._keep_now()
         event, endless = self.switches.carry_out(self.stepper, switch)

@@ -17,9 +17,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ImpactWarning, users_level
-from kinemorph.mechanics.elements.contact.contacts import sphere_centers
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
+from kinemorph.mechanics.elements.contact.spheres import sphere_centers
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.contacts import Contact

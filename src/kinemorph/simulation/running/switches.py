@@ -35,7 +35,7 @@ class Switches:
         t, before = stepper.state.t, state_groups(stepper)
         after = watch.switched(switch, *stepper.inputs)
         stepper.m = after.m
-        if watch.edge(switch) is None:
+        if not watch.moves(switch):
             stepper.place(None, x=after.x)
         else:
             stepper.place(None, after.q, after.v, after.x)
@@ -102,13 +102,24 @@ def event_of(
     `impulses` (nc,) are those of all constraints [N s or N m s]; those that are not zero become numbers of the event.
     """
     name, edges = plant.guards[switch], plant.automaton.edges if plant.automaton else ()
+    if switch in plant.contact_guards:
+        if not np.any(impulses):
+            return Event(t, name, "switch", before, after)
+        return Event(t, name, "impact", before, after, numbers=_numbers(plant, lost, impulses))
     if switch < len(plant.guards) - len(edges):
         return Event(t, name, "switch", before, after)
     edge = edges[switch - (len(plant.guards) - len(edges))]
-    numbers = [Quantity("energy_loss", float(lost), "J")] if edge.impact != "none" else []
-    for row, impulse in zip(plant.constraint_names, impulses.tolist(), strict=True):
-        numbers += [Quantity(f"impulse.{row}", impulse)] if impulse else []
-    return Event(t, name, "stop" if edge.stop else "edge", before, after, f"'{edge.target}' begins", tuple(numbers))
+    numbers = _numbers(plant, lost, impulses)[0 if edge.impact != "none" else 1 :]
+    return Event(t, name, "stop" if edge.stop else "edge", before, after, f"'{edge.target}' begins", numbers)
+
+
+def _numbers(plant: Plant, lost: float, impulses: Array) -> tuple[Quantity, ...]:
+    """The energy lost [J] and the impulses that are not zero, as numbers of an event."""
+    named = zip(plant.constraint_names, impulses.tolist(), strict=True)
+    return (
+        Quantity("energy_loss", float(lost), "J"),
+        *(Quantity(f"impulse.{row}", impulse) for row, impulse in named if impulse),
+    )
 
 
 def state_groups(stepper: PlantStepper) -> dict[str, Array]:

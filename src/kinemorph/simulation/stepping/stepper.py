@@ -40,7 +40,7 @@ class Stepper(PlantStepper):
                 "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
-        located = bool(plant.guards) and not self.fixed
+        located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards))
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
         self.watch = watch_of(plant, guards, located=located) if watched else None
         marched = self.watch.marched if self.watch else None
