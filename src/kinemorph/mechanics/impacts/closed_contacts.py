@@ -108,19 +108,31 @@ def grips(W: Sequence[Sequence[S]], mu: Sequence[S], modes: Modes) -> list[S]:
 
 
 def decided_modes(
-    W: Sequence[Sequence[S]], b: Sequence[S], slip: Sequence[Sequence[S]], mu: Sequence[S], near: Sequence[S]
+    W: Sequence[Sequence[S]],
+    b: Sequence[S],
+    slip: Sequence[Sequence[S]],
+    mu: Sequence[S],
+    near: Sequence[S],
+    yields: Sequence[tuple[S, Sequence[S]]] | None = None,
 ) -> Decided:
     """The modes of n contacts from now on, by complementarity of forces and accelerations.
 
     `near` (n,) is 1 for contacts that touch and neither approach nor separate, `slip` (n, t) are their velocities along
     the tangents [m/s]. Contacts that others make redundant and that would have to pull are `idle`, and so are contacts
-    for which there are no forces.
+    for which there are no forces. A contact that sticks and whose friction has just reached its cone begins to slide,
+    though its acceleration is still 0: `yields` has 1 or 0 for each contact, and the direction (t,).
     """
     n = len(mu)
     width = len(b) // n
     speeds = [sqrt(maximum(dot(one, one), 1e-300)) for one in slip]
     slides = [less(SLIDING, speed) for speed in speeds]
     sliding = [[div(x, speed) for x in one] for one, speed in zip(slip, speeds, strict=True)]
+    if yields is not None:
+        slides = [maximum(one, given) for one, (given, _) in zip(slides, yields, strict=True)]
+        sliding = [
+            [where(given, y, x) for x, y in zip(one, direction, strict=True)]
+            for one, (given, direction) in zip(sliding, yields, strict=True)
+        ]
     moving = Modes(slides, [0.0] * n, sliding)
     combined = with_sliding(W, mu, moving)
     jams = [

@@ -230,12 +230,17 @@ def _energetic(
 
 
 def _positive_root(a: S, b: S, c: S) -> S:
-    """The largest x >= 0 with  a x + b x^2 / 2 <= c,  for c >= 0; 1e6 where there is no largest."""
+    """The largest x >= 0 with  a x + b x^2 / 2 <= c,  for c > 0; 1 where there is no largest, and 0 where c is 0.
+
+    So impulses that are only rounding errors are not enlarged.
+    """
+    some = less(0.0, c)
     c = maximum(c, 0.0)
     square = a * a + 2.0 * b * c
     below = a + sqrt(maximum(square, 0.0))
     ends = less(0.0, below) * less(0.0, square)
-    return where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, 1e6))
+    found = where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, 1.0))
+    return where(some, found, 0.0)
 
 
 AT_ONCE: dict[type[ImpactLaw], Callable[..., tuple[list[S], S]]] = {

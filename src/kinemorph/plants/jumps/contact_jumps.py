@@ -34,13 +34,14 @@ from kinemorph.mechanics.impacts.contact_space import holding
 from kinemorph.mechanics.impacts.impact import impact_of
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants.constrained_motion import acceleration_rows, conditions_at, solved
-from kinemorph.plants.contacts.rigid_rows import inverse_masses, metric_of, other_rows, rigid_rows
+from kinemorph.plants.contacts.rigid_rows import RigidRows, inverse_masses, metric_of, other_rows, rigid_rows
 from kinemorph.plants.forces import acting, all_forces, summed
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import LoadedRobot
 
 NEAR = 1e-9  # [m]; surfaces that are nearer touch
 APPROACHING = 1e-10  # [m/s]; slower points do not approach
+AT_BOUND = 1e-7  # relative to forces: an event is found on states that are not yet brought onto the constraints
 LONGEST = 1e6  # [s] that a series of bounces may last at most
 
 
@@ -87,7 +88,10 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     for touches, u in zip(near, rows.u, strict=True):
         strikes = maximum(strikes, times(touches, less(u[0], -APPROACHING)))
     v = [where(strikes, new, old) for new, old in zip(hit.v, at.v, strict=True)]
-    settled = _settled(loaded, tree, at._replace(v=v), near)
+    let_go, yields = _at_bounds(loaded, tree, at, rows)
+    stays = [maximum(strikes, 1.0 - one) for one in let_go]
+    yields = [(times(one, 1.0 - strikes), direction) for one, direction in yields]
+    settled = _settled(loaded, tree, at._replace(v=v), near, stays, yields)
     impulses: list[Any] = [0.0] * len(found.rate)
     for k, impulse in zip(places, hit.held, strict=True):
         if k < len(impulses):
@@ -109,8 +113,42 @@ def contact_memory(loaded: LoadedRobot, at: Instant) -> list[Any]:
     return _settled(loaded, tree, at, [less(point.gap, NEAR) for point in points]).m
 
 
-def _settled(loaded: LoadedRobot, tree: Tree, at: Instant, near: list[Any]) -> _Settled:
-    """New modes of points that are `near` their surfaces, and velocities at which closed points do not move."""
+def _at_bounds(
+    loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows
+) -> tuple[list[Any], list[tuple[Any, list[Any]]]]:
+    """(1 for each closed point whose normal force has fallen to 0; for each point whether its friction is at its cone
+    while it sticks, and the direction in which it then slides).
+
+    Accelerations are still 0 at such an event, and do not tell what happens next: a point has no force, or slides.
+    """
+    found = solved(loaded, tree, at, acting(loaded, tree, at))
+    size: Any = 1e-300
+    for place in loaded.rigid:
+        size = maximum(size, absolute(found.multipliers[place.rows[0]]))
+    lets_go, yields = [], []
+    for place, point in zip(loaded.rigid, rows.points, strict=True):
+        normal, *both = (found.multipliers[k] for k in place.rows)
+        friction = rows.along(both)
+        length = sqrt(maximum(dot(friction, friction), 1e-300))
+        lets_go.append(times(point.closed, less_equal(normal, AT_BOUND * size)))
+        bound = times(point.mu, normal)
+        full = times(point.sticks, less_equal(bound - length, AT_BOUND * bound))
+        yields.append((full, [-div(x, length) for x in friction]))
+    return lets_go, yields
+
+
+def _settled(
+    loaded: LoadedRobot,
+    tree: Tree,
+    at: Instant,
+    near: list[Any],
+    stays: list[Any] | None = None,
+    yields: list[tuple[Any, list[Any]]] | None = None,
+) -> _Settled:
+    """New modes of points that are `near` their surfaces, and velocities at which closed points do not move.
+
+    Points for which `stays` is 0 get no force; see `decided_modes` for `yields`.
+    """
     rows = rigid_rows(loaded, tree, at)
     conditions = conditions_at(loaded, tree, at)
     holds = other_rows(loaded, acceleration_rows(loaded, conditions)).rows
@@ -133,11 +171,12 @@ def _settled(loaded: LoadedRobot, tree: Tree, at: Instant, near: list[Any]) -> _
         approaching.append(times(near[i], less(u, -limit)))
         flight = div(2.0 * maximum(u, 0.0), maximum(pull, 1e-300))
         series.append(where(less(0.0, pull), div(flight, maximum(1.0 - point.restitution, 1e-12)), 0.0))
-    decided = decided_modes(W, b, rows.slip, rows.mu, slow)
+    pressed = slow if stays is None else [times(one, keep) for one, keep in zip(slow, stays, strict=True)]
+    decided = decided_modes(W, b, rows.slip, rows.mu, pressed, yields)
     memory = list(at.m)
     for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
         closed, sticks = decided.modes.closed[i], decided.modes.sticks[i]
-        idle = maximum(decided.idle[i], approaching[i])
+        idle = maximum(maximum(decided.idle[i], approaching[i]), times(slow[i], 1.0 - pressed[i]))
         direction = point.in_world(rows.both(decided.modes.directions[i]))
         first, old = place.memory, at.m[place.memory + len(MEMORY) - 1]
         memory[first] = where(sticks, STICK, where(closed, SLIP, where(idle, IDLE, OPEN)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
@@ -37,7 +39,7 @@ def cradle(count: int = 3, radius: float = 0.05, length: float = 0.5, *, in_sequ
         builder.add(Body.point(name, 1.0, hanging, radius=radius))
         builder.joint(f"q{k + 1}", "revolute", "world", name, translation=(2.0 * radius * k, 0.0, 0.0), axis=(0, -1, 0))
     law = Rigid(1.0, "newton", in_sequence)
-    for a, b in zip(names, names[1:], strict=False):
+    for a, b in itertools.pairwise(names):
         pair = PairContact(f"{a}_{b}", b, a, law, radius, radius, point_a=hanging, point_b=hanging)
         touching.append(pair)
     return System(builder.build(), tuple(touching))

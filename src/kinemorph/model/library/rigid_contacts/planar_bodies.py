@@ -27,7 +27,7 @@ def floating(builder: RobotBuilder, body: Body, prefix: str = "") -> None:
 
 
 def sliding_block(mass: float = 1.0, slope: float = math.radians(30.0), mu: float = 0.5) -> System:
-    """A block of `mass` [kg] on a `slope` [rad] that falls toward +x, with friction mu; it is a point that does not turn.
+    """A block of `mass` [kg] on a `slope` [rad] that falls toward +x, with friction mu; it does not turn.
 
     Its coordinates x and z are horizontal and vertical.
     """
