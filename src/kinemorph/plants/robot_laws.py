@@ -33,6 +33,7 @@ from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rate
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.jumps import memory_laws
+from kinemorph.plants.jumps.time_step import time_step
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, Multipliers, SingularPerturbation
@@ -53,6 +54,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         stored: acted_on,
         stiff: acted_on and not constrained and not loaded.dynamics.robot.driven,
         powers: acted_on,
+        time_step: bool(loaded.rigid),
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
         constrained_motion.holding: constrained and not isinstance(loops, Baumgarte | Multipliers),

@@ -140,6 +140,7 @@ def plant(
         contact_guards=tuple(
             k for k, (index, *_) in enumerate(cast.guards) if isinstance(cast.members[index].law, RigidContactLaw)
         ),
+        contact_modes=tuple(place.memory for place in loaded.rigid),
         automaton=model.automaton if isinstance(model, System) else None,
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),

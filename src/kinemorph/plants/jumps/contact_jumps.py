@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import absolute, div, less, less_equal, maximum, minus, plus, sqrt, times, where
+from kinemorph.algebra.scalar import absolute, div, is_zero, less, less_equal, maximum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, MEMORY, OPEN, SLIP, STICK
@@ -33,6 +33,7 @@ from kinemorph.mechanics.impacts.closed_contacts import decided_modes
 from kinemorph.mechanics.impacts.contact_space import holding
 from kinemorph.mechanics.impacts.impact import impact_of
 from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.elements.contact.impact_laws import ImpactLaw, Plastic
 from kinemorph.plants.constrained_motion import acceleration_rows, conditions_at, solved
 from kinemorph.plants.contacts.rigid_rows import RigidRows, inverse_masses, metric_of, other_rows, rigid_rows
 from kinemorph.plants.forces import acting, all_forces, summed
@@ -83,7 +84,7 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     found = conditions_at(loaded, tree, at, bias=False)
     holds, places = other_rows(loaded, with_locked_rows(found.rows(found.rate), loaded.locked, loaded.nv))
     M, metric = metric_of(loaded, tree, at)
-    hit = impact_of(metric, M, at.v, rows.contacts(near), loaded.rigid[0].normal.impact, holding(holds, at.v))
+    hit = impact_of(metric, M, at.v, rows.contacts(near), _law(loaded, rows), holding(holds, at.v))
     strikes: Any = 0.0
     for touches, u in zip(near, rows.u, strict=True):
         strikes = maximum(strikes, times(touches, less(u[0], -APPROACHING)))
@@ -104,6 +105,12 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     if loaded.account:
         x[-1] = x[-1] + lost
     return {"q": list(at.q), "v": settled.v, "x": x, "m": settled.m, "lost": lost, "impulses": impulses}
+
+
+def _law(loaded: LoadedRobot, rows: RigidRows) -> ImpactLaw:
+    """The law of impacts of all contacts; without restitution the simplest one, which is equal to the others."""
+    law = loaded.rigid[0].normal.impact
+    return Plastic(law.in_sequence) if all(is_zero(point.restitution) for point in rows.points) else law
 
 
 def contact_memory(loaded: LoadedRobot, at: Instant) -> list[Any]:

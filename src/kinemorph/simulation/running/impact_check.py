@@ -22,6 +22,7 @@ from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal
 from kinemorph.mechanics.elements.contact.spheres import sphere_centers
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -67,7 +68,8 @@ def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
 def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
     """The hardest impact on each contact of a run, where it lasts less than a step [s] and its rebound matters."""
     robot = segment.robot
-    contacts = [element for element in segment.plant.elements if isinstance(element, Contact)]
+    elements = [element for element in segment.plant.elements if isinstance(element, Contact)]
+    contacts = [element for element in elements if not isinstance(element.normal, Rigid)]
     n = len(segment.t)
     energies = run_energies(segment) if contacts and n > 2 else None
     if robot is None or energies is None or robot.driven:  # the mass at a point of a driven body is not computed here
