@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, sub
+from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     ConstraintRows,
@@ -82,7 +83,8 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     rows = conditions_at(loaded, tree, at)
     rest = dynamics.rest(tree, at.q, at.v, *forces)
     wanted = acceleration_rows(loaded, rows)
-    lost, grips = 0.0, []
+    lost: Any = 0.0
+    grips: Sequence[Any] = ()
     if loaded.rigid:
         a, multipliers, lost, grips = closed_motion(loaded, tree, at, rest, wanted)
     else:
@@ -320,6 +322,11 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
     `pushes` (nh,) are zero except for errors of the method. Returns `moving` (nv,), the velocity of the coordinates;
     `left` (nv + nx,), the residual at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
     """
+    if loaded.rigid:
+        raise UnsupportedError(
+            f"'{loaded.dynamics.robot.name}' has rigid contacts, whose friction is no multiplier of a constraint. Use "
+            "method='dop853', or another method that does not have multipliers as unknowns."
+        )
     tree, nv = loaded.tree(at.p, at.t), loaded.nv
     ready = loaded.prepared(tree)
     now = loaded.instant(at)

@@ -265,11 +265,16 @@ class Plant(Fixed, Shown):
 
     @property
     def implicit_law(self) -> Law:
-        """The law of a step with stiff forces at its end; raises UnsupportedError where the plant is not a robot."""
+        """The law of a step with stiff forces at its end; raises UnsupportedError where there is none."""
         if self.laws.implicit is None:
             raise UnsupportedError(
                 f"plant '{self.name}' is made of equations, and methods for contact are for robots only. "
                 "Use method='rodas' or 'radau'."
+            )
+        if self.contact_guards:
+            raise UnsupportedError(
+                f"plant '{self.name}' has rigid contacts, and methods for contact are for soft contacts. Use "
+                "method='dop853', which locates their events, or 'moreau' with a step."
             )
         return self.laws.implicit
 

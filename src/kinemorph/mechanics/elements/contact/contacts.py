@@ -28,7 +28,7 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
-from kinemorph.model.elements.contact.contact_laws import Anchor
+from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.robot import Robot
@@ -218,6 +218,7 @@ def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):
+        assert isinstance(element.friction, Regularized)
         mu, speed = view.value((element.friction.coefficient, element.friction.speed))
         return lambda point, force, slip, normal: (regularized(mu, speed, force, slip), None)
     numbers, memory = _anchor_numbers(element, view), view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]

@@ -92,6 +92,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         across = scale(div(1.0, sqrt(maximum(dot(apart, apart), TINY * TINY))), apart)  # n is a little shorter than 1
         friction = None
         if element.friction is not None:
+            assert isinstance(element.friction, Regularized)
             friction = view.value((element.friction.coefficient, element.friction.speed))
         start = Start(radius_a + radius_b - distance, dot(n, _now(a, b).velocity))
         law = PairTouch(plain(n), plain(across), start, normal_law(element.normal, view.value), friction)

@@ -115,18 +115,17 @@ class RigidContactLaw(ElementLaw[Any]):
 
     def problems_among(self, element: Contact | PairContact, ensemble: Ensemble) -> list[str]:
         """Contacts of one system are all rigid, with one law of impacts, or all of them are soft."""
+        found, own = [], _kind(element.normal)
         for other, law, *_ in ensemble.members:
-            if other is element:
-                return []
             if isinstance(other, (Contact, PairContact)) and not isinstance(law, RigidContactLaw):
                 problem = f"it is rigid, and contact '{other.name}' is {type(other.normal).__name__}"
                 remedy = "Give all contacts of a system Rigid normals, or none of them."
-                return [wrong(element.name, problem, remedy, "normal")]
-            if isinstance(law, RigidContactLaw) and _kind(other.normal) != _kind(element.normal):
-                problem = f"its law of impacts is {_kind(element.normal)}, that of '{other.name}' {_kind(other.normal)}"
+                found.append(wrong(element.name, problem, remedy, "normal"))
+            elif isinstance(law, RigidContactLaw) and _kind(other.normal) != own:
+                problem = f"its law of impacts is {own}, that of '{other.name}' {_kind(other.normal)}"
                 remedy = "Contacts act together in an impact: give them the same law, each with its own restitution."
-                return [wrong(element.name, problem, remedy, "normal")]
-        return []
+                found.append(wrong(element.name, problem, remedy, "normal"))
+        return found[:1]
 
     def memory(self, element: Contact | PairContact) -> tuple[Slot, ...]:
         return tuple(slot._replace(name=name + slot.name) for name in _numbered(element) for slot in MEMORY)
@@ -150,8 +149,10 @@ class RigidContactLaw(ElementLaw[Any]):
     def points(self, element: Contact | PairContact, view: ElementView) -> list[RigidPoint]:
         """All points of contact of the element."""
         places = _on_ground(element, view) if isinstance(element, Contact) else [_of_pair(element, view)]
-        e, shortest = view.value((element.normal.restitution, element.normal.shortest))
-        e = 0.0 if element.normal.law == "plastic" else e
+        normal = element.normal
+        assert isinstance(normal, Rigid)
+        e, shortest = view.value((normal.restitution, normal.shortest))
+        e = 0.0 if normal.law == "plastic" else e
         mu = view.value(element.friction.coefficient) if isinstance(element.friction, Coulomb) else 0.0
         found = []
         for k, (gap, n, a, b) in enumerate(places):
@@ -244,7 +245,7 @@ def rigid_problems(element: Contact | PairContact) -> list[str]:
     return found
 
 
-def _kind(normal: Rigid) -> str:
+def _kind(normal: Any) -> str:
     return f"{normal.law}{', in sequence' if normal.in_sequence else ''}"
 
 

@@ -10,6 +10,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.elements.contact.contact_laws import Coulomb, Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.system import Settings, System
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -26,7 +27,7 @@ def floating(builder: RobotBuilder, body: Body, prefix: str = "") -> None:
         builder.joint(f"{prefix}{name}", kinds[k], names[k], names[k + 1], axis=AXES[k])
 
 
-def sliding_block(mass: float = 1.0, slope: float = math.radians(30.0), mu: float = 0.5) -> System:
+def sliding_block(mass: Value = 1.0, slope: float = math.radians(30.0), mu: Value = 0.5) -> System:
     """A block of `mass` [kg] on a `slope` [rad] that falls toward +x, with friction mu; it does not turn.
 
     Its coordinates x and z are horizontal and vertical.
@@ -39,7 +40,7 @@ def sliding_block(mass: float = 1.0, slope: float = math.radians(30.0), mu: floa
     return System(builder.build(), (Contact("foot", "block", Rigid(), Coulomb(mu), ground),))
 
 
-def rocking_block(width: float = 1.0, height: float = 3.0, mass: float = 1.0, mu: float = 0.8) -> System:
+def rocking_block(width: Value = 1.0, height: Value = 3.0, mass: Value = 1.0, mu: Value = 0.8) -> System:
     """A uniform block of `width` and `height` [m] that rocks about its lower edges, without restitution (Housner).
 
     It starts upright; the turn is positive from z to x.
@@ -47,13 +48,13 @@ def rocking_block(width: float = 1.0, height: float = 3.0, mass: float = 1.0, mu
     builder = RobotBuilder("rocking_block", gravity=GRAVITY)
     floating(builder, Body.box("block", mass, (width, 0.5 * width, height)))
     feet = [
-        Contact(name, "block", Rigid(), Coulomb(mu), point=(side * width / 2.0, 0.0, -height / 2.0))
+        Contact(name, "block", Rigid(), Coulomb(mu), point=(0.5 * side * width, 0.0, -0.5 * height))
         for name, side in (("left", -1.0), ("right", 1.0))
     ]
-    return System(builder.build(), tuple(feet), Settings(q=(0.0, height / 2.0, 0.0)))
+    return System(builder.build(), tuple(feet), Settings(q=(0.0, float(evaluate(height)) / 2.0, 0.0)))
 
 
-def stacked_blocks(count: int = 3, side: float = 0.2, mass: float = 1.0, mu: float = 0.5) -> System:
+def stacked_blocks(count: int = 3, side: float = 0.2, mass: float = 1.0, mu: Value = 0.5) -> System:
     """A stack of `count` cubes with edges of `side` [m], each on a plane that is the top of the one below."""
     if count < 1:
         raise ModelError(f"stacked_blocks: count is {count}; expected at least 1.")
@@ -70,7 +71,7 @@ def stacked_blocks(count: int = 3, side: float = 0.2, mass: float = 1.0, mu: flo
 
 
 def falling_rod(
-    half: float = 1.0, mass: float = 1.0, mu: float = 0.3, restitution: float = 0.0, law: str = "energetic"
+    half: float = 1.0, mass: float = 1.0, mu: Value = 0.3, restitution: float = 0.0, law: str = "energetic"
 ) -> System:
     """A slender rod of length 2 `half` [m] whose lower end touches the ground: Painleve's rod.
 
