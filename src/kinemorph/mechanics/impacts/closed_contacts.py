@@ -6,8 +6,8 @@ The accelerations of n contacts follow from their forces p, normal first, as vel
 
 While a contact is closed, c_n = 0. While it sticks, c_t = 0. While it slides along the unit vector d, its friction is
 p_t = -mu p_n d, so that W with the columns of sliding contacts combined is not symmetric. Where forces are not
-determined, as those of the four feet of a table, they have the least norm; friction is shared in proportion to normal
-forces.
+determined, as those of the four feet of a table, they have the least norm; friction is shared in proportion to mu
+times the normal forces.
 
 The modes are decided by complementarity (`coulomb_cone`): c_n >= 0 complements p_n >= 0, and friction is in its cone.
 A sliding contact whose normal acceleration falls as its normal force grows has no solution if it is pressed to the
@@ -40,7 +40,7 @@ from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
 SLIDING = 1e-8  # [m/s]; a contact that moves more slowly along its tangents does not slide
 EXACT = 1e-9  # relative to the accelerations of the contacts, or to their forces: what is smaller counts as zero
 SOLVED = 1e-6  # relative to these accelerations: a larger violation of the cone's equations is no solution
-LEAST = 1e-4  # of the mean normal force: the least share that a contact has in redundant friction
+LEAST = 1e-6  # of the mean friction that is possible: the least share that a contact has in redundant friction
 
 
 class Modes(NamedTuple):
@@ -69,7 +69,7 @@ def closed_forces(W: Sequence[Sequence[S]], b: Sequence[S], mu: Sequence[S], mod
     right = [[-times(active[i], b[i])] for i in real]
     found = [row[0] for row in least_squares(A, right)[0]]
     if n > 1 and width > 1:
-        shares = _shares(found, real, n, width)
+        shares = _shares(found, real, mu, width)
         scaled = [[times(x, shares[j]) for x, j in zip(row, real, strict=True)] for row in A]
         again = least_squares(scaled, right)[0]
         found = [times(row[0], shares[k]) for row, k in zip(again, real, strict=True)]
@@ -193,11 +193,15 @@ def _without_pulling(
     ), idle
 
 
-def _shares(found: Sequence[S], real: Sequence[int], n: int, width: int) -> list[S]:
-    """The factors (m,) of columns with which friction is shared in proportion to normal forces."""
-    normals = dict(zip(real, found, strict=True))
-    loads = [maximum(normals.get(i * width, 0.0), 0.0) for i in range(n)]
+def _shares(found: Sequence[S], real: Sequence[int], mu: Sequence[S], width: int) -> list[S]:
+    """The factors (m,) of columns with which friction of least norm is shared in proportion to mu times the loads.
+
+    A column with the factor c has the share c^2 in a load that several of them carry.
+    """
+    normals, n = dict(zip(real, found, strict=True)), len(mu)
+    loads = [times(mu[i], maximum(normals.get(i * width, 0.0), 0.0)) for i in range(n)]
     mean: S = 1e-300
     for load in loads:
         mean = plus(mean, load / n)
-    return [1.0 if k % width == 0 else maximum(div(loads[k // width], mean), LEAST) for k in range(n * width)]
+    factors = [sqrt(maximum(div(load, mean), LEAST)) for load in loads]
+    return [1.0 if k % width == 0 else factors[k // width] for k in range(n * width)]
