@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell: tests interrupt themselves
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # workers inherit the environment
         config.pluginmanager.register(Durations(DURATIONS, CODE.is_dir(), lambda path: among(path, PAGES)))
         os.environ["KINEMORPH_CACHE"] = str(CODE)

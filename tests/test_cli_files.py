@@ -163,7 +163,8 @@ def test_check_as_data(folder: Path) -> None:
         (3, "number", False),
     ]
     assert (
-        doubtful["sizes"] == {"bodies": 2, "dof": 1, "loops": 0, "couplings": 0} and doubtful["hints"][0]["line"] == 3
+        doubtful["sizes"] == {"bodies": 2, "massless": 0, "dof": 1, "loops": 0, "couplings": 0}
+        and doubtful["hints"][0]["line"] == 3
     )
     assert set(bad["findings"][0]) >= {"file", "line", "element", "problem", "remedy", "rule", "severity"}
 

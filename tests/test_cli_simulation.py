@@ -157,6 +157,37 @@ def test_analyze_gives_poles_and_modes(tmp_path: Path) -> None:
     assert len(parsed("analyze", "chain:3", "poles", "--window", "2:")["poles"]) == 2
 
 
+CRANE = """\
+kinemorph = 1
+[coordinates.swing]
+value = 3.1
+[dependents]
+twice = "2 * swing + atan(swing)"
+[bodies.rod]
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+position = "Trotx(swing) * Tdisp(0, 0, -0.5)"
+[bodies.dial]
+mass = 0.1
+inertia = [0.01, 0.01, 0.01]
+position = "Trotx(swing) * Tdisp(0.2, 0, 0) * Tdisp(0, 0, -0.5) * Troty(twice) * Trotz(twice)"
+"""
+
+
+def test_positions_from_a_file_are_analyzed_and_listed(tmp_path: Path) -> None:
+    """Poles near the declared initial values: a rod that stands upright. Dependents and massless bodies are listed."""
+    path = tmp_path / "crane.toml"
+    path.write_text(CRANE)
+    result = run("analyze", str(path), "poles", "--json")
+    assert "linearized about the equilibrium at swing = 3.1" in result.stderr  # pi, and not 0
+    assert max(row["alpha"] for row in json.loads(result.stdout)["poles"]) > 1.0  # it falls
+    shown = json.loads(run("info", str(path), "--json").stdout)
+    assert [row["name"] for row in shown["dependents"]] == ["twice"] and shown["massless"] == 1
+    text = run("info", str(path)).stdout
+    assert "2 * swing + atan2(swing, 1)" in text and "3 (1 of them massless)" in text
+    assert "3 bodies (1 of them massless), 1 dof" in run("check", str(path)).stdout
+
+
 def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
     files = [tmp_path / "modes.png", tmp_path / "mode.gif"]
     result = run("analyze", "chain:2", "modes", "--plot", str(files[0]), "--gif", str(files[1]), "--mode", "2")

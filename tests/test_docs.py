@@ -38,6 +38,7 @@ PAGES = [
         "controllers",
         "gaits",
         "analysis",
+        "orbits",
         "viewing",
         "files",
         "model_file",

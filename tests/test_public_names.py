@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULE_NAMES = {name for name, home in kinemorph.HOMES.items() if home.endswith(MODULE)}
 FACES = (
     "kinemorph",
-    *(f"kinemorph.{name}" for name in ("library", "elements", "modules", "loops", "conventions", "plants", "codegen")),
+    *(
+        f"kinemorph.{name}"
+        for name in ("library", "elements", "modules", "loops", "orbits", "conventions", "plants", "codegen")
+    ),
 )
 HEAVY = ("scipy", "matplotlib", "llvmlite", "typer", "rich", "sympy")
 
@@ -51,7 +54,7 @@ def test_no_module_of_the_top_level_bears_the_name_of_a_public_function() -> Non
     assert not files & (set(kinemorph.__all__) - MODULE_NAMES)
 
 
-@pytest.mark.parametrize("subject", ["library", "elements", "modules", "loops", "conventions", "plants"])
+@pytest.mark.parametrize("subject", ["library", "elements", "modules", "loops", "orbits", "conventions", "plants"])
 def test_a_subject_can_be_imported_as_a_module(subject: str) -> None:
     """`import kinemorph.library` and `from kinemorph.elements import PD` raised ModuleNotFoundError."""
     name = importlib.import_module(f"kinemorph.{subject}").__all__[0]

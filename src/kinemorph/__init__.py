@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `conventions` and `plants`.
+`elements`, `modules`, `loops`, `orbits`, `conventions` and `plants`.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ HOMES: dict[str, str] = {
     "elements": "kinemorph.elements:module",
     "modules": "kinemorph.modules:module",
     "loops": "kinemorph.loops:module",
+    "orbits": "kinemorph.orbits:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "codegen": "kinemorph.codegen:module",
@@ -137,6 +138,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import loops as loops
     from kinemorph import modules as modules
     from kinemorph import notation as notation
+    from kinemorph import orbits as orbits
     from kinemorph import plants as plants
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics

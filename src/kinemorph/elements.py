@@ -55,6 +55,7 @@ HOMES: dict[str, str] = {
     "RollingDisc": "kinemorph.model.elements.constraints.rolling",
     "RollingSphere": "kinemorph.model.elements.constraints.rolling",
     "ContactSwitch": "kinemorph.model.elements.sensing.sensors",
+    "Integral": "kinemorph.model.elements.sensing.integrals",
     "Encoder": "kinemorph.model.elements.sensing.sensors",
     "ForceTorqueSensor": "kinemorph.model.elements.sensing.sensors",
     "IMU": "kinemorph.model.elements.sensing.sensors",
@@ -95,6 +96,7 @@ HOMES: dict[str, str] = {
     "train_rules": "kinemorph.analysis.trained_rules",
     "gait_clusters": "kinemorph.analysis.gait_clusters",
     "plot_clusters": "kinemorph.display.charts.plot_clusters",
+    "draw_phases": "kinemorph.display.charts.draw_phases",
 }
 
 __all__ = [*HOMES]
@@ -103,6 +105,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
     from kinemorph.analysis.trained_rules import train_rules as train_rules
     from kinemorph.analysis.with_gait import with_gait as with_gait
+    from kinemorph.display.charts.draw_phases import draw_phases as draw_phases
     from kinemorph.display.charts.plot_clusters import plot_clusters as plot_clusters
     from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors as robot_with_rotors
     from kinemorph.mechanics.elements.law import Effort as Effort
@@ -176,6 +179,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.phases.automaton import Edge as Edge
     from kinemorph.model.elements.phases.automaton import Phase as Phase
     from kinemorph.model.elements.phases.holds import Hold as Hold
+    from kinemorph.model.elements.sensing.integrals import Integral as Integral
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder

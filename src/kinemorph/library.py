@@ -37,7 +37,16 @@ HOMES: dict[str, str] = {
     "spatial_slider_crank": "kinemorph.model.library.benchmark_linkages",
     "andrews_squeezer": "kinemorph.model.library.benchmark_machines",
     "flyball_governor": "kinemorph.model.library.benchmark_machines",
-    "jansen_walker": "kinemorph.model.library.walkers",
+    "jansen_walker": "kinemorph.model.library.walkers.jansen_walker",
+    "rimless_wheel": "kinemorph.model.library.walkers.rimless_wheel",
+    "simplest_walker": "kinemorph.model.library.walkers.straight_legs",
+    "compass_walker": "kinemorph.model.library.walkers.straight_legs",
+    "kneed_walker": "kinemorph.model.library.walkers.kneed_walker",
+    "slip_runner": "kinemorph.model.library.walkers.slip_runner",
+    "raibert_hopper": "kinemorph.model.library.walkers.raibert_hopper",
+    "rabbit": "kinemorph.model.library.walkers.rabbit",
+    "bolt_like": "kinemorph.model.library.walkers.monopods",
+    "raptor_like": "kinemorph.model.library.walkers.monopods",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
     "rover": "kinemorph.model.library.rovers",
@@ -81,7 +90,16 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.textbook import crane as crane
     from kinemorph.model.library.textbook import double_pendulum as double_pendulum
     from kinemorph.model.library.textbook import pendulum as pendulum
-    from kinemorph.model.library.walkers import jansen_walker as jansen_walker
+    from kinemorph.model.library.walkers.jansen_walker import jansen_walker as jansen_walker
+    from kinemorph.model.library.walkers.kneed_walker import kneed_walker as kneed_walker
+    from kinemorph.model.library.walkers.monopods import bolt_like as bolt_like
+    from kinemorph.model.library.walkers.monopods import raptor_like as raptor_like
+    from kinemorph.model.library.walkers.rabbit import rabbit as rabbit
+    from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper as raibert_hopper
+    from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel as rimless_wheel
+    from kinemorph.model.library.walkers.slip_runner import slip_runner as slip_runner
+    from kinemorph.model.library.walkers.straight_legs import compass_walker as compass_walker
+    from kinemorph.model.library.walkers.straight_legs import simplest_walker as simplest_walker
     from kinemorph.model.library.walking_linkages import jansen as jansen
     from kinemorph.model.library.walking_linkages import klann as klann
 else:

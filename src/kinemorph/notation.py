@@ -31,6 +31,7 @@ HOMES: dict[str, str] = {
     "tan": "kinemorph.algebra.scalar",
     "asin": "kinemorph.algebra.scalar",
     "acos": "kinemorph.algebra.scalar",
+    "atan": "kinemorph.algebra.scalar",
     "atan2": "kinemorph.algebra.scalar",
     "sqrt": "kinemorph.algebra.scalar",
     "exp": "kinemorph.algebra.scalar",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.algebra.notation import vec as vec
     from kinemorph.algebra.scalar import acos as acos
     from kinemorph.algebra.scalar import asin as asin
+    from kinemorph.algebra.scalar import atan as atan
     from kinemorph.algebra.scalar import atan2 as atan2
     from kinemorph.algebra.scalar import cos as cos
     from kinemorph.algebra.scalar import exp as exp

@@ -2,8 +2,8 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run. Each method only calls the function named
-in its docstring. This is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits` one to plot orbits. Each
+method only calls the function named in its docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -81,6 +81,16 @@ class ShownRuns(Shown):
         from kinemorph.display.viewer.view import view
 
         return view(self, **options)  # type: ignore[arg-type]
+
+
+class ShownOrbits(Shown):
+    """A base class for orbits, branches of orbits, bifurcation diagrams and basins, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of this result; `display.charts.orbit_plots` lists the options."""
+        from kinemorph.display.charts.orbit_plots import plot_of
+
+        return plot_of(self, **options)
 
 
 class ShownRun(ShownRuns):

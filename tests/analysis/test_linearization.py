@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kinemorph.analysis.small_motions import linearize as linearize_module
 from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.deriving.dynamics import derive
+from kinemorph.elements import Encoder
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.system import System
 from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
@@ -220,3 +225,22 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         second_order_matrices(first_order(lambda x: [x[0]], {"x": ""}))
     with pytest.raises(UnsupportedError, match="its velocities depend on each other"):
         second_order_matrices(library.four_bar())
+
+
+def test_outputs_of_a_plant_are_differentiated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own outputs are kept with the plant; laws of a call are differentiated in every call."""
+    model = plant(System(library.pendulum(), (Encoder("encoder", "q1"),)))
+    assert model.outputs
+    first = linearize(model)
+    made: list[str] = []
+
+    def counted(program: Program, *others: Any) -> Program:
+        made.append(program.name)
+        return jacobian(program, *others)
+
+    monkeypatch.setattr(linearize_module, "jacobian", counted)
+    again = linearize(model, q=[0.3])
+    assert not made and pytest.approx(first.C) == again.C
+    assert linearize(model, outputs={"twice": lambda q: 2.0 * q[0]}).C[0, 0] == pytest.approx(2.0)
+    assert linearize(model, outputs={"twice": lambda q: 3.0 * q[0]}).C[0, 0] == pytest.approx(3.0)
+    assert len(made) == 2

@@ -153,10 +153,27 @@ def test_masses_of_a_linkage(loops: str) -> None:
 
     expected = slope(end, 1e-3)
     np.testing.assert_allclose(np.concatenate([found.q[-1, :, 0], found.v[-1, :, 0]]), expected, atol=1e-10)
-    with pytest.raises(UnsupportedError, match="parameter 'l1' opens a loop"):
-        sensitivities(robot, 0.3, "l1", q=start)
-    with pytest.raises(UnsupportedError, match="which a change of one initial value would violate"):
-        sensitivities(robot, 0.3, initial="q.q1", q=start)
+
+
+@pytest.mark.parametrize("loops", ["projection", "partitioning"])
+def test_initial_states_of_a_linkage_follow_what_is_named(loops: str) -> None:
+    """Length, initial angle and rate of the crank: the other angles and rates change with them."""
+    system = plant(library.four_bar(closure="spherical"), parameters=["l1"], loops=loops)
+    given: dict[str, Any] = {"q": {"q1": 0.6}, "v": {"q1": 1.0}}
+    found = sensitivities(system, 0.3, "l1", initial=["q.q1", "v.q1"], output_step=0.3, **given)
+
+    def end(l1: float = 0.0, q1: float = 0.0, v1: float = 0.0) -> Array:
+        stepper = Stepper(system, rtol=1e-12, atol=1e-13, q={"q1": 0.6 + q1}, v={"q1": 1.0 + v1}, p=[0.3 + l1])
+        _, q, v, _ = stepper.advance(0.3)
+        return np.concatenate([q, v])
+
+    for k, name in enumerate(("l1", "q1", "v1")):
+        expected = slope(lambda h, name=name: end(**{name: h}), 1e-3)
+        np.testing.assert_allclose(np.concatenate([found.q[-1, :, k], found.v[-1, :, k]]), expected, atol=1e-9)
+    every = sensitivities(system, 0.1, initial="all", output_step=0.1, **given)
+    assert every.names == ("q.q1", "v.q1")
+    with pytest.raises(UnsupportedError, match=r"initial 'q.q1': robot 'four_bar' has loops.*initial='all' chooses"):
+        sensitivities(system, 0.1, initial=["q.q1", "q.q2"], **given)
 
 
 # ── poles ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

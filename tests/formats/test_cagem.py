@@ -16,6 +16,7 @@ from kinemorph.formats.loading import examine, load_text
 from kinemorph.library import puma
 from kinemorph.model.system import System
 from support.tools.each_case import each_case
+from support.tools.refusals import assert_refused
 
 # the user file of the paper's section 5, with the letters that its scan misread
 PENDULUM = """\
@@ -228,18 +229,15 @@ WRONG = [
 def test_wrong_files_are_refused_with_line_reason_and_remedy(
     old: str, new: str, line: int, problem: str, remedy: str
 ) -> None:
-    assert old in PENDULUM
-    with pytest.raises(ParseError) as caught:
-        load_text(PENDULUM.replace(old, new, 1), "cagem")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found, str(caught.value)
-    assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+    assert_refused(PENDULUM, "cagem", old, new, line=line, problem=problem, remedy=remedy)
 
 
 @each_case(
     ("old", "new", "line", "problem", "remedy"),
     [
-        ("FinalTime: 6$", "appliedForces():= (appliedM[1]: [10]);", 16, "defines a function", "sidecar"),
+        ("FinalTime: 6$", "ebody[1]@K@M0[1, 1]: 3;", 16, "describes an elastic body; only rigid", "rigid ones"),
+        ("FinalTime: 6$", "elastic_dof[2]: [1];", 16, "describes an elastic body", "rigid ones"),
+        ("lr: 2;", "lr: p_r;", 4, "parameter 'p_r'", "Or give it a value: p_r : 1."),
         ("FinalTime: 6$", "x: if q[1] < 0 then 1 else 0;", 16, "is code ('if')", "Only assignments"),
         ("FinalTime: 6$", "f(x):= x^2;", 16, "defines a function", "Only assignments"),
         ("FinalTime: 6$", "load(stringproc);", 16, "is code ('load')", "Only assignments"),
@@ -252,9 +250,41 @@ def test_wrong_files_are_refused_with_line_reason_and_remedy(
 def test_wrong_files_in_the_notation_of_maxima_are_refused(
     old: str, new: str, line: int, problem: str, remedy: str
 ) -> None:
-    assert old in CRANK
+    assert_refused(CRANK, "cagem", old, new, line=line, problem=problem, remedy=remedy)
+
+
+def test_forces_and_outputs_of_cadyn_are_left_out_with_a_warning() -> None:
+    """Their bodies may contain conditions, matrices and assignments; nothing of them is executed."""
+    functions = """appliedForces():= (
+        appliedM[1]: matrix([0], [0], ['if t < 2 then 10 else 0]), appliedF[2]: matrix([0], [-4*q[1]], [0])
+    );
+    modelOutputs(sys):= block([a], a: q[1], [a]);
+    ebody: 3;
+    """
+    with pytest.raises(ParseError, match="elastic"):
+        load_text(CRANK + functions, "cagem")
+    with pytest.warns(ModelWarning) as told:
+        system = load_text(CRANK + functions.replace("ebody: 3;", ""), "cagem")
+    text = " ".join(str(one.message) for one in told)
+    assert "appliedForces: it gives forces that are not read: the model moves without them" in text
+    assert "modelOutputs: it gives outputs, which are not read" in text and ":18:" in text
+    plain = load_text(CRANK, "cagem")
+    assert system.robot == plain.robot and system.settings == plain.settings
+
+
+def test_an_elastic_body_is_one_finding() -> None:
+    lines = "".join(f"ebody[1]@K@M0[{k}, {k}]: {k};\n" for k in range(1, 9))
     with pytest.raises(ParseError) as caught:
-        load_text(CRANK.replace(old, new, 1), "cagem")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found, str(caught.value)
-    assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+        load_text(CRANK + lines, "cagem")
+    assert len(caught.value.findings) == 1  # type: ignore[attr-defined]
+
+
+def test_the_longest_step_of_a_file_bounds_the_steps_of_a_run() -> None:
+    """StepMax was read and had no effect."""
+    taken = {}
+    for step in (0.005, 0.02):
+        system = load_text(PENDULUM.replace("StepMax:=0.005:", f"StepMax:={step}:"), "cagem")
+        assert system.settings.max_step == step
+        taken[step] = kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3).statistics.accepted
+    assert taken[0.005] >= 200 > 2 * taken[0.02] - 10
+    assert kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3, max_step=1.0).statistics.accepted < taken[0.02]

@@ -31,7 +31,7 @@ XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
         ),
         (
             '<link name="$(arg side)"/>',
-            'Write <xacro:arg name="side" default="..."/> in it, or expand it by the command xacro with side:=... and',
+            "Give it a value: arguments={'side': ...} of `load`, --argument side=... on the command line, or",
         ),
     ],
 )

@@ -224,8 +224,24 @@ def test_every_kind_that_is_left_out_is_told_once(tmp_path: Path) -> None:
     told = dropped(findings)
     for part in ("mocap bodies: 2", "gravity compensations of bodies: 1", "limits of ball joints: 1", "sensors: 2"):
         assert told.count(part) == 1
-    for part in ("keyframes: 1 left out ('k')", "contact exclusions: 1", "fluid"):
+    for part in ("keyframes: 1 left out ('k')", "fluid"):
         assert told.count(part) == 1
+
+
+@pytest.mark.parametrize(
+    ("world", "rest"),
+    [
+        ('<body name="a"><joint/>{}</body>', '<contact><exclude body1="a" body2="world"/></contact>'),
+        ('<body name="a" gravcomp="1"><joint/>{}</body>', '<option gravity="0 0 0"/>'),
+        ('<body name="a" gravcomp="1"><joint/>{}</body>', '<option><flag gravity="disable"/></option>'),
+        ('<body name="a"><joint/>{}<body name="b" gravcomp="1"/></body>', ""),
+        ('<body name="base" gravcomp="1">{}<body name="a"><joint/>{}</body></body>', ""),
+    ],
+)  # fmt: skip
+def test_what_has_no_effect_is_not_said_to_be_left_out(tmp_path: Path, world: str, rest: str) -> None:
+    """Exclusions of contacts, of which a model has none, and compensations of no weight, gave warnings."""
+    _, findings = read(tmp_path, world.format(GEOM, GEOM), rest)
+    assert "left out" not in dropped(findings)
 
 
 def test_findings_have_the_line_of_their_part(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def test_every_form_is_read_written_and_described() -> None:
         "angles",
         "formulas",
         "position",
+        "texts",
     }  # read by the part they belong to
     readers = Values(Findings("x"), Lines("")).forms.keys()
     for field in _rows():

@@ -9,7 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kinemorph
-from kinemorph.errors import ParseError
 from kinemorph.formats.loading import load_text
 from kinemorph.formats.toml.schema import json_schema
 from kinemorph.model.body import Body
@@ -19,6 +18,7 @@ from kinemorph.model.positions.position_builder import PositionBuilder
 from kinemorph.model.system import System
 from kinemorph.notation import Tdisp, Tquat, Trotn, Trotx, Trotz, acos, cos, mth, sin, trot, vec
 from support.tools.each_case import each_case
+from support.tools.refusals import assert_refused
 
 PENDULUM = """\
 kinemorph = 1
@@ -187,12 +187,7 @@ WRONG = [
 def test_wrong_files_are_refused_with_line_reason_and_remedy(
     old: str, new: str, line: int, problem: str, remedy: str
 ) -> None:
-    assert old in PENDULUM
-    with pytest.raises(ParseError) as caught:
-        load_text(PENDULUM.replace(old, new, 1), "toml")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found, str(caught.value)
-    assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+    assert_refused(PENDULUM, "toml", old, new, line=line, problem=problem, remedy=remedy)
 
 
 @each_case(
@@ -206,7 +201,4 @@ def test_wrong_files_are_refused_with_line_reason_and_remedy(
     ],
 )
 def test_wrong_driven_joints_are_refused(old: str, new: str, line: int, problem: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        load_text(ROTOR.replace(old, new, 1), "toml")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found and found[0].line == line, str(caught.value)
+    assert_refused(ROTOR, "toml", old, new, line=line, problem=problem)

@@ -132,3 +132,52 @@ def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(xacro_macros, "find_spec", lambda name: None)
     (error,) = errors(written(tmp_path, f"{HEAD}</robot>"))
     assert "kinemorph[xacro]" in error.remedy
+
+
+# ── arguments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SIZED = (
+    HEAD
+    + '<xacro:arg name="heavy" default="false"/><xacro:arg name="mass" default="1"/>'
+    + '<xacro:property name="heavy" value="$(arg heavy)"/><xacro:property name="mass" value="$(arg mass)"/>'
+    + '<link name="a"/><link name="b"><inertial><mass value="${10 * mass if heavy else mass}"/>'
+    + '<inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>'
+    + JOINT
+    + "</robot>"
+)
+
+
+def test_arguments_of_a_file_have_defaults_and_can_be_given(tmp_path):
+    path = written(tmp_path, SIZED)
+    masses = [
+        load(path, arguments=given).robot.body("b").mass for given in (None, {"mass": 2.5}, {"heavy": True, "mass": 2})
+    ]
+    assert masses == [1.0, 2.5, 20.0]
+    required = written(tmp_path, SIZED.replace('<xacro:arg name="mass" default="1"/>', ""), "required.xacro")
+    assert load(required, arguments={"mass": 3}).robot.body("b").mass == 3.0
+
+
+def test_arguments_that_a_file_does_not_declare_are_refused(tmp_path):
+    (error,) = errors(written(tmp_path, SIZED), arguments=(("mas", "2"),))
+    assert "does not declare it; it has 'heavy', 'mass'" in str(error) and "Did you mean 'mass'?" in str(error)
+    plain = written(tmp_path, '<robot name="r"><link name="a"/></robot>', "plain.urdf")
+    found = examine(plain, options=Options(arguments=(("mass", "2"),))).errors
+    assert ["arguments are for xacro files, and the file is URDF" in str(one) for one in found] == [True]
+
+
+def test_the_command_line_gives_arguments(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from kinemorph.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, SIZED)
+    runner = CliRunner()
+    result = runner.invoke(app, ["info", "arm.urdf.xacro", "--argument", "mass=7", "--argument", "heavy=true"])
+    assert result.exit_code == 0 and "70" in result.stdout
+    for given, sentence in (
+        ("mass", "expected NAME=VALUE"),
+        ("size=2", "does not declare it"),
+    ):
+        result = runner.invoke(app, ["info", "arm.urdf.xacro", "--argument", given])
+        assert result.exit_code == 2 and sentence in result.output

@@ -114,8 +114,10 @@ def test_a_limb_with_a_load_is_like_no_other() -> None:
     assert like_limbs(tree, apart=[18]) == []
 
 
-def test_links_declared_across_limbs_are_left_as_they_are() -> None:
-    """First all hips, then all feet: no limb stands together."""
+def test_links_declared_across_limbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First all hips, then all feet: the coordinates of a limb do not stand together, but limbs are equally far apart.
+    A limb at another distance is not one of them.
+    """
     builder = RobotBuilder("spread")
     rng = np.random.default_rng(3)
     builder.add(random_body(rng, "base")).joint("root", "free", "world", "base")
@@ -126,7 +128,14 @@ def test_links_declared_across_limbs_are_left_as_they_are() -> None:
     robot = builder.build()
     tree = links_of(robot)
     assert [link.parent for link in tree.links] == [-1, 0, 0, 0, 1, 2, 3]
-    assert like_limbs(tree) == []
+    (limbs,) = like_limbs(tree)
+    assert limbs.places == ((1, 4), (2, 5), (3, 6)) and limbs.velocities == {6: 1, 9: 1}
+    written, looped = written_and_looped(monkeypatch, robot, backend="interpreter")
+    q, v, tau, _ = random_states(robot, 1, 2)
+    for ours, exact in zip(looped(q, v, tau), written(q, v, tau), strict=True):
+        assert np.abs(ours - exact).max() <= 1e-11 * max(1.0, np.abs(exact).max())
+    apart = (*tree.links[:6], replace(tree.links[6], q=tree.nq, v=tree.nv))
+    assert [one.count for one in like_limbs(replace(tree, links=apart, nq=tree.nq + 1, nv=tree.nv + 1))] == [2]
 
 
 # ── that they do the same ─────────────────────────────────────────────────────────────────────────────────────────────

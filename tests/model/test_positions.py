@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Parameter, PositionBuilder, derive, library, linearize, poles, simulate
+from kinemorph import Parameter, PositionBuilder, System, derive, library, linearize, poles, simulate
+from kinemorph.elements import PID
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.table import FORMULATIONS
@@ -22,6 +23,7 @@ from kinemorph.notation import (
     Trotz,
     acos,
     asin,
+    atan,
     cos,
     mth,
     sin,
@@ -239,4 +241,48 @@ def test_formulas_that_are_finite_in_a_small_range_only_are_built_and_others_nam
     builder.body("a", *BOX, T0G=Trotx(acos(q - 20.0)) * Tdisp(0, 0, 1))
     assert builder.build().nq == 1
     found = wrong(lambda b, q: b.body("a", *BOX, T0G=Trotx(acos(q * q + 2.0)) * Tdisp(0, 0, 1)))
-    assert "body 'a': driven[0] is acos(add(mul(q, q), 2.0)) = nan, expected a finite number" in found
+    assert (
+        "body 'a': a formula in its position, acos(add(mul(q, q), 2.0)), is nan at the initial values q = 0, " in found
+    )
+
+
+def test_dependents_without_a_value_at_the_start_are_named_and_texts_are_no_coordinates() -> None:
+    def slide(b: Any, q: Any) -> None:
+        length = b.coordinate("length", "m", 1.5)
+        b.body("a", *BOX, T0G=Trotx(q) * Tdisp(0, 0, length) * Trotx(b.dependent("gamma", acos(length))))
+
+    found = wrong(slide)
+    assert "dependent 'gamma': its value is nan at the initial values length = 1.5, expected a finite number" in found
+    assert "driven[0]" not in found
+    with pytest.raises(TypeError, match="Trotz: 'qq' is a text, expected a number, a coordinate or a formula"):
+        Trotz("qq")
+    with pytest.raises(TypeError, match="Tdisp: 'x' is a text"):
+        Tdisp(0, "x", 0)
+
+
+def test_parameters_of_the_builder_and_atan() -> None:
+    builder = PositionBuilder("tilted")
+    q, length = builder.coordinate("q"), builder.parameter("length", 0.7, "m")
+    assert length == Parameter("length", 0.7, "m")
+    builder.body("a", *BOX, T0G=Trotz(q) * Trotx(atan(q / length)) * Tdisp(0, 0, length))
+    robot = builder.build()
+    assert [one.name for one in robot.parameters] == ["length"]
+    T = derive(robot).pose("a")([0.3])
+    angle = math.atan(0.3 / 0.7)
+    assert T[2, 2] == pytest.approx(math.cos(angle), abs=1e-15) and T[2, 3] == pytest.approx(0.7 * math.cos(angle))
+
+
+def test_a_pid_measures_the_rate_of_a_driven_joint() -> None:
+    """kd on the joint itself and on the coordinate that it follows by a factor of 2 are the same controller."""
+    builder = PositionBuilder("geared")
+    q = builder.coordinate("q", value=0.4)
+    builder.body("a", *BOX, T0G=Trotx(q) * Tdisp(0, 0, -1))
+    builder.body("b", *BOX, T0G=Trotx(q) * Tdisp(0, 0, -1) * Trotx(2.0 * q) * Tdisp(0, 0, -0.3))
+    robot = builder.build()
+    ends = []
+    for joint, gain in ((robot.driven[0].name, 1.0), ("q", 4.0)):
+        pid = PID("pid", joint, kp=3.0 * gain, kd=0.5 * gain)
+        ends.append(simulate(System(robot, (pid,)), 1.0, q=[0.4], rtol=1e-11, atol=1e-11).q[-1, 0])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
+    free = simulate(robot, 1.0, q=[0.4]).q[-1, 0]
+    assert abs(ends[0] - free) > 0.01

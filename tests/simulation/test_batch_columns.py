@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 
@@ -22,7 +21,7 @@ from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.results import batch_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running import patience
+from kinemorph.simulation.running import fleet, patience
 
 
 def leg(every: float | None = None) -> System:
@@ -122,7 +121,7 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
     assert pushed.ok.tolist() == [True, False] and "the motion diverges" in pushed.failures[1]
     assert (np.abs(pushed.v[1, : pushed.done[1] - 1]) < 1e6).all() and np.isnan(pushed.v[1, pushed.done[1] :]).all()
     assert pushed.done[1] == 5 and pushed.outcomes[1].t == pushed.t[4] and pushed[0].outcome.ok
-    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
+    monkeypatch.setattr(fleet, "MOST_TRIES", 100)
     monkeypatch.setattr(patience, "SOON", 200)
     monkeypatch.setattr(patience, "HOPELESS", 10_000)
     rates = first_order(lambda t, x, p: [-p[0] * (x[0] - t)], {"x": ""}, parameters={"k": 1.0})
@@ -133,7 +132,7 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
 
 def test_long_runs_that_are_not_stiff_continue(monkeypatch):
     """The stumble: a fast oscillation over a long time was ended after 300,000 steps and called stiff."""
-    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
+    monkeypatch.setattr(fleet, "MOST_TRIES", 100)
     monkeypatch.setattr(patience, "SOON", 200)
     monkeypatch.setattr(patience, "HOPELESS", 1_000)
     turning = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
@@ -163,9 +162,8 @@ def test_elements_that_switch_at_events_do_so_in_a_batch_as_in_single_runs():
 def test_progress_is_reported_and_results_do_not_depend_on_it(monkeypatch):
     seen: list[tuple[float, float, int]] = []
     plain = simulate_batch(leg(), 1.0, **starts(9))
-    module = sys.modules[simulate_batch.__module__]
-    monkeypatch.setattr(module, "FIRST_TRIES", 30)
-    monkeypatch.setattr(module, "PATIENCE", 1e-9)  # calls of one step
+    monkeypatch.setattr(fleet, "FIRST_TRIES", 30)
+    monkeypatch.setattr(fleet, "PATIENCE", 1e-9)  # calls of one step
     again = plant(leg(), account=True)  # which does not know yet how long a step takes
     batch = simulate_batch(again, 1.0, **starts(9), progress=lambda *now: seen.append(now))
     times = [t for t, _, _ in seen]
@@ -179,11 +177,10 @@ def test_an_interrupted_batch_keeps_what_is_done(monkeypatch):
         if t > 0.6:
             raise KeyboardInterrupt
 
-    module = sys.modules[simulate_batch.__module__]
     given = starts(100)
     whole = simulate_batch(leg(), 1.0, **given)
-    monkeypatch.setattr(module, "FIRST_TRIES", 64)
-    monkeypatch.setattr(module, "PATIENCE", 1e-9)  # small groups: some runs have ended, others have not begun
+    monkeypatch.setattr(fleet, "FIRST_TRIES", 64)
+    monkeypatch.setattr(fleet, "PATIENCE", 1e-9)  # small groups: some runs have ended, others have not begun
     batch = simulate_batch(plant(leg(), account=True), 1.0, **given, progress=stop)
     assert batch.interrupted and "interrupted" in repr(batch) and 0 < batch.ok.sum() < 100
     assert {outcome.kind for outcome in batch.outcomes} == {"finished", "interrupted"}

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import BatchRun, library, load_trajectory, simulate, simulate_batch
-from kinemorph.errors import StorageError, UnsupportedError
+from kinemorph import BatchRun, Body, RobotBuilder, library, load_trajectory, simulate, simulate_batch
+from kinemorph.errors import ShapeError, StorageError, UnsupportedError
 from kinemorph.plants.own_equations import first_order
 
 ROBOT = library.double_pendulum()
@@ -60,3 +60,13 @@ def test_the_name_of_a_group_gives_all_of_its_columns() -> None:
     assert np.array_equal(batch["q"], batch.q)
     named = simulate(first_order(lambda x: [-x[0]], {"x": ""}), 0.1, x=[1.0])
     assert named["x"].shape == (11,)  # a column of that name comes first
+
+
+def test_the_name_of_a_group_that_is_a_coordinate_too_is_refused() -> None:
+    """`run["x"]` of a coordinate called x was the empty group of further states."""
+    builder = RobotBuilder("slider").add(Body.sphere("body", 1.0, 0.1))
+    robot = builder.joint("x", "prismatic", "world", "body", axis=(1, 0, 0)).build()
+    for run in (simulate(robot, 0.1, v=[1.0]), simulate_batch(robot, 0.1, v=[[1.0]])):
+        with pytest.raises(ShapeError, match=r"may be the coordinate 'x' of .*slider.* Write 'q\.x' or 'v\.x'"):
+            run["x"]
+        assert run["q.x"].max() == pytest.approx(0.1) and run.x.shape[-1] == 0 and run["q"].shape[-1] == 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen.building.compile import build
-from kinemorph.model.elements import Actuator, Contact, Spring
+from kinemorph.model.elements import PD, Actuator, Contact, Spring
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
@@ -100,14 +100,32 @@ def test_systems_that_cannot_be_folded_are_written_out(elements: Sequence[Any]) 
 def test_laws_of_the_whole_state_are_written_out() -> None:
     robot = hexapod()
     assert plant(robot).rate.for_one is not None
-    for options in ({"forces": lambda q: [0.0] * 24}, {"account": True}, {"locked": robot.joint_names[3]}):
+    for options in ({"forces": lambda q: [0.0] * 24}, {"locked": robot.joint_names[3]}):
         assert plant(robot, **options).rate.for_one is None
+
+
+@pytest.mark.parametrize("account", [False, True])
+def test_the_account_of_energy_is_summed_over_limbs(account: bool) -> None:
+    """Dampers, motors, a controller of all joints, springs of limbs and of the body: powers, entry by entry."""
+    robot = hexapod()
+    hinges = tuple(joint.name for joint in robot.joints if joint.kind == "revolute")
+    controller = PD("pd", hinges, kp=tuple(np.linspace(1.0, 2.0, 18)), kd=0.3, reference=0.1)
+    model = plant(System(robot, [Spring("tether", "trunk", "world", 50.0), controller, *feet()]), account=account)
+    program = model.rate
+    assert program.for_one is not None and program.for_one.ops < 0.5 * program.ops
+    inputs = states(model, 3)
+    exact = build(program, "interpreter")(*inputs)
+    ours = np.array([build(program)(*(array[k] for array in inputs)) for k in range(3)])
+    assert np.abs(ours - exact).max() <= 1e-11 * np.abs(exact).max()
+    if account:
+        assert np.abs(exact[:, -2:]).min() > 1e-3
+        assert ours[:, -2:] == pytest.approx(exact[:, -2:], rel=1e-11)
 
 
 @pytest.mark.parametrize("passes, shares", [(2, (1.0,)), (1, (1.0, 0.5))])
 def test_whole_implicit_steps(passes: int, shares: tuple[float, ...]) -> None:
     robot = hexapod()
-    model = plant(System(robot, standing(robot)))
+    model = plant(System(robot, standing(robot)), account=passes == 2)
     program = model.implicit_step(passes, shares)
     assert program.for_one is not None and program.for_one.ops < 0.4 * program.ops
     given = dict(zip(model.ports, states(model, 3), strict=True))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, System, simulate
+from kinemorph import RobotBuilder, System, simulate, simulate_batch
 from kinemorph.elements import Anchor, Contact, Coulomb, HuntCrossley, PairContact, Plane, Regularized, Rigid
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.body import Body, diagonal
@@ -248,6 +248,22 @@ def test_time_stepping_converges_to_the_events(rocker) -> None:
         errors.append(np.abs(run.q[-1] - exact.q[-1]).max())
         assert run["left.gap"].min() > -2.0 * step
     assert errors[1] < 0.5 * errors[0] < 2e-3
+
+
+# ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_batch_equals_single_runs(rocker) -> None:
+    q = np.array([tilted(turn, 1.0, 3.0) for turn in (0.05, 0.1, 0.2)])
+    p = np.array([[1.0, 3.0]] * 3)
+    tight = {"rtol": 1e-11, "atol": 1e-12}
+    batch = simulate_batch(rocker, 2.0, q=q, p=p, **tight)
+    for k in range(3):
+        run = simulate(rocker, 2.0, q=q[k], p=p[k], **tight)
+        assert batch.q[k, -1] == pytest.approx(run.q[-1], abs=1e-9)
+        assert [event.name for event in batch.events[k]] == [event.name for event in run.events]
+        assert [event.t for event in batch.events[k]] == pytest.approx([event.t for event in run.events], abs=1e-9)
+        assert [event.kind for event in batch.events[k]] == ["impact"] * len(run.events)
 
 
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -107,9 +107,18 @@ def test_a_guess_that_leaves_does_not_switch_a_contact_off() -> None:
     """A body that moves in meets the ground, whatever the accelerations of the step before say."""
     press = normal_law(elements.HuntCrossley(1e5, 0.5), lambda x: x)
     tangent = Start(1e-4, -1.0).tangent(press, 1e-4 - H * 0.5, 0.5, H)
-    assert tangent.slope > 0.0
-    assert tangent.pressed.force > 0.0
-    assert tangent.at(0.5) == pytest.approx(tangent.pressed.force - 0.5 * tangent.slope, rel=1e-12)
+    assert tangent.pressed.force == pytest.approx(press(1e-4 + H, 1.0).force, rel=1e-12)  # as if it moved on
+    assert tangent.at(-1.0) == pytest.approx(tangent.pressed.force, rel=1e-12)
+    assert tangent.at(0.0) == pytest.approx(press.at_rest(1e-4), rel=1e-12)
+
+
+def test_a_contact_lacks_force_where_it_stores_more_energy_than_it_takes() -> None:
+    press = normal_law(elements.HuntCrossley(1e5, 0.0), lambda x: x)
+    start = Start(1e-4, -1.0)
+    for depth in (2e-4, 1e-3, 1e-2):
+        mean = (press(depth, 0.0).stored - press(1e-4, 0.0).stored) / (depth - 1e-4)
+        assert start.missing(press, depth, 0.99 * mean) > 0.0 == start.missing(press, depth, press.at_rest(depth))
+    assert start.missing(press, 0.5e-4, 0.0) == 0.0 == Start(-1e-3, -1.0).missing(press, -1e-4, 0.0)
 
 
 def test_a_step_of_an_actuator_behind_a_gear() -> None:

@@ -14,7 +14,8 @@ from kinemorph.errors import EnergyWarning, ImpactWarning
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
-from kinemorph.simulation.running.impact_check import rebound
+from kinemorph.model.parameter import Coordinate
+from kinemorph.simulation.running.impact_check import rebound, short_hits
 from kinemorph.simulation.running.step_damping import damping_losses
 
 
@@ -87,6 +88,15 @@ def test_joints_whose_controllers_are_well_damped_say_nothing() -> None:
     assert said(system, 2.0, q=[0.3], method="implicit_contact", step=1e-3) == []
 
 
+def test_the_element_whose_account_is_off_is_named_and_not_the_one_that_works_most() -> None:
+    """A motor that pushes with a constant force does most of the work, and its account is exact."""
+    stiff = elements.Spring("stiff", "cart", "mass", 4e5, 0.1, 5.0)
+    push = elements.AppliedEffort("push", "x", 500.0)
+    soft = elements.Spring("soft", "cart", "mass", 10.0, 0.1)
+    found = said(sliders(push, soft, stiff), 0.2, q=[0.3, 0.4], method="implicit_contact", step=1e-3)
+    assert [isinstance(one, EnergyWarning) and "by 'stiff' above all" in str(one) for one in found] == [True]
+
+
 # ── impacts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -121,5 +131,57 @@ def test_a_rod_feels_a_quarter_of_its_mass_at_its_end() -> None:
     thin = ((1e-9, 0.0, 0.0), (0.0, 2.0 / 12.0, 0.0), (0.0, 0.0, 2.0 / 12.0))
     robot = RobotBuilder("rod").add(Body("rod", 2.0, (0.0, 0.0, 0.0), thin)).root("rod", "free").build()
     tree, turned = resolve(robot), [0.0, 0.0, 1.0, math.cos(0.3), 0.0, 0.0, math.sin(0.3)]
-    assert felt_mass(tree, turned, "rod", (0.5, 0.0, 0.0), (0.0, 0.0, 1.0)) == pytest.approx(0.5, rel=1e-9)
-    assert np.isclose(felt_mass(tree, turned, "rod", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)), 2.0)
+    assert felt_mass(tree, turned, [("rod", (0.5, 0.0, 0.0))], (0.0, 0.0, 1.0)) == pytest.approx(0.5, rel=1e-9)
+    assert np.isclose(felt_mass(tree, turned, [("rod", (0.0, 0.0, 0.0))], (0.0, 1.0, 0.0)), 2.0)
+
+
+def test_two_free_balls_feel_their_reduced_mass() -> None:
+    builder = RobotBuilder("two").add(Body.sphere("a", 0.1, 0.03), Body.sphere("b", 0.3, 0.03))
+    tree = resolve(builder.root("a", "free").joint("b_root", "free", "world", "b").build())
+    q = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    places = [("a", (0.0, 0.0, 0.0)), ("b", (0.0, 0.0, 0.0))]
+    assert felt_mass(tree, q, places, (0.0, 0.0, 1.0)) == pytest.approx(0.1 * 0.3 / 0.4, rel=1e-12)
+
+
+def test_an_elastic_impact_of_two_bodies_within_one_step_is_reported() -> None:
+    """Impacts were told for the ground only."""
+    builder = RobotBuilder("two", (0.0, 0.0, 0.0)).add(Body.sphere("a", 0.1, 0.03), Body.sphere("b", 0.3, 0.03))
+    robot = builder.root("a", "free").joint("b_root", "free", "world", "b").build()
+    start = {"q": [0.2, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], "v": [-1.0, *[0.0] * 11]}
+    for restitution, warned in ((0.9, True), (0.05, False)):
+        law = elements.HuntCrossley.bouncing(1e10, restitution, 1.0)
+        pair = elements.PairContact("pair", "a", "b", law, radius_a=0.03, radius_b=0.03)
+        found = said(System(robot, (pair,)), 0.3, **start, method="implicit_contact", step=1e-3)
+        assert [type(one) for one in found] == [ImpactWarning] * warned
+        assert all("'pair'" in str(one) for one in found)
+
+
+# ── driven joints ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def geared(*acting: Any) -> System:
+    """A body that slides vertically, with a wheel that turns with it: it feels 1 kg and 4 kg of inertia."""
+    wheel = Body("wheel", 0.5, (0.0, 0.0, 0.0), np.eye(3) * 0.04)
+    builder = RobotBuilder("geared").add(Body.sphere("body", 0.5, 0.03), wheel)
+    builder.joint("z", "prismatic", "world", "body", axis=(0, 0, 1))
+    builder.joint("turn", "revolute", "body", "wheel", axis=(0, 0, 1), driven=10.0 * Coordinate("z", 0.0))
+    return System(builder.build(), acting)
+
+
+def test_the_mass_of_driven_joints_is_felt() -> None:
+    tree = resolve(geared().robot)
+    assert felt_mass(tree, [0.3], [("body", (0.0, 0.0, 0.0))], (0.0, 0.0, 1.0)) == pytest.approx(5.0, rel=1e-12)
+
+
+def test_impacts_and_damping_are_checked_with_driven_joints() -> None:
+    law = elements.HuntCrossley.bouncing(1e10, 0.9, 1.0)
+    floor = elements.Contact("floor", "body", law, radius=0.03)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the energy, which is checked first
+        run = simulate(geared(floor), 0.3, q=[0.1], method="implicit_contact", step=1e-3)
+    (hit,) = short_hits(run.segments[0], 1e-3)
+    assert hit.name == "floor" and hit.mass == pytest.approx(5.0, rel=1e-12)
+    assert hit.speed == pytest.approx(math.sqrt(2.0 * 9.81 * 0.07 / 5.0), rel=0.06)  # by samples
+    hold = elements.PD("hold", ("z",), kp=2000.0, kd=0.0, reference=1.0)
+    (found,) = said(geared(hold), 2.0, q=[0.3], method="implicit_contact", step=1e-3)
+    assert isinstance(found, EnergyWarning) and "damp the motion" in str(found) and "'hold'" in str(found)

@@ -257,32 +257,43 @@ def Rrotn(axis: vec | Sequence[S], angle: S) -> trot:
 
 def Trotx(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about x."""
-    return mth(factors=[Factor("x", (angle,))])
+    return _transform("x", angle)
 
 
 def Troty(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about y."""
-    return mth(factors=[Factor("y", (angle,))])
+    return _transform("y", angle)
 
 
 def Trotz(angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about z."""
-    return mth(factors=[Factor("z", (angle,))])
+    return _transform("z", angle)
 
 
 def Trotn(axis: vec | Sequence[S], angle: S) -> mth:
     """The homogeneous matrix of a rotation by `angle` [rad] about a unit vector."""
-    return mth(factors=[Factor("n", (*axis, angle))])
+    return _transform("n", *axis, angle)
 
 
 def Tdisp(x: S, y: S, z: S) -> mth:
     """The homogeneous matrix of a displacement by (x, y, z) [m]."""
-    return mth(factors=[Factor("disp", (x, y, z))])
+    return _transform("disp", x, y, z)
 
 
 def Tquat(e0: S, e1: S, e2: S, e3: S) -> mth:
     """The homogeneous matrix of the rotation of a unit quaternion; e0 is its real part."""
-    return mth(factors=[Factor("quat", (e0, e1, e2, e3))])
+    return _transform("quat", e0, e1, e2, e3)
+
+
+def _transform(kind: str, *values: S) -> mth:
+    """The homogeneous matrix of one factor; raises TypeError for a text in place of a number."""
+    for value in values:
+        if isinstance(value, str):
+            raise TypeError(
+                f"{NAMES[kind]}: {value!r} is a text, expected a number, a coordinate or a formula. Give the "
+                f"coordinate itself, as builder.coordinate({value!r}) returns it."
+            )
+    return mth(factors=[Factor(kind, values)])
 
 
 def _three(other: Any, sign: str) -> Vec:

@@ -131,6 +131,13 @@ floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole 
 div = _binary("div", operator.truediv, operator.truediv, "a / b; inf or nan where b is zero.")
 power = _binary("pow", math.pow, operator.pow, "a to the power b; nan for a non-integer power of a negative number.")
 atan2 = _binary("atan2", math.atan2, _either("atan2", "ratan2"), "Angle [rad] of the point (x, y): atan2(y, x).")
+
+
+def atan(x: S) -> S:
+    """Angle [rad] in (-pi/2, pi/2) whose tangent is x."""
+    return atan2(x, 1.0)
+
+
 minimum = _binary(
     "min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "Smaller of a and b."
 )

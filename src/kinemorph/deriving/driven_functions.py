@@ -24,7 +24,7 @@ def _stacked(law: Law) -> Law:
     """
 
     def seen(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-        every = driven.all_joints(tree, q, v)
+        every = tree.all_joints(q, v)
         found: dict[str, Any] = law(tree, every.q, every.v)
         return {**found, "S": every.columns(found["S"])}
 

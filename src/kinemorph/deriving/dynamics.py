@@ -367,8 +367,8 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints, which this "
-                "function is about. Use it for robots with closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints. Use this function for "
+                "robots with closed chains or coupled joints."
             )
 
     def reduced(
@@ -423,8 +423,7 @@ class Dynamics(Fixed, ShownEquations):
         """
         from kinemorph.deriving.impact_functions import impact_function
 
-        named = (frames,) if isinstance(frames, str) else tuple(frames)
-        return impact_function(self._maker, named, law, friction, axes)
+        return impact_function(self._maker, frames, law, friction, axes)
 
     # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
 

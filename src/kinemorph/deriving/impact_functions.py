@@ -20,10 +20,10 @@ from kinemorph.model.elements.contact.impact_laws import ImpactLaw
 
 
 def impact_function(
-    maker: Maker, frames: Sequence[str], law: ImpactLaw | None, friction: float, axes: str
+    maker: Maker, frames: str | Sequence[str], law: ImpactLaw | None, friction: float, axes: str
 ) -> CompiledFunction:
     """A compiled function: velocities after an impact of the origins of `frames`; see `Dynamics.impact`."""
-    robot = maker.robot
+    robot, frames = maker.robot, (frames,) if isinstance(frames, str) else tuple(frames)
     _check(maker, frames, law, axes)
     places = ["xyz".index(axis) for axis in axes]
 

@@ -51,12 +51,12 @@ class Spread:
 
 def as_q(tree: Tree, limbs: Sequence[Limbs]) -> Spread:
     """The layout of an array that is ordered like the configuration q."""
-    return Spread(tree.nq, tuple(along(kept_places(tree, limbs)[1], [kind.coordinates for kind in limbs])))
+    return along(tree.of_state.nq, kept_places(tree, limbs)[1], [kind.coordinates for kind in limbs])
 
 
 def as_v(tree: Tree, limbs: Sequence[Limbs]) -> Spread:
     """The layout of an array that is ordered like the velocity v."""
-    return Spread(tree.nv, tuple(along(kept_places(tree, limbs)[2], [kind.velocities for kind in limbs])))
+    return along(tree.of_state.nv, kept_places(tree, limbs)[2], [kind.velocities for kind in limbs])
 
 
 def common(size: int) -> Spread:
@@ -69,16 +69,16 @@ def each(limbs: Sequence[Limbs], kind: int, size: int) -> Spread:
     return Spread(limbs[kind].count * size, tuple(Spot(place, kind, size) for place in range(size)))
 
 
-def along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """The Spot of each of the array indices `places`: the index, and the stride from limb to limb.
+def along(size: int, places: Sequence[int], strides: Sequence[Mapping[int, int]]) -> Spread:
+    """The layout of an array of `size` numbers, of which `places` (indices) belong to no limb or to a first limb.
 
-    shares[k] = (start, size): the numbers of the first limb of kind k have the indices from start to start + size, and
-    those of its other limbs follow. All other indices belong to no limb.
+    strides[k] has the indices of the numbers of the first limb of kind k, each with the distance to that of the next
+    limb. All other indices belong to no limb.
     """
-    spots = {place: Spot(place) for place in places}
-    for number, (start, size) in enumerate(shares):
-        spots |= {place: Spot(place, number, size) for place in range(start, start + size)}
-    return [spots[place] for place in places]
+    spots = {place: Spot(place) for place in places if place < size}
+    for number, entries in enumerate(strides):
+        spots |= {place: Spot(place, number, stride) for place, stride in entries.items() if place < size}
+    return Spread(size, tuple(spots.values()))
 
 
 def limb_program(

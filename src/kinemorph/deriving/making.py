@@ -120,7 +120,7 @@ class Maker:
 
         def make() -> Program:
             program = self.program(name, inputs, law)
-            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open or self.robot.driven:
+            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open or self.robot.is_timed:
                 return program
             from kinemorph.deriving.limb_lanes import with_limbs_abreast
 

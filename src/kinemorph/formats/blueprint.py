@@ -17,6 +17,7 @@ from kinemorph.formats.findings import Findings, Severity
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.building.part_readers import Draft
+from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.shapes import Shape
@@ -59,6 +60,7 @@ class Blueprint:
         findings.report, findings.native = self.report, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
+        self.automaton: Automaton | None = None
         self.dependents: list[Dependent] = []  # of a robot with driven joints
         self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
@@ -181,7 +183,7 @@ class Blueprint:
             return None
         try:
             assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
-            return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
+            return System(robot, (*self.elements, *ground), replace(self.settings), assembly, self.automaton)
         except ModelError as error:
             for message in error.problems:
                 self.report("error", Problem.of(message))

@@ -75,6 +75,7 @@ def load(
     merge_fixed: bool = False,
     package_dirs: Sequence[str | Path] = (),
     sidecar: str | Path | None = None,
+    arguments: Mapping[str, object] | None = None,
     strict: bool = False,
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML, CAGeM or a table of DH parameters.
@@ -84,11 +85,12 @@ def load(
     `package_dirs`  folders in which `package://` names are searched
     `sidecar`       a TOML file with data that the format cannot express, such as the joints that close loops; by
                     default, `<name>.sidecar.toml` in the folder of a URDF, xacro or SDF file
+    `arguments`     values for the arguments that a xacro file declares, by name, in place of their defaults
     `strict`        turns warnings into errors
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
-    options = _options(base, merge_fixed, package_dirs, sidecar)
+    options = _options(base, merge_fixed, package_dirs, sidecar, arguments)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -127,6 +129,9 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
         problem = Problem.of(error.problems[0])
         findings.error("file", 0, "", f"the file has no known format: {problem.what}", problem.remedy)
         return Examination(None, tuple(findings.found))
+    for name, _ in options.arguments if options and reader.name != "xacro" else ():
+        wrong = f"this argument is given, but arguments are for xacro files, and the file is {reader.title}"
+        findings.error("unknown", 0, name, wrong, "Leave it out.")
     system = _read(reader, source, options or Options(repairable=True), findings)
     found = (tuple(findings.found), findings.unlisted)
     return Examination(system, *found, reader.name, findings.document, findings.lines)
@@ -157,6 +162,9 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
         findings.warn(
             "dropped", 0, f"assembly '{system.assembly.name}'", problem, "Save the model as TOML to keep them."
         )
+    if system.automaton is not None and row.name != "toml":
+        problem = f"{row.title} cannot express phases and edges: the robot is written without them"
+        findings.warn("dropped", 0, "automaton", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
         system = replace(system, robot=coupled_drives(system.robot))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
@@ -165,13 +173,24 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
 
 
 def _options(
-    base: Base | None, merge_fixed: bool, package_dirs: Sequence[str | Path], sidecar: str | Path | None
+    base: Base | None,
+    merge_fixed: bool,
+    package_dirs: Sequence[str | Path],
+    sidecar: str | Path | None,
+    arguments: Mapping[str, object] | None = None,
 ) -> Options:
     """The checked arguments of `load`."""
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out to take the base of the file.")
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
-    return Options(base, merge_fixed, tuple(map(Path, folders)), None if sidecar is None else Path(sidecar))
+    beside = None if sidecar is None else Path(sidecar)
+    given = tuple((name, written(value)) for name, value in (arguments or {}).items())
+    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, arguments=given)
+
+
+def written(value: object) -> str:
+    """The value of an argument as xacro reads it: truth values are written in small letters."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def settled(examination: Examination, name: str) -> System:
@@ -251,7 +270,8 @@ def _acting(system: System, findings: Findings) -> System | None:
     if lawless:
         return system
     wrong = _wrong(system)
-    foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
+    named = {problem.name for problem in wrong if problem.kind == "element" and problem.name}
+    foreign = {name for name in named if ("element", name) not in findings.native}
     for problem in wrong:
         if problem.name in foreign:
             left_out = f"{problem.what}; the element is left out"

@@ -41,6 +41,7 @@ class Options:
     `package_dirs`  folders, besides the model's own, in which files may be that the model names; `package://` and
                     `model://` names are searched there
     `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
+    `arguments`     pairs (name, value) for the arguments that a xacro file declares, in place of their defaults
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -49,6 +50,7 @@ class Options:
     package_dirs: tuple[Path, ...] = ()
     sidecar: Path | None = None
     repairable: bool = False
+    arguments: tuple[tuple[str, str], ...] = ()
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:

@@ -1,10 +1,10 @@
 """Expressions in model files: "0.5 * l1", "m1 * l1**2 / 12", "atan2(a, b) - pi / 2".
 
-An expression consists of numbers, names of parameters, + - * / **, brackets, `pi`, and the ops of `vocabulary.ops` as
-functions; operators have the precedence of Python. No text is ever run as Python code. A name is a word, or words
-joined by dots ("q.hip"). Any other name stands between `backquotes`; a backquote inside it is doubled. Constant parts
-become numbers. `written` turns a Value back into text that parses to the same Value. `Parser` can be extended by
-other functions and other spellings (`positions.position_text`, `formats.cagem`).
+An expression consists of numbers, names of parameters, + - * / **, brackets, `pi`, the ops of `vocabulary.ops` as
+functions, and `atan` of one value; operators have the precedence of Python. No text is ever run as Python code. A name
+is a word, or words joined by dots ("q.hip"). Any other name stands between `backquotes`; a backquote inside it is
+doubled. Constant parts become numbers. `written` turns a Value back into text that parses to the same Value. `Parser`
+can be extended by other functions and other spellings (`positions.position_text`, `formats.cagem`).
 
     sum = product (("+" | "-") product)*        sign  = ("+" | "-")* power
     product = sign (("*" | "/") sign)*          power = atom ("**" sign)?
@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)|`(?P<quoted>(?:[^`]|``)+)`"
     r"|(?P<sign>\*\*|[-+*/(),]))"
 )
+ARCTAN = "atan"  # of one argument; it becomes atan2(x, 1)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -229,10 +230,17 @@ class Parser:
         return values
 
     def function(self, token: Token) -> Any:
+        if token.text == ARCTAN:
+            return self.apply("atan2", *self.arguments(token, 1), 1.0)
         op = OPS.get(self.other_names.get(token.text, token.text))
         if op is None:
-            self.no_function(token, (*OPS, *self.other_names))
+            self.no_function(token, self.functions)
         return self.apply(op.name, *self.arguments(token, op.arity))
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of all functions."""
+        return (*OPS, ARCTAN, *self.other_names)
 
     def no_function(self, token: Token, known: Collection[str]) -> NoReturn:
         """Raises the error for an unknown function; `known` are the names of all functions."""

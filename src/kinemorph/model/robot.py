@@ -97,9 +97,14 @@ class Robot(Shown):
         loops += f", {counted(len(self.couplings), 'coupling')}" if self.couplings else ""
         bodies = counted(len(self.bodies), "body", "bodies")
         if self.driven:  # position matrices put massless bodies between their factors
-            heavy = sum(evaluate(body.mass) != 0.0 for body in self.bodies)
-            bodies = f"{counted(heavy, 'body', 'bodies')}, {len(self.bodies) - heavy} massless"
+            heavy = len(self.bodies) - self.massless
+            bodies = f"{counted(heavy, 'body', 'bodies')}, {self.massless} massless"
         return f"<Robot '{self.name}': {bodies}, {counted(len(self.joints), 'joint')}, {self.nv} dof{loops}>"
+
+    @cached_property
+    def massless(self) -> int:
+        """The number of bodies without mass of a robot with driven joints, otherwise 0."""
+        return sum(evaluate(body.mass) == 0.0 for body in self.bodies) if self.driven else 0
 
     @cached_property
     def nq(self) -> int:

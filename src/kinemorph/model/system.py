@@ -6,6 +6,7 @@ Elements are frozen data (springs, contacts, motors, controllers); the laws that
 
 from __future__ import annotations
 
+import math
 import operator
 from collections import Counter
 from collections.abc import Iterable
@@ -50,6 +51,7 @@ class Settings:
     v: tuple[float, ...] = ()
     duration: float = 10.0  # [s]
     sample: float = 0.01  # time between stored states [s]
+    max_step: float = math.inf  # the longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
 
 
@@ -83,6 +85,9 @@ class System(Shown, Fixed):
             if not 0.0 < value < np.inf:
                 found = f"{what} is {value} s, expected a finite time above 0"
                 problems.append(Problem("settings", "", found, "Give a positive number of seconds.", what))
+        if not self.settings.max_step > 0.0:
+            found = f"max_step is {self.settings.max_step} s, expected a time above 0"
+            problems.append(Problem("settings", "", found, "Give a positive number of seconds.", "max_step"))
         if self.settings.loops not in LOOP_METHOD_NAMES:
             found = f"loops is {self.settings.loops!r}, expected one of {listed(LOOP_METHOD_NAMES)}"
             hint = did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES).strip()

@@ -101,7 +101,7 @@ def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting
     the time alone. Forces of constraints are part of `driven_power`.
     """
     every = found.every
-    if every is None or not loaded.dynamics.robot.is_timed:
+    if not loaded.dynamics.robot.is_timed:
         return 0.0
     needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
     applied = summed(found.explicit, found.damped)
@@ -176,8 +176,7 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
         return solved(loaded, ready, at, acting(loaded, ready, at))
 
     def accelerations() -> Sequence[Any]:
-        a, every = solution().a, loaded.all_joints(tree, at)
-        return a if every is None else every.accelerations(a)
+        return loaded.all_joints(tree, at).accelerations(solution().a)
 
     def reactions() -> Mapping[str, Sequence[Any]]:
         found = wrenches(loaded, at, solution().a)
@@ -217,10 +216,9 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     if not multipliers:
         return {}
     nv, every = tree.nv, loaded.all_joints(tree, at)
-    q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    moved = at._replace(q=[*q, *at_rest], v=[*v, *standing])
+    moved = at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing])
     J = conditions_at(loaded, loose, moved, bias=False).J
     if loaded.rigid:  # rows of contacts that slide are asleep, their friction is not
         J, points = list(J), rigid_rows(loaded, loose, moved, bias=False)
@@ -340,7 +338,7 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
         locked = k in loaded.locked
         left.append(z[k] if locked else minus(unmet[k], dot(column, forces)))
         moving.append(0.0 if locked else plus(now.v[k], dot(column[: len(rows.phi)], pushes)))
-    left += sub(z[nv:], extra_rates(loaded, now, found, driven_power(forces, rows)))
+    left += sub(z[nv:], extra_rates(loaded, ready, now, found, driven_power(forces, rows)))
     return {"moving": moving, "left": left, "phi": rows.phi, "rate": rows.rate}
 
 

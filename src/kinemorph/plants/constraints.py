@@ -17,7 +17,6 @@ from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
-from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -86,18 +85,17 @@ def conditions(
     `bias`      whether `gamma` and `driven` are computed
     `near`      a row that differs from others by less than this share of its length is redundant, even where phi is 0
     """
-    every = None if tree.driving is None else AllJoints(tree.driving.at_time(t), q, v)
-    joints = (q, v) if every is None else (every.q, every.v)
+    every = tree.at_time(t).all_joints(q, v)
     J, sizes, phi = (
-        closures.constraint_jacobian(tree, joints[0]),
-        closures.constraint_sizes(tree, joints[0]),
-        closures.constraint_error(tree, joints[0]),
+        closures.constraint_jacobian(tree, every.q),
+        closures.constraint_sizes(tree, every.q),
+        closures.constraint_error(tree, every.q),
     )
-    rate = [dot(row, joints[1]) for row in J]
-    gamma = closures.constraint_bias(tree, *joints) if bias else []
+    rate = [dot(row, every.v) for row in J]
+    gamma = closures.constraint_bias(tree, every.q, every.v) if bias else []
     driven: list[S] = [0.0] * len(J) if bias else []
     own = J
-    if every is not None and J:
+    if tree.driving is not None and J:
         own = every.columns(J)
         gamma = every.less_bias(J, gamma) if bias else []
         driven = [minus(one, dot(row, v)) for one, row in zip(rate, own, strict=True)] if bias else []

@@ -36,7 +36,6 @@ def driven_units(robot: Robot) -> dict[str, str]:
 
 def _entry(loaded: LoadedRobot, group: str, k: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
     every = loaded.all_joints(loaded.tree(p, t), Instant(t, q, v, x, m, u, p))
-    assert every is not None
     return (every.q if group == "q" else every.v)[k]
 
 

@@ -31,8 +31,8 @@ class Acting(NamedTuple):
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
-    stiff: Mapping[int, Stiff] = {}  # forces that are kept apart, by the index of their element
-    every: AllJoints | None = None  # None if no joint is driven, so that all joints have coordinates in q
+    stiff: Mapping[int, Stiff]  # forces that are kept apart, by the index of their element
+    every: AllJoints
 
     @property
     def tau(self) -> list[Any]:
@@ -47,7 +47,7 @@ class Acting(NamedTuple):
 
     def of_state(self, forces: Sequence[Any]) -> Sequence[Any]:
         """The generalized forces (nv,) of the state, from forces on all joints, driven ones included."""
-        return forces if self.every is None else self.every.forces(forces)
+        return self.every.forces(forces)
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
@@ -82,11 +82,13 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     """All generalized forces, shape (nv,), including the contribution of loads on links."""
     if not found.elements.loads:
         return found.tau
-    q, v = (at.q, at.v) if found.every is None else (found.every.q, found.every.v)
-    return summed(found.tau, found.of_state(generalized(Motions(tree.of_joints, q, v), found.elements.loads)))
+    motions = Motions(tree.of_joints, found.every.q, found.every.v)
+    return summed(found.tau, found.of_state(generalized(motions, found.elements.loads)))
 
 
-def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0, lost: Any = 0.0) -> list[Any]:
+def extra_rates(
+    loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, driven: Any = 0.0, lost: Any = 0.0
+) -> list[Any]:
     """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
 
     The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
@@ -100,8 +102,8 @@ def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0
     rates = [*rates, *found.elements.rates]
     if loaded.account:
         rates += [
-            plus(power(found.pushed, at.v) + found.elements.supplied, driven),
-            plus(found.elements.dissipated - power(found.damped, at.v if found.every is None else found.every.v), lost),
+            plus(power(tree, found.pushed, at.v) + found.elements.supplied, driven),
+            plus(found.elements.dissipated - power(tree, found.damped, found.every.v), lost),
         ]
     return rates
 
@@ -111,9 +113,9 @@ def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     return [one + other for one, other in zip(a, b, strict=True)]
 
 
-def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
-    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product."""
-    return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
+def power(tree: Tree, forces: Sequence[Any], v: Sequence[Any]) -> Any:
+    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product, over all limbs."""
+    return tree.total(enumerate(force * rate for force, rate in zip(forces, v, strict=True)))
 
 
 # ── laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

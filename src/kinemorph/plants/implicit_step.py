@@ -59,14 +59,14 @@ class StepStart:
     """The start of a step: the configuration `base` (nq,), v (nv,) with 0 for locked velocities, and x (nx,).
 
     For a centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
-    `half_moved`. `every` has all joints at (base, v) if some are driven.
+    `half_moved`. `every` has all joints at (base, v).
     """
 
     base: Sequence[Any]
     v: Sequence[Any]
     x: Sequence[Any]
-    first: Sequence[Any] | None = None
-    every: AllJoints | None = None
+    first: Sequence[Any] | None
+    every: AllJoints
 
 
 def implicit_step(
@@ -89,11 +89,10 @@ def implicit_step(
     for constraints, for driven joints, and for forces between two links that both move.
     """
     every, nv = start.every, space.nv
-    q, v = (start.base, start.v) if every is None else (every.q, every.v)
     ends = implicit_accelerations(
-        *(tree.of_joints, q, v, acting.tau, h, acting.points, acting.joints, acting.pairs),
+        *(tree.of_joints, every.q, every.v, acting.tau, h, acting.points, acting.joints, acting.pairs),
         passes=passes,
-        guess=guess if every is None or guess is None else every.accelerations(guess),
+        guess=None if guess is None else every.accelerations(guess),
         wrenches=acting.wrenches,
         locked=locked,
         centered=start.first is not None,

@@ -68,6 +68,7 @@ class Laws:
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
     time_step: Law | None = None  # (instant, h) -> s after a step; None without rigid contacts
+    missing: bool = False  # whether `implicit` also tells the force that contacts lack
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name
     # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state

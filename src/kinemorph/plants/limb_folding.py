@@ -2,8 +2,9 @@
 
 Six legs with the same joints, a motor on each and a foot on the ground are one leg six times. `folded` finds that out
 by names: elements of a limb name its bodies, frames and joints, and each other; except for names and numbers they are
-the same as those of the first limb. The small system is then a robot with one limb of each kind and its elements,
-and its laws are those of any plant, on the tree of `limb_lanes`, which has the numbers of each limb in tables.
+the same as those of the first limb. A controller of all joints is divided into one for each limb. The small system is
+then a robot with one limb of each kind and its elements, and its laws are those of any plant, on the tree of
+`limb_lanes`, which has the numbers of each limb in tables.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.codegen.graphs.program import Program
@@ -21,9 +22,10 @@ from kinemorph.codegen.loops.splitting import CopiesMeet, Spot
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.limb_lanes import Spread, as_q, as_v, common, each, faster_of, limb_program
 from kinemorph.frozen import kept_with
+from kinemorph.mechanics.elements.division import divided
 from kinemorph.mechanics.elements.ensemble import Member, ensemble
-from kinemorph.mechanics.elements.law import ElementLaw
-from kinemorph.mechanics.trees.limbs import Limbs, like_limbs
+from kinemorph.mechanics.elements.law import ElementLaw, law_of
+from kinemorph.mechanics.trees.limbs import Limbs, kept_places, like_limbs
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Attachment, Tree
 from kinemorph.model.joint import Joint
@@ -35,7 +37,7 @@ from kinemorph.plants.user_laws import Law
 
 Owner = tuple[int, int]  # a limb: the number of its kind, and its number among limbs of that kind
 NUMBERS = ("t", "h")  # groups of one number
-GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch")
+GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch", "driven")
 
 
 class _Unlike(Exception):
@@ -84,11 +86,12 @@ class Folded:
         `rows` has, for each kind of limb, the poses of these bodies and frames: 9 entries of R and 3 of p [m] each.
         """
         found = dict(one.attachments)
-        for kind, names, row, first in zip(self.limbs, self.attached, rows, one.sums, strict=True):
+        kept = kept_places(self.tree, self.limbs)[0]
+        for names, row in zip(self.attached, rows, strict=True):
             for k, name in enumerate(names):
                 x = row[12 * k : 12 * k + 12]
                 pose = Pose((tuple(x[:3]), tuple(x[3:6]), tuple(x[6:9])), tuple(x[9:]))
-                found[name] = Attachment(self.tree.attachments[name].link - kind.first + first, pose)
+                found[name] = Attachment(kept.index(self.tree.attachments[name].link), pose)
         return replace(one, attachments=found)
 
 
@@ -108,10 +111,10 @@ def with_limbs_abreast(
 def folded(loaded: LoadedRobot) -> Folded | None:
     """The system with one limb of each kind; None where there are no similar limbs, or where a law reads all limbs."""
     dynamics, added = loaded.dynamics, loaded.added
-    laws = added.forces is not None or added.state_rates is not None or loaded.account
+    laws = added.forces is not None or added.state_rates is not None
     if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:
         return None
-    if dynamics.robot.driven:
+    if dynamics.robot.is_timed or loaded.elements.automaton is not None:
         return None
     tree = loaded.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
@@ -126,13 +129,25 @@ def folded(loaded: LoadedRobot) -> Folded | None:
 # ── comparing limbs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class _Part(NamedTuple):
+    """An element, or the part of an element for one limb, and the indices of its states, memory and inputs."""
+
+    element: Any
+    x: list[int]
+    m: list[int]
+    u: list[int]
+
+
+Group = tuple[int, list[_Part]]  # the kind of limb, and corresponding parts, one for each limb; or a single element
+
+
 class _Folding:
     """Makes the system with one limb of each kind; raises _Unlike where limbs of a kind differ too much."""
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, limbs: Sequence[Limbs]) -> None:
         self.tree, self.limbs, self.pushed = tree, tuple(limbs), loaded.added.pushed
         self.robot, self.formulation = loaded.dynamics.robot, loaded.dynamics.formulation
-        self.ensemble = loaded.elements
+        self.ensemble, self.account = loaded.elements, loaded.account
         self.first: dict[str, str] = {}  # name on a limb -> the corresponding name on the first limb of its kind
         self.owner: dict[str, Owner] = {}  # name of a body, frame, joint or element -> the limb it belongs to
         self.parameters: list[list[Parameter]] = [[] for _ in limbs]
@@ -144,13 +159,19 @@ class _Folding:
         robot = self._small_robot()
         small = [self._merged_element(group) for group in groups]
         cast = ensemble(robot, small)
-        spreads = self._spreads([[self.ensemble.members[k] for k in group] for group in groups])
+        spreads = self._spreads(groups)
+        kept = kept_places(self.tree, self.limbs)[0]
+        limb_of = {
+            index: kept.index(self.limbs[kind].first) for index, (kind, group) in enumerate(groups) if len(group) > 1
+        }
         parameters = tuple(parameter for kind in self.parameters for parameter in kind)
         added = Additions(inputs=robot.nv if self.pushed else 0, pushed=self.pushed)
         return Folded(
             self.tree,
             self.limbs,
-            LoadedRobot(Dynamics(robot, self.formulation), cast, parameters, added),
+            LoadedRobot(
+                Dynamics(robot, self.formulation), cast, parameters, added, account=self.account, limb_of=limb_of
+            ),
             tuple(tuple(x for row in zip(*columns, strict=True) for x in row) for columns in self.values),
             tuple(tuple(names) for names in attached),
             tuple(tuple(self._poses(kind, names)) for kind, names in zip(self.limbs, attached, strict=True)),
@@ -162,17 +183,17 @@ class _Folding:
     def _name_parts(self, number: int) -> list[str]:
         """Records the names of bodies, frames and joints on limbs of a kind; returns bodies and frames of the first."""
         kind, attachments = self.limbs[number], self.tree.attachments
-        size = len(kind.links[0])
         bodies = {*self.robot.body_names}
         rows: list[list[tuple[str, int, str]]] = [[] for _ in range(kind.count)]  # (what, link, name) of each limb
         for name, at in attachments.items():
-            if kind.first <= at.link < kind.others.stop:
-                limb, link = divmod(at.link - kind.first, size)
+            if at.link in kind.owners:
+                limb, link = kind.owners[at.link]
                 rows[limb].append(("body" if name in bodies else "frame", link, name))
         for joint in self.robot.joints:
-            link = attachments[joint.child].link - kind.first
-            if 0 <= link < size * kind.count:
-                rows[link // size].append((joint.kind, link % size, joint.name))
+            carried = attachments[joint.child].link
+            if carried in kind.owners:
+                limb, link = kind.owners[carried]
+                rows[limb].append((joint.kind, link, joint.name))
         for row in rows:
             row.sort(key=lambda entry: entry[:2])
         for limb, row in enumerate(rows):
@@ -196,39 +217,85 @@ class _Folding:
 
     # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _groups(self) -> list[list[int]]:
-        """The indices of elements in groups, in the order of the small system.
+    def _groups(self) -> list[Group]:
+        """The elements in groups, each with the kind of their limbs, in the order of the small system.
 
-        There is a group for each element outside limbs, and one for each set of corresponding elements of limbs.
+        There is a group for each element outside limbs, one for each set of corresponding elements of limbs, and one
+        for the parts of each element that is divided.
         """
         elements = [member.element for member in self.ensemble.members]
         owners: dict[int, Owner] = {}
+        groups: dict[int, Group] = {}
         known = -1
         while known != len(owners):  # elements that name elements that name limbs ...
             known = len(owners)
             for index, element in enumerate(elements):
                 named = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
                 if len(named) > 1:
-                    raise _Unlike
-                if named:
+                    groups[index] = self._divided(index)
+                elif named:
                     (owners[index],) = named
                     if self.owner.setdefault(element.name, owners[index]) != owners[index]:
                         raise _Unlike
-        if any(self._spans(member) for index, member in enumerate(self.ensemble.members) if index not in owners):
+        if any(
+            self._spans(member)
+            for index, member in enumerate(self.ensemble.members)
+            if index not in owners and index not in groups
+        ):
             raise _Unlike
         of_limbs: dict[Owner, list[int]] = {}
         for index, owner in owners.items():
             of_limbs.setdefault(owner, []).append(index)
-        groups = {index: [index] for index in range(len(elements)) if index not in owners}
+        for index in range(len(elements)):
+            if index not in owners and index not in groups:
+                groups[index] = (0, [self._part(index)])
         for number, kind in enumerate(self.limbs):
             rows = [sorted(of_limbs.get((number, limb), [])) for limb in range(kind.count)]
             if len({*map(len, rows)}) > 1:
                 raise _Unlike
             for group in zip(*rows, strict=True):
-                groups[group[0]] = list(group)
+                groups[group[0]] = (number, [self._part(index) for index in group])
                 for limb, index in enumerate(group):
                     self._learn(elements[index].name, elements[group[0]].name, (number, limb))
         return [groups[index] for index in sorted(groups)]
+
+    def _divided(self, index: int) -> Group:
+        """The parts of an element that names all limbs of one kind, a part for each limb."""
+        element, law, *_ = self.ensemble.members[index]
+        fields = [getattr(element, name) for name in law.per_joint(element)]
+        rows = [values for values in fields if fields and len(values) == len(fields[0])]
+        owners = [{self._owner(text) for text in _texts(entries)} - {None} for entries in zip(*rows, strict=True)]
+        if not owners or any(len(named) != 1 for named in owners):
+            raise _Unlike
+        limbs = [named.pop() for named in owners]
+        kinds = {owner[0] for owner in limbs if owner is not None}
+        if len(kinds) > 1:
+            raise _Unlike
+        (kind,) = kinds
+        counts = range(self.limbs[kind].count)
+        parts = divided(
+            element, law, [[k for k, owner in enumerate(limbs) if owner == (kind, limb)] for limb in counts]
+        )
+        if parts is None:
+            raise _Unlike
+        return kind, [self._part(index, part) for part in parts]
+
+    def _part(self, index: int, part: Any = None) -> _Part:
+        """An element, or a part of it, with the indices of its states, memory and inputs, which are found by name."""
+        element, law, x, m = self.ensemble.members[index]
+        part = element if part is None else part
+
+        def among(slots: Any) -> list[int]:
+            names = [slot.name for slot in slots(element)]
+            return [names.index(slot.name) for slot in slots(part)]
+
+        wanted = {slot.name for slot in law.inputs(part)}
+        return _Part(
+            part,
+            [x + k for k in among(law.states)],
+            [m + k for k in among(law.memory)],
+            [k for k, (owner, name) in enumerate(self.ensemble.open_inputs) if owner == index and name in wanted],
+        )
 
     def _spans(self, member: Member) -> bool:
         """Whether an element whose data name no limb acts on limbs all the same, as additional gravity does.
@@ -251,12 +318,13 @@ class _Folding:
                 return text.replace(name, self.first[name], 1)
         return text
 
-    def _merged_element(self, group: Sequence[int]) -> Any:
+    def _merged_element(self, group: Group) -> Any:
         """The element of the first limb, with parameters in place of numbers in which limbs differ."""
-        elements = [self.ensemble.members[index].element for index in group]
-        if len(group) == 1:
+        kind, parts = group
+        elements = [part.element for part in parts]
+        if len(parts) == 1:
             return elements[0]
-        return self._merged(elements, self.owner[elements[0].name][0], elements[0].name, numeric=False)
+        return self._merged(elements, kind, elements[0].name, numeric=False)
 
     def _merged(self, values: Sequence[Any], kind: int, name: str, *, numeric: bool) -> Any:
         """The common value of all limbs; names are those of the first limb, different numbers become a parameter.
@@ -271,12 +339,13 @@ class _Folding:
                 raise _Unlike
             return one
         if is_dataclass(one) and not isinstance(one, type):
+            split = law_of(one).per_joint(one) if hasattr(one, "joints") else ()
             members = {
                 field.name: self._merged(
                     [getattr(value, field.name) for value in values],
                     kind,
                     f"{name}.{field.name}",
-                    numeric=numeric or "Value" in str(field.type) or "Vector" in str(field.type),
+                    numeric=numeric or "Value" in str(field.type) or "Vector" in str(field.type) or field.name in split,
                 )
                 for field in fields(one)
             }
@@ -325,45 +394,35 @@ class _Folding:
 
     # ── arrays ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _spreads(self, groups: Sequence[Sequence[Member]]) -> dict[str, Spread]:
+    def _spreads(self, groups: Sequence[Group]) -> dict[str, Spread]:
         whole = self.ensemble
         along_v = as_v(self.tree, self.limbs)
-        x = self._along(groups, len(whole.states), lambda member: (member.x, len(member.law.states(member.element))))
-        m = self._along(groups, len(whole.memory), lambda member: (member.m, len(member.law.memory(member.element))))
-        u = along_v
-        if not self.pushed:
-            numbers = {id(member.element): index for index, member in enumerate(whole.members)}
-            open_ = [index for index, _ in whole.open_inputs]
-            u = self._along(
-                groups,
-                len(open_),
-                lambda member: (
-                    next((k for k, index in enumerate(open_) if index == numbers[id(member.element)]), 0),
-                    open_.count(numbers[id(member.element)]),
-                ),
-            )
+        x = self._along(groups, len(whole.states), lambda part: part.x)
+        if self.account:
+            x = x + common(2)
+        m = self._along(groups, len(whole.memory), lambda part: part.m)
+        u = along_v if self.pushed else self._along(groups, len(whole.open_inputs), lambda part: part.u)
         base = as_q(self.tree, self.limbs)
         return {
             **{"t": common(1), "h": common(1), "base": base, "s": along_v + along_v + x},
             **{"m": m, "u": u, "p": common(0), "v": along_v, "guess": along_v},
         }
 
-    def _along(
-        self, groups: Sequence[Sequence[Member]], size: int, share: Callable[[Member], tuple[int, int]]
-    ) -> Spread:
-        """The layout of an array with entries for each element: share(member) = (first index, number of entries)."""
+    def _along(self, groups: Sequence[Group], size: int, share: Callable[[_Part], list[int]]) -> Spread:
+        """The layout of an array with entries for each element: share(part) are the indices of the entries."""
         spots: list[Spot] = []
-        for group in groups:
-            shares = [share(member) for member in group]
-            start, length = shares[0]
-            if len(group) == 1:
-                spots += map(Spot, range(start, start + length))
+        for kind, parts in groups:
+            shares = [share(part) for part in parts]
+            if len(parts) == 1:
+                spots += map(Spot, shares[0])
                 continue
-            stride = shares[1][0] - start
-            if any(one != (start + k * stride, length) for k, one in enumerate(shares)):
+            if len({*map(len, shares)}) > 1:
                 raise _Unlike
-            kind = self.owner[group[0].element.name][0]
-            spots += [Spot(place, kind, stride) for place in range(start, start + length)]
+            for places in zip(*shares, strict=True):
+                stride = places[1] - places[0]
+                if any(place != places[0] + k * stride for k, place in enumerate(places)):
+                    raise _Unlike
+                spots.append(Spot(places[0], kind, stride))
         return Spread(size, tuple(spots))
 
 

@@ -9,6 +9,7 @@ The order of values in x, u and p is:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,6 +57,7 @@ class LoadedRobot(Fixed):
     loops: LoopMethod = field(default_factory=Projection)
     dependent: tuple[float, ...] | None = None  # 1 for velocities that depend on others; None where a run chooses
     prepared_tree: Tree | None = None  # used for all parameters, in place of the robot's own; see `limb_folding`
+    limb_of: Mapping[int, int] = field(default_factory=dict)  # element -> a link of its limb, which represents several
 
     @property
     def nq(self) -> int:
@@ -72,7 +74,8 @@ class LoadedRobot(Fixed):
     @cached_property
     def bare(self) -> Tree:
         """The links at nominal parameters whose joints have coordinates in q: they suffice to move configurations."""
-        return resolve(self.dynamics.robot).of_state if self.prepared_tree is None else self.prepared_tree
+        tree = resolve(self.dynamics.robot) if self.prepared_tree is None else self.prepared_tree
+        return tree.of_state
 
     def tree(self, p: Any, t: Any = 0.0) -> Tree:
         """The tree of links at parameters p and the time t, on which driven joints may depend."""
@@ -129,12 +132,21 @@ class LoadedRobot(Fixed):
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         every = self.all_joints(tree, at)
-        q, v = (at.q, at.v) if every is None else (every.q, every.v)
-        return SystemInstant(self.elements, tree.of_joints, at.t, q, v, own, at.m, u, self.lookup(at.p), *later)
+        known = (own, at.m, u, self.lookup(at.p), *later)
+        return SystemInstant(
+            self.elements, tree.of_joints, at.t, every.q, every.v, *known, sums=self.element_sums(tree)
+        )
 
-    def all_joints(self, tree: Tree, at: Instant) -> AllJoints | None:
-        """The coordinates and velocities of all joints at an instant; None if no joint is driven."""
-        return None if tree.driving is None else AllJoints(tree.driving.at_time(at.t), at.q, at.v)
+    def element_sums(self, tree: Tree) -> dict[int, Callable[[Any], Any]]:
+        """For each element of a limb that represents several limbs: the function that sums a scalar over all of them.
+
+        The keys are indices of members.
+        """
+        return {index: tree.link_sums[link] for index, link in self.limb_of.items()}
+
+    def all_joints(self, tree: Tree, at: Instant) -> AllJoints:
+        """The coordinates and velocities of all joints at an instant."""
+        return tree.at_time(at.t).all_joints(at.q, at.v)
 
     def user_groups(self, at: Instant) -> dict[str, Any]:
         """The values that user laws may read, by name, with normalized quaternions."""

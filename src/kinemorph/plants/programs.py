@@ -286,6 +286,9 @@ class Plant(Fixed, Shown):
         (nv,) is the first guess of the accelerations for step 0; each further step uses those of the step before it.
         `passes` is the number of linearizations of stiff forces in a step. With `centered`, other forces are evaluated
         at the middle of a step, not at its start. Raises UnsupportedError where the plant is not a robot.
+
+        Where the plant accounts for the energy of contacts (`laws.missing`), there is a third output `missing` (n,): if
+        an entry is above 0 [N], contacts made energy in that step, and it should be repeated with `a` as guess.
         """
         _ = self.implicit_law
 
@@ -295,14 +298,16 @@ class Plant(Fixed, Shown):
             for share in shares:
                 rows.append(laws.implicit(at, share * h, guess, passes, centered))
                 guess = rows[-1][1]
-            return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            found = {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+            return found | ({"missing": [row[2] for row in rows]} if laws.missing else {})
 
         made, key, n = self._implicit_steps, (passes, shares, centered), len(shares)
         if key not in made:
             name = f"{'centered' if centered else 'implicit'}_step_{passes}"
-            outputs = {"out": f"{n} ns", "a": f"{n} nv"}
+            outputs = {"out": f"{n} ns", "a": f"{n} nv"} | ({"missing": f"{n}"} if self.laws.missing else {})
             program = self.traced(name, partial(steps, self.laws), "t base s h guess:nv m u p", outputs)
-            made[key] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
+            groups = {"out": ("s",) * n, "a": ("v",) * n} | ({"missing": ("h",) * n} if self.laws.missing else {})
+            made[key] = self._for_one(program, steps, groups)  # `missing` are plain numbers, as h is
         return made[key]
 
     @cached_property

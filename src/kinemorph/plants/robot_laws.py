@@ -14,12 +14,12 @@ from functools import partial
 from itertools import count, islice
 from typing import Any, TypeVar
 
-from kinemorph.algebra.scalar import is_zero, minus, plus
+from kinemorph.algebra.scalar import is_zero, minus, plus, times
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
-from kinemorph.mechanics.elements.law import Effort
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
@@ -27,7 +27,7 @@ from kinemorph.mechanics.steps.pair_forces import PairForce, couples
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
-from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
 from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
@@ -52,7 +52,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
-        stiff: acted_on and not constrained and not loaded.dynamics.robot.driven,
+        stiff: acted_on and not constrained,
         powers: acted_on,
         time_step: bool(loaded.rigid),
         constrained_motion.reactions: True,
@@ -63,7 +63,8 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.stabilized: constrained,
     }
     laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
-    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), **laws)
+    tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
+    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), missing=tells, **laws)
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
@@ -83,7 +84,7 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
         now, drifting = now._replace(v=summed(now.v, slow)), summed(now.v, fast)
     found = acting(loaded, ready, now)
     solved = constrained_motion.solved(loaded, ready, now, found)
-    rates = extra_rates(loaded, now, found, solved.supplied, solved.lost)
+    rates = extra_rates(loaded, ready, now, found, solved.supplied, solved.lost)
     return [*charts.local_rate(loaded.bare, at.s[: loaded.nv], drifting), *solved.a, *rates]
 
 
@@ -107,7 +108,7 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
         unmet = constrained_motion.unmet_forces(loaded, ready, now, a, found)
         driven = constrained_motion.drive_power(loaded, ready, a, found)
     left = [z[k] if k in loaded.locked else entry for k, entry in enumerate(unmet)]
-    return [*left, *sub(z[nv:], extra_rates(loaded, now, found, driven, lost))]
+    return [*left, *sub(z[nv:], extra_rates(loaded, ready, now, found, driven, lost))]
 
 
 def place(loaded: LoadedRobot, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
@@ -133,8 +134,10 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
-) -> tuple[list[Any], list[Any]]:
-    """The state s = [w, v, x] after a step of h [s], and its accelerations; see `implicit_step`.
+) -> tuple[list[Any], list[Any], Any]:
+    """The state s = [w, v, x] after a step of h [s], its accelerations, and the force [N] that contacts lack.
+
+    See `implicit_step`. A robot without an account of its energy does not compute the latter: it is 0.
 
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.
@@ -155,10 +158,10 @@ def implicit(
         [*dampers, *(force for one in stiff for force in one.joints)],
         [pair for one in stiff for pair in one.pairs],
         found.elements.loads,
-        extra_rates(loaded, now, found),
+        extra_rates(loaded, ready, now, found),
     )
     under, solver = None, None
-    if loaded.constrained or found.every is not None or any(map(couples, during.pairs)):
+    if loaded.constrained or tree.driving is not None or any(map(couples, during.pairs)):
         solver = _Solver(loaded, ready, now, found.every)
         under = Under(solver.masses, solver)
     start = StepStart(base, now.v, now.x, first, found.every)
@@ -172,46 +175,60 @@ def implicit(
         for k, rate in enumerate(rates or (), loaded.added.states + first_state):
             after[2 * nv + k] = now.x[k] + h * rate
     if loaded.account:
-        supplied, dissipated = _stiff_powers(found, ends, world.efforts, len(dampers))
+        supplied, dissipated = _stiff_powers(ready, found, ends, world, [damper.velocity for damper in dampers])
         # forces of the start were accounted for at the velocities there; they act at the mean velocities
-        supplied = plus(supplied, power(during.tau, sub(mean, world.v)))
+        supplied = plus(supplied, power(ready, during.tau, sub(mean, world.v)))
         if solver is not None:
             supplied = plus(supplied, solver.driven)
         if loaded.dynamics.robot.is_timed:  # with all forces at the start of the step
             everything = acting(loaded, ready, now)
             supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a[:nv]
+    return after, ends.a[:nv], _missing_force(found, ends, world) if loaded.account else 0.0
 
 
-def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:
+def _missing_force(found: Acting, ends: Ends, world: SystemInstant) -> Any:
+    """The force [N] that contacts lack: above 0 where they made energy, and the step needs a further pass."""
+    points, _, pairs = (iter(accounts) for accounts in ends.accounts)
+    terms = []
+    for index, stiff in found.stiff.items():
+        own = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))]
+        terms.append((world.sums.get(index), sum((account.missing for account in own), 0.0)))
+    return over_limbs(terms)
+
+
+def _stiff_powers(
+    tree: Tree, found: Acting, ends: Ends, world: SystemInstant, dampers: Sequence[int]
+) -> tuple[Any, Any]:
     """The power (supplied, dissipated) [W] over a step of the forces that are evaluated at the end of the step.
 
-    The first `dampers` forces along joints are joint damping. If an element has no supply, its loss is the power that
-    its forces take from the robot and that it does not store. If it has a supply, its loss is that at the start of the
-    step, and the supply also covers the difference between the power of its forces over the step and at its start.
+    The first forces along joints are joint damping, along the velocities `dampers` (indices). If an element has no
+    supply, its loss is the power that its forces take from the robot and that it does not store. If it has a supply,
+    its loss is that at the start of the step, and the supply also covers the difference between the power of its forces
+    over the step and at its start.
     """
     points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
     numbers = count()
-    supplied: Any = 0.0
-    dissipated: Any = -sum((account.power for account in islice(joints, dampers)), 0.0)
+    damped = [account.power for account in islice(joints, len(dampers))]
+    supplied: list[tuple[Any, Any]] = []  # terms of `over_limbs`
+    dissipated: list[tuple[Any, Any]] = [(None, -tree.total(zip(dampers, damped, strict=True)))]
     passive: set[int] = set()  # the numbers of points of elements without a supply
     for index, stiff in found.stiff.items():
         at_points = list(islice(points, len(stiff.points)))
         mine = set(islice(numbers, len(stiff.points)))
         others = [*islice(joints, len(stiff.joints)), *islice(pairs, len(stiff.pairs))]
-        effort = efforts[index]
+        effort, total = world.efforts[index], world.sums.get(index)
         own = [*at_points, *others]
         if is_zero(effort.supplied):
             passive |= mine
-            dissipated = minus(dissipated, sum((account.power for account in others), 0.0))
-            dissipated = minus(dissipated, sum((account.storing for account in own), 0.0))
+            lost = plus(sum((account.power for account in others), 0.0), sum((account.storing for account in own), 0.0))
+            dissipated.append((total, minus(0.0, lost)))
         else:
-            dissipated = plus(dissipated, effort.dissipated)
+            dissipated.append((total, effort.dissipated))
             # for most laws both terms of this difference are the same expression, and cost nothing
             extra = minus(effort.supplied, sum((account.at_start for account in own), 0.0))
-            supplied = plus(supplied, plus(sum((account.power for account in own), 0.0), extra))
-    return supplied, minus(dissipated, ends.power_at(passive))
+            supplied.append((total, plus(sum((account.power for account in own), 0.0), extra)))
+    return over_limbs(supplied), minus(over_limbs(dissipated), ends.power_at(passive))
 
 
 class _Solver:
@@ -221,10 +238,10 @@ class _Solver:
     [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
-    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints | None) -> None:
+    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints) -> None:
         self.tree, self.nv, self.driven, self.every = tree, loaded.nv, 0.0, every
         formulation = FORMULATIONS[loaded.dynamics.formulation]
-        self.masses = formulation.mass_matrix(tree.of_joints, now.q if every is None else every.q)
+        self.masses = formulation.mass_matrix(tree.of_joints, every.q)
         self.rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
         self.conditions = None
         if loaded.constrained:
@@ -234,19 +251,23 @@ class _Solver:
     def __call__(self, M: Any, rest: Any, soft: Any) -> Sequence[Any]:
         """The accelerations of all joints."""
         every = self.every
-        if every is not None:
-            rest = every.forces(sub(rest, [dot(row, every.g) for row in M]))
-            M, soft = every.masses(M), every.columns(soft)
+        rest = every.forces(sub(rest, [self._of_row(i, row, every.g) for i, row in enumerate(M)]))
+        M, soft = every.masses(M), every.columns(soft)
         found = constrained_dynamics(*softened(branch_factor(self.tree, M), rest, self.rows, soft))
         if self.conditions is not None:
             own = found.multipliers[len(soft) : len(soft) + len(self.conditions.rate)]
             self.driven = constrained_motion.driven_power(own, self.conditions)
-        a = found.a[: self.nv]
-        return a if every is None else every.accelerations(a)
+        return every.accelerations(found.a[: self.nv])
+
+    def _of_row(self, i: int, row: Sequence[Any], g: Sequence[Any]) -> Any:
+        """Row i of M times g; what limbs add to the row of an axis that carries them is summed over all limbs."""
+        if i in self.tree.velocity_sums:
+            return dot(row, g)
+        return self.tree.total(enumerate(times(x, y) for x, y in zip(row, g, strict=True)))
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
-    """The tree, and the stiff forces of elements on it by name."""
+    """The tree of all joints, and the stiff forces of elements on it by name."""
     tree = loaded.tree(at.p, at.t)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
@@ -256,7 +277,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)
         pairs |= _numbered(name, stiff.pairs)
-    return tree, StiffByName(points, joints, pairs)
+    return tree.of_joints, StiffByName(points, joints, pairs, loaded.all_joints(tree, at))
 
 
 def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:

@@ -22,6 +22,7 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
+from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
@@ -39,6 +40,13 @@ from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
+
+
+def summed_states(plant: Plant) -> tuple[str, ...]:
+    """The names of states x that the motion does not depend on: accounts of energy, integrals that no element reads."""
+    read = {name for element in plant.elements for text in law_of(element).reads(element) for name in text.split("|")}
+    sums = {element.name for element in plant.elements if law_of(element).sums} - read
+    return tuple(column.name for column in plant.x if column.name in {SUPPLIED, DISSIPATED, *sums})
 
 
 def plant(

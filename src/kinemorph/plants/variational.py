@@ -135,7 +135,7 @@ def _balance(
     # the end stays where it is while the start moves: w changes by the opposite
     before = sub(charts.pulled_back(space, lambda rates: charts.carried(space, w, rates), after), by_start)
     left = [way[k] if k in loaded.locked else one - momentum[k] for k, one in enumerate(before)]
-    rates = extra_rates(loaded, there, found)
+    rates = extra_rates(loaded, tree, there, found)
     grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
     return {"left": [*left, *grown], "after": after}
 

@@ -34,7 +34,7 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
 
 if TYPE_CHECKING:
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -57,13 +57,14 @@ def simulate(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    max_step: float = math.inf,
+    max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
     forces: Law | None = None,
     inputs: Any = None,
     locked: str | Sequence[str] = (),
     loops: str | LoopMethod | None = None,
     events: Guard | Dock | Undock | Sequence[Guard | Dock | Undock] = (),
+    most_events: int | None = None,
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
@@ -95,7 +96,7 @@ def simulate(
     `method`        the name of a method; `kinemorph simulate --methods` lists all of them
     `step`          makes all steps this long [s]
     `rtol`, `atol`  the relative and absolute tolerance of steps that the method chooses; 1e-8 and 1e-10
-    `max_step`      the longest step that the method may choose [s]
+    `max_step`      the longest step that the method may choose [s]; by default that of the model's settings
 
     What acts on the system.
 
@@ -109,6 +110,8 @@ def simulate(
                     settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
                     undocks (see `kinemorph.modules.Dock`)
+    `most_events`   ends the run after this many events: changes of sign of guards, edges of an automaton, switches of
+                    elements
 
     Results.
 
@@ -130,9 +133,15 @@ def simulate(
     before = start if isinstance(start, Trajectory) else None
     powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    check_positive(most_events=most_events)
     docked = _docked_run(model, asked, changes, guards, before)
+    if docked and most_events is not None:
+        raise UnsupportedError(
+            f"most_events is {most_events}; a run in which modules dock or undock cannot end after a number of events. "
+            "Leave it out, or end the run by a Guard with stop=True."
+        )
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
-    options = step_options(plant, method, step, rtol, atol, max_step)
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
     checkpoints = Checkpoints(save) if save is not None else None
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}
     if before is not None:
@@ -150,8 +159,9 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_before(model, plant, stepper.state.q, driven=driven)
-        outcome = ledger.carry_out(Run(stepper, times, *regular))
+        warn_before(model, plant, stepper.state.q, driven=driven, stepper=stepper)
+        most = math.inf if most_events is None else most_events
+        outcome = ledger.carry_out(Run(stepper, times, *regular, most_events=most))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)

@@ -4,6 +4,7 @@
     LeastSquares    X = A+ B, rank constant     dX = A+ (dB - dA X) + A+ A+^T dA^T (B - A X) + (I - A+ A) dA^T A+^T X
                                                 (Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413-432)
     Complementarity A z + b = 0 where z > 0     dz = -A^-1 (dA z + db) on these rows and columns, else dz = 0
+    CoulombCone     its equations               differentiated on the set of contacts that push and slide
     Table           y = p(x)                    dy = p'(x) dx, and p' is a table
     Bicubic         z = f(x, y)                 dz = f_x dx + f_y dy, with the partial derivatives of the next order
     NearestPoint    its two equations           differentiated by x, y and p, and solved for dx and dy
@@ -19,10 +20,12 @@ no operation is recorded for it, and a right-hand side that consists of such zer
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.vocabulary.complementarity import Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone, contact_slope, contact_state
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, partials
 
 S = Any
@@ -196,6 +199,85 @@ def _active(block: Complementarity, args: Vector, z: Vector) -> tuple[list[S], M
     return active, G
 
 
+# ── Coulomb's cone ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _cone_forward(
+    block: CoulombCone, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    n, m = block.n, 3 * block.n
+    p = values[:m]
+    states, slope = _cone_equations(block, args, p)
+    right = []
+    for t in tangents:
+        du = [_sum(_dot(row, p), db) for row, db in zip(_matrix(t, m, m), t[m * m :], strict=False)]
+        dmu, dfloor = t[m * m + m : m * m + m + n], t[m * m + m + n :]
+        rows: list[S] = []
+        for i, (pushes, slides, r_n, r_t, x, y, _, ratio) in enumerate(states):
+            d_n, d_x, d_y = du[3 * i : 3 * i + 3]
+            across = _times(slides * ratio, _difference(_times(x, d_y), _times(y, d_x)))
+            grown = _times(slides * p[3 * i] / r_t, dmu[i])
+            rows.append(_difference(_times((1.0 - pushes) / r_n, dfloor[i]), _times(pushes, d_n)))
+            for d, t_k, c in ((d_x, x, -y), (d_y, y, x)):
+                rows.append(_difference(_times(t_k, grown), _sum(_times(1.0 - slides, d), _times(c, across))))
+        right.append([[row] for row in rows])
+    return [[*_flat(dp), 0.0] for dp in _fitted(LeastSquares(m, m), evaluate, slope, right)]
+
+
+def _cone_reverse(
+    block: CoulombCone,
+    evaluate: Evaluate,
+    args: Vector,
+    values: Vector,
+    adjoints: Sequence[Vector],
+    moving: Sequence[bool],
+) -> list[list[S]]:
+    m = 3 * block.n
+    p = values[:m]
+    states, slope = _cone_equations(block, args, p)
+    found = []
+    for column in _fitted(
+        LeastSquares(m, m), evaluate, _transposed(slope), [[[x] for x in row[:m]] for row in adjoints]
+    ):
+        b_bar: list[S] = []
+        mu_bar: list[S] = []
+        floor_bar: list[S] = []
+        for i, (pushes, slides, r_n, r_t, x, y, _, ratio) in enumerate(states):
+            y_n, y_x, y_y = _flat(column[3 * i : 3 * i + 3])
+            across = slides * ratio * (x * y_y - y * y_x)
+            b_bar += [-(pushes * y_n), -((1.0 - slides) * y_x - y * across), -((1.0 - slides) * y_y + x * across)]
+            mu_bar.append(slides * p[3 * i] / r_t * (x * y_x + y * y_y))
+            floor_bar.append((1.0 - pushes) / r_n * y_n)
+        found.append([_times(row, x) for row in b_bar for x in p] + b_bar + mu_bar + floor_bar)
+    return found
+
+
+def _cone_equations(block: CoulombCone, args: Vector, p: Vector) -> tuple[list[list[S]], Matrix]:
+    """(the state of each contact, the derivative of its equations by the impulses p (m,), shape (m, m))."""
+    n, m = block.n, 3 * block.n
+    W, b, mu, floor = _matrix(args, m, m), args[m * m :], args[m * m + m :], args[m * m + m + n :]
+    u = [_sum(_dot(row, p), x) for row, x in zip(W, b, strict=False)]
+
+    def part(i: int, j: int) -> Matrix:
+        return [W[3 * i + r][3 * j : 3 * j + 3] for r in range(3)]
+
+    states = [
+        contact_state(_ARITHMETIC, part(i, i), p[3 * i : 3 * i + 3], u[3 * i : 3 * i + 3], mu[i], floor[i])
+        for i in range(n)
+    ]
+    slope = [[0.0] * m for _ in range(m)]
+    for i in range(n):
+        for j in range(n):
+            for r, row in enumerate(contact_slope(states[i], part(i, j), mu[i], float(i == j))):
+                slope[3 * i + r][3 * j : 3 * j + 3] = row
+    return states, slope
+
+
+_ARITHMETIC = SimpleNamespace(
+    where=lambda c, a, b: c * a + (1.0 - c) * b, less=lambda a, b: (a < b) * 1.0, sqrt=lambda x: x**0.5
+)
+
+
 # ── table ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -280,6 +362,7 @@ RULES: dict[type[Block], Rule] = {
     Solve: Rule(_solve_forward, _solve_reverse),
     LeastSquares: Rule(_least_squares_forward, _least_squares_reverse),
     Complementarity: Rule(_complementarity_forward, _complementarity_reverse),
+    CoulombCone: Rule(_cone_forward, _cone_reverse),
     Table: Rule(_table_forward, _table_reverse),
     Bicubic: Rule(_bicubic_forward, _bicubic_reverse),
     NearestPoint: Rule(_nearest_forward, _nearest_reverse),

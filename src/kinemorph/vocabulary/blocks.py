@@ -6,7 +6,7 @@ A block is an operation with constant data (sizes, knots, a tolerance). It takes
     LeastSquares    X = pinv(A) B, the least-squares solution of smallest norm, and the rank of A
     Table           a piecewise polynomial of one number: splines, terrain, measured curves
 
-`complementarity` and `grid_surfaces` define more blocks.
+`complementarity`, `coulomb_cone` and `grid_surfaces` define more blocks.
 
 The method `meaning` defines the result, for floats and for batches of NumPy arrays. It never warns or raises: a
 singular matrix gives infinities or NaN, as IEEE arithmetic does. Blocks compare and hash by `key`, a text of all their

@@ -49,6 +49,7 @@ GOOD: tuple[Any, ...] = (
     elements.IMU("e", "tool", accelerometer_noise=0.1, accelerometer_walk=0.1, **SAMPLED),
     elements.ForceTorqueSensor("e", "hinge", force_noise=0.1, **SAMPLED),
     elements.ContactSwitch("e", "q.hinge", 0.1, 0.1, **SAMPLED),
+    elements.Integral("e", "v.hinge", "square", 2.0),
     elements.Probe("e", "tool", noise=0.1, **SAMPLED),
     elements.PD("e", ("hinge",), kp=1.0, kd=1.0, quantum=0.1, **LIMITED, **SAMPLED),
     elements.PID("e", ("hinge",), kp=1.0, ki=1.0, kd=1.0, filter=0.1, **LIMITED),

@@ -90,9 +90,9 @@ class Stiff:
             first, base = half_moved(self.tree, base, s[self.tree.nv : 2 * self.tree.nv], h)
             at = t + 0.5 * h
         acting = StepForces([0.0] * self.tree.nv, self.at_points(), self.at_joints(at, u))
-        return implicit_step(
-            self.tree, self.tree, StepStart(base, *split(s, self.tree.nv)[1:], first), h, acting, passes, guess
-        )
+        _, v, x = split(s, self.tree.nv)
+        start = StepStart(base, v, x, first, self.tree.all_joints(base, v))
+        return implicit_step(self.tree, self.tree, start, h, acting, passes, guess)
 
 
 def holding(stance: Any, kp: float = 60.0, kv: float = 1.5) -> Callable[[Any, Any], Mapping[int, Any]]:

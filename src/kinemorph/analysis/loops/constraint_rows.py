@@ -89,7 +89,7 @@ class RobotRows:
 
     def rounding(self, q: Array) -> float:
         """The error of a row [m or rad] that may be only rounding near q; it grows with the longest loop."""
-        sizes = constraint_sizes(self._tree, self._tree.all_coordinates([float(x) for x in q]))
+        sizes = constraint_sizes(self._tree, self._tree.all_joints([float(x) for x in q]).q)
         return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
     def lever(self, J: Array) -> float:
@@ -105,7 +105,7 @@ class RobotRows:
 
     def gaps(self, q: Array) -> dict[str, Gap]:
         """How far each loop is open and each coupled joint is away from its leader, by name; loops first."""
-        sizes = openings(self._tree, self._tree.all_coordinates([float(x) for x in q]))
+        sizes = openings(self._tree, self._tree.all_joints([float(x) for x in q]).q)
         gaps = {joint.name: Gap(*size) for joint, size in zip(self.robot.loops, sizes, strict=True)}
         count, end = len(self.robot.couplings), len(constraint_owners(self.robot))
         if count:

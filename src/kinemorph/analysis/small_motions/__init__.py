@@ -8,6 +8,11 @@ eigenproblems        the eigenvalue problems that give the poles
 stability            whether an equilibrium is stable
 sensitivities        `sensitivities`: how a motion changes with parameters, inputs and the initial state
 pole_sensitivities   `pole_sensitivities`: how poles change with parameters
+start_slopes         how the initial state changes with parameters and initial values, under constraints
+varied_run           `varied_run`: the end of a motion after n edges of an automaton, and its derivatives
 variational_plant    the variational equations of a plant, as a larger plant
+variation            the quantities by which a plant is differentiated, and where their derivatives are kept
+saltation            how derivatives jump at the edges of an automaton
+local_coordinates    local coordinates of a plant's configurations
 plant_derivatives    exact derivatives of a plant's equations at one state, shared by all files here
 """

@@ -32,7 +32,9 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
     slopes_of,
     state_names,
 )
+from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
@@ -308,11 +310,29 @@ def _outputs(
     C, D = np.zeros((len(names), plant.ns)), np.zeros((len(names), plant.nu))
     rows = [k for k, name in enumerate(names) if name in laws]
     if laws:
-        C[rows], D[rows] = built(jacobian(plant.observed(laws, "outputs"), "out", ("s", "u")))(*point.inputs)
+        C[rows], D[rows] = _output_slopes(plant, laws, own=not isinstance(wanted, Mapping))(*point.inputs)
     for k, name in enumerate(names):
         if name not in laws:
             C[k, states.index(name)] = 1.0
     return C, D, names
+
+
+def _output_slopes(plant: Plant, laws: Mapping[str, Law], *, own: bool) -> CompiledFunction:
+    """The function of the derivatives of outputs with respect to s and u.
+
+    For the plant's `own` outputs it is made once and kept; equal plants of other calls recall it.
+    """
+    key = ("slopes of outputs", *laws)
+
+    def make() -> Program:
+        return jacobian(plant.observed(laws, "outputs"), "out", ("s", "u"))
+
+    if not own:
+        return built(make())
+    if key not in plant.kept:
+        plant.kept[key] = built(plant.recalled(key, make))
+    kept: CompiledFunction = plant.kept[key]
+    return kept
 
 
 def write_text(path: Path, text: str) -> Path:

@@ -24,13 +24,13 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, sparse_jacobian
-from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.plants.robot_plant import summed_states
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
@@ -130,7 +130,7 @@ def _finished(plant: Plant, q: Array) -> Array:
     return found
 
 
-def built(program: Program) -> CompiledFunction:
+def built(program: Runnable) -> CompiledFunction:
     """The function of a program, made for a few tens of calls: compiling it fully would take longer than the calls."""
     return build(program, few_calls=True)
 
@@ -388,8 +388,9 @@ class Slopes:
 
     @property
     def counted(self) -> list[int]:
-        """Indices of the extra states that the motion may depend on: all but the integrated energies."""
-        return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
+        """Indices of the extra states that the motion may depend on: all but sums of energy and of signals."""
+        sums = summed_states(self.plant)
+        return [k for k, column in enumerate(self.plant.x) if column.name not in sums]
 
 
 def null_space(rows: Array) -> Array:

@@ -1,22 +1,25 @@
 """`sensitivities`: exact derivatives of a motion with respect to parameters, inputs and the initial state.
 
 The derivatives are integrated together with the motion, as further states of the plant (`variational_plant`), by any
-integration method and under the same error control. Derivatives of poles are in `pole_sensitivities`.
+integration method and under the same error control; they jump at the edges of an automaton (`saltation`). How the
+initial state changes is in `start_slopes`, the end of a motion alone in `varied_run`. Derivatives of poles are in
+`pole_sensitivities`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.plant_derivatives import built, point_of
+from kinemorph.analysis.small_motions.saltation import edge_slopes
+from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
+from kinemorph.analysis.small_motions.variation import Variation
 from kinemorph.analysis.small_motions.variational_plant import varied
-from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
@@ -24,6 +27,7 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import DEFAULT, method_named
+from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.step_options import takes_old_names
@@ -40,6 +44,10 @@ class Sensitivities:
     `v` (n, nv, k)    derivatives of the velocities
     `x` (n, nx, k)    derivatives of the further states
     `names`, `units`  of the k quantities
+    `edge_times`      (edges, k): derivatives of the times of the edges that were taken, in the order of their events
+    `note`            why there are no derivatives after an edge, where they are nan; empty where there are
+
+    At an edge there are two samples, one just before it and one just after it.
 
     With `found = sensitivities(...)`, `found["q.elbow", "l1"]` is the derivative of the elbow's coordinate with respect
     to the parameter l1, shape (n,), and `found.unit("q.elbow", "l1")` is its unit.
@@ -52,6 +60,8 @@ class Sensitivities:
     x: Array
     names: tuple[str, ...]
     units: tuple[str, ...]
+    edge_times: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    note: str = ""
 
     def __getitem__(self, key: tuple[str, str]) -> Array:
         column, name = self._columns, self._place(key[1])
@@ -101,8 +111,10 @@ def sensitivities(
     x: Any = None,
     u: Any = None,
     p: Any = None,
+    m: Any = None,
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
+    most_events: int | None = None,
     method: str | Method = DEFAULT,
     step: float | None = None,
     rtol: float = 1e-9,
@@ -116,8 +128,17 @@ def sensitivities(
     `initial`       names of initial values: "q.NAME" and "v.NAME" with the name of a velocity, such as "q.elbow" (for a
                     joint with several axes, a displacement along that axis); a further state by its own name; or "all"
 
-    The other arguments are those of `simulate`; tolerances apply to the derivatives, too. The initial state does not
-    change with the parameters.
+    The other arguments are those of `simulate`; tolerances apply to the derivatives, too.
+
+    Where there are constraints, the initial state satisfies them after a change too: values named in `q`, `v` or
+    `initial` are kept, the others follow by the smallest change, and "all" chooses independent values. Points that are
+    held where they are at the start move with the state, unless `m` gives their place. Without constraints, the initial
+    state does not change with the parameters.
+
+    The derivatives continue through the edges of an automaton: they jump there, and `edge_times` are the derivatives of
+    the times of edges. `most_events` ends the motion after so many edges. Where an edge has no derivatives, because its
+    guard only touches zero or because another edge is met at the same time, derivatives are nan from there on, and
+    `note` gives the reason.
     """
     if method_named(method).name == "variational":
         raise UnsupportedError(
@@ -125,23 +146,21 @@ def sensitivities(
             "Use method='dop853', or 'leapfrog' with a step."
         )
     plant, names = with_parameters(model, parameters, forces, locked)
-    first = _initial_names(plant, initial)
+    begun = start_of(plant, q=q, v=v, x=x, u=u, p=p, m=m, t=start)
+    first = begun.names(initial)
     if not names and not first:
         raise UnsupportedError("sensitivities: no quantity is named. Name at least one in `parameters` or `initial`.")
-    _check_loops(plant, names, first, q, p)
-    seeds = _seeds(plant, first)
-    wide = varied(plant, names, len(first))
-    x0 = plant.initial("x", x)
-    S0 = np.zeros((len(names) + len(first), plant.ns))
-    S0[len(names) :] = seeds
+    whole = Variation(plant, names, len(first))
     run = simulate(
-        wide,
+        varied(plant, names, len(first)),
         until,
-        q=q,
-        v=v,
-        x=np.concatenate([x0, S0.ravel()]),
+        q=begun.point.q if plant.nv else None,
+        v=begun.point.v if plant.nv else None,
+        x=np.concatenate([begun.point.x, begun.slopes(names, first).ravel()]),
         p=p,
-        inputs=plant.initial("u", u) if plant.nu else None,
+        m=memory_given(begun, whole),
+        inputs=begun.point.u if plant.nu else None,
+        most_events=most_events,
         method=method,
         step=step,
         rtol=rtol,
@@ -149,7 +168,7 @@ def sensitivities(
         output_step=output_step,
         start=start,
     )
-    return unpacked(plant, run, (*names, *first))
+    return unpacked(plant, run, names, first)
 
 
 def with_parameters(
@@ -181,66 +200,43 @@ def with_parameters(
     return plant, names
 
 
-def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...]:
-    known = _initial_known(plant)
-    names = tuple(known) if initial == "all" else (initial,) if isinstance(initial, str) else tuple(initial)
-    for name in names:
-        if name not in known:
-            raise ShapeError(
-                f"initial '{name}': plant '{plant.name}' has no such value.{did_you_mean(name, known)} "
-                f"Known: {quoted(known)}."
-            )
-    return names
+def unpacked(plant: Plant, run: Trajectory, names: Sequence[str], initial: Sequence[str] = ()) -> Sensitivities:
+    """The motion and its derivatives, from a run of the larger plant that integrates both.
 
-
-def _initial_known(plant: Plant) -> dict[str, int]:
-    """The names of all initial values, "q.elbow", "v.elbow" or a further state, and their indices in s = [w, v, x]."""
-    names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
-    return {name: k for k, name in enumerate(names)}
-
-
-def _seeds(plant: Plant, names: Sequence[str]) -> Array:
-    known = _initial_known(plant)
-    return np.eye(plant.ns)[[known[name] for name in names]].reshape(len(names), plant.ns)
-
-
-def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: Any, p: Any) -> None:
-    """Raises UnsupportedError where a change of a parameter or of an initial value would open loops."""
-    if plant.constraints is None:
-        return
-    if initial:
-        raise UnsupportedError(
-            f"initial {quoted(initial)}: robot '{plant.name}' has loops, coupled joints or other constraints, which a "
-            "change of one initial value would violate. Leave out `initial` and name `parameters`."
-        )
-    if plant.p:
-        at = point_of(plant, q, p=p)
-        moved = np.abs(built(jacobian(plant.constraints, "phi", "p"))(*at.inputs)).max(axis=0, initial=0.0)
-        for column, size in zip(plant.p, moved, strict=True):
-            if column.name in names and size > 1e-12:
-                raise UnsupportedError(
-                    f"parameter '{column.name}' opens a loop of robot '{plant.name}' when it changes, unless the "
-                    "initial state changes with it. Name masses or other parameters that leave loops closed."
-                )
-
-
-def unpacked(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
-    """The motion and its derivatives, from a run of the larger plant that integrates both."""
-    nv, nx, ns = plant.nv, plant.nx, plant.ns
-    nm = len(plant.m)
-    segments = tuple(replace(part, plant=plant, x=part.x[:, :nx], m=part.m[:, :nm]) for part in run.segments)
+    The derivatives are those by parameters and inputs, `names`, and by `initial` values.
+    """
+    nv, nx, ns, whole = plant.nv, plant.nx, plant.ns, Variation(plant, tuple(names), len(initial))
+    own = slice(len(whole.memory_columns), None)
+    segments = tuple(replace(part, plant=plant, x=part.x[:, :nx], m=part.m[:, own]) for part in run.segments)
     wide = np.concatenate([part.x for part in run.segments])[:, nx:]
-    S = wide.reshape(len(wide), len(names), ns).transpose(0, 2, 1)
+    S = wide.reshape(len(wide), whole.count, ns).transpose(0, 2, 1)
+    edges = [event for event in run.events if event.kind in ("edge", "stop")] if whole.hybrid else []
+    edge_times, note = edge_slopes(whole, edges)
+    if note:  # a segment begins at each edge
+        passed = int(np.isfinite(edge_times).all(axis=1).sum())
+        S[sum(len(part.t) for part in segments[: passed + 1]) :] = np.nan
     units = named_units(plant)
+    labels = (*names, *initial)
     return Sensitivities(
-        replace(run, segments=segments),
+        replace(run, segments=segments, events=tuple(_of_motion(event, nx, own) for event in run.events)),
         np.concatenate([part.t for part in segments]),
         S[:, :nv],
         S[:, nv : 2 * nv],
         S[:, 2 * nv :],
-        names,
-        tuple(units[name] for name in names),
+        labels,
+        tuple(units[name] for name in labels),
+        edge_times,
+        note,
     )
+
+
+def _of_motion(event: Event, nx: int, own: slice) -> Event:
+    """An event of the larger plant as one of the motion alone: its first nx states, and its `own` memory."""
+    before, after = (
+        {**state, "x": state["x"][:nx], "m": state["m"][own]} if "m" in state else state
+        for state in (event.before, event.after)
+    )
+    return replace(event, before=before, after=after)
 
 
 def named_units(plant: Plant) -> Mapping[str, str]:

@@ -47,6 +47,9 @@ class ReadingOptions:
         None
     )
     merge_fixed: Annotated[bool, flag("--merge-fixed", "Merge bodies that fixed joints connect.")] = False
+    argument: Annotated[
+        list[str] | None, option("Value of an argument that a xacro file declares. May be repeated.", "NAME=VALUE")
+    ] = None
 
     def __post_init__(self) -> None:
         for folder in self.package_dir or ():
@@ -54,11 +57,15 @@ class ReadingOptions:
                 raise KinemorphError(f"--package-dir '{folder}' is not a folder. Name a folder that exists.")
         if self.sidecar is not None and not self.sidecar.is_file():
             raise KinemorphError(f"--sidecar '{self.sidecar}' is not a file. Name a file that exists.")
+        for text in self.argument or ():
+            if not text.partition("=")[0] or "=" not in text:
+                raise KinemorphError(f"--argument is '{text}'; expected NAME=VALUE, such as arm=left. Write it so.")
 
     def for_files(self, *, repairable: bool = False) -> Options:
         """These options as the readers in `formats` take them. `repairable` keeps the document for later repairs."""
         base: Any = None if self.base is None else self.base.value
-        return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable)
+        given = tuple((name, value) for name, _, value in (text.partition("=") for text in self.argument or ()))
+        return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable, given)
 
 
 def is_file(text: str) -> bool:

@@ -17,7 +17,6 @@ from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.words import listed
 
@@ -72,9 +71,9 @@ def analyze(
 ) -> None:
     """Finds an equilibrium of a robot, its poles and modes, its mobility, or the configurations that close its loops.
 
-    equilibrium searches near --q. poles and modes linearize about --q and --v, or about an equilibrium if --q is not
-    given. mobility counts the degrees of freedom that the loops leave. assembly lists the configurations in which the
-    loops close while the joints of --lock keep their coordinates.
+    equilibrium searches near --q, or near the initial values of the file. poles and modes linearize about --q and --v,
+    or about an equilibrium if --q is not given. mobility counts the degrees of freedom that the loops leave. assembly
+    lists the configurations in which the loops close while the joints of --lock keep their coordinates.
     """
     given = {**vars(state), **vars(films), "stable": stable, "window": window, "mode": mode, "plot": plot}
     _check(what, **given)
@@ -82,11 +81,11 @@ def analyze(
     _check_save(save, what)
     system, band = chosen(robot, reading), option_values.window(window)
     if what is Analysis.equilibrium:
-        found = _equilibrium(system.robot, state, stable, plot)
+        found = _equilibrium(system, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
         found = _of_loops(system, what, state)
     else:
-        found = _small_motions(system.robot, what, state, band, count, plot, films, mode or 1, save)
+        found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
     data, tables, files, well = found
     if save is not None and save.suffix == ".json":
         write_text(save, json.dumps(data, indent=2, allow_nan=False) + "\n")
@@ -130,13 +129,14 @@ def _acting(state: StateOptions) -> dict[str, Any]:
     return {"u": state.values("torque"), "locked": state.lock or ()}
 
 
-def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | None) -> Result:
+def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path | None) -> Result:
     """Searches for an equilibrium and draws the robot there if a path is given."""
+    model, guess = system.robot, state.values("q")
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.display.tables import run_summaries, run_tables
 
     with working(f"searching for an equilibrium of {model.name}"):
-        found = equilibrium(model, state.values("q"), stable=stable, **_acting(state))
+        found = equilibrium(model, _initial(system) if guess is None else guess, stable=stable, **_acting(state))
     files: list[Path] = []
     if plot is not None:
         from kinemorph.display.canvas import save
@@ -148,6 +148,11 @@ def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | N
     if not found:
         say(f"failed: {found.message}")
     return Result(run_summaries.equilibrium_summary(found), run_tables.equilibrium_tables, files, bool(found.converged))
+
+
+def _initial(system: System) -> tuple[float, ...] | None:
+    """The initial values of the coordinates, where the model declares them."""
+    return system.settings.q or None
 
 
 def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
@@ -172,7 +177,7 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
 
 
 def _small_motions(
-    model: Robot,
+    system: System,
     what: Analysis,
     state: StateOptions,
     band: tuple[float, float] | None,
@@ -185,10 +190,10 @@ def _small_motions(
     """The poles of a robot, or its first `count` modes with their shapes, within the frequency band [Hz] if given."""
     from kinemorph.display.tables import run_summaries, run_tables
 
-    with working(f"linearizing {model.name}"):
-        found = _poles(model, state, band)
+    with working(f"linearizing {system.robot.name}"):
+        found = _poles(system, state, band)
     if not len(found):
-        say(f"note: no pole of {model.name} has a frequency within --window; choose a wider one")
+        say(f"note: no pole of {system.robot.name} has a frequency within --window; choose a wider one")
     files = _drawn(found, what, count, plot, films, mode)
     if save is not None and save.suffix != ".json":
         files += found.save(save)
@@ -197,23 +202,28 @@ def _small_motions(
     return Result(data, tables, files, True)
 
 
-def _poles(model: Robot, state: StateOptions, band: tuple[float, float] | None) -> Poles:
-    """The poles at the state of --q and --v; without --q, at an equilibrium near the neutral configuration."""
+def _poles(system: System, state: StateOptions, band: tuple[float, float] | None) -> Poles:
+    """The poles at the state of --q and --v.
+
+    Without --q, at an equilibrium near the initial values that the model declares, or near the neutral configuration.
+    """
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.analysis.small_motions.poles import poles
 
+    model, first = system.robot, _initial(system)
     q: Any = state.values("q")
     acting = _acting(state)
     if q is None:
-        found = equilibrium(model, stable=False, **acting)
-        q = found.q if found else None
+        found = equilibrium(model, first, stable=False, **acting)
+        q = found.q if found else first
         named = zip(model.q_names, found.q, strict=True)
         moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
         where = listed(moved, 6) if moved else "the neutral configuration"
         if not found:
+            about = "the neutral configuration" if first is None else "the initial values of its coordinates"
             say(
-                f"note: no equilibrium of {model.name} was found, so it is linearized about the neutral configuration; "
-                "--q chooses another state"
+                f"note: no equilibrium of {model.name} was found, so it is linearized about {about}; --q chooses "
+                "another state"
             )
         else:
             say(f"note: linearized about the equilibrium at {where}; --q chooses another state")

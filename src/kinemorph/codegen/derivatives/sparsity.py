@@ -2,7 +2,7 @@
 
 A set of directions is one Python integer with a bit for each direction, so that one pass over the graph with `|` finds
 the sets of all nodes. Ops whose derivative is zero pass nothing on: `sign`, `floor`, comparisons, the condition of a
-`where`, the rank of a matrix and the status of a complementarity problem.
+`where`, the rank of a matrix, and what a complementarity problem says of its solution.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kinemorph.codegen.graphs.graph import LEAVES, Graph
 from kinemorph.vocabulary.blocks import Block, Item, LeastSquares
 from kinemorph.vocabulary.complementarity import Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.ops import OPS
 
 
@@ -23,7 +24,7 @@ def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
         return ()
     if type(op) is Item:
         block = graph.nodes[node[1]][0]
-        counts = isinstance(block, (LeastSquares, Complementarity)) and op.index == block.n_out - 1
+        counts = isinstance(block, (LeastSquares, Complementarity, CoulombCone)) and op.index == block.n_out - 1
         return () if counts else node[1:]
     if isinstance(op, Block):
         return node[1:]

@@ -6,6 +6,7 @@ keys                  the parts of a loop program's key
 printing              programs, loop programs and graphs as readable text
 block_routines        block operations (solve, least squares, table) as loop programs
 complementarity       the linear complementarity problem, by Lemke's pivots
+coulomb_cone          contacts in Coulomb's cone, by complementarity and Newton's method
 elimination           Gaussian elimination
 pivoting              linearly independent columns of a matrix, chosen by length
 splitting             one program divided into several, some of them called in loops

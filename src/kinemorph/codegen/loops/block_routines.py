@@ -14,12 +14,14 @@ from typing import Any, TypeVar
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.complementarity import complementarity
+from kinemorph.codegen.loops.coulomb_cone import coulomb_cone
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import longest_column
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.vocabulary.complementarity import TIE, Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.grid_surfaces import NEAR, STEPS, Bicubic, Grid, NearestPoint, cell_partials, newton_step
 
 
@@ -48,7 +50,7 @@ def check_precision(program: Program | LoopProgram, precision: str) -> None:
                 f"program '{program.name}': {block.label} finds the rank with a tolerance of {block.tolerance:.0e}, "
                 f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
             )
-        if isinstance(block, Complementarity):
+        if isinstance(block, (Complementarity, CoulombCone)):
             raise UnsupportedError(
                 f"program '{program.name}': {block.label} compares ratios to {TIE:.0e}, which float32 cannot resolve. "
                 "Use float64."
@@ -278,6 +280,7 @@ _WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
     LeastSquares: _least_squares,
     Table: _table,
     Complementarity: complementarity,
+    CoulombCone: lambda block, loop: coulomb_cone(block, loop, routine),
     Bicubic: _bicubic,
     NearestPoint: _nearest_point,
 }

@@ -13,6 +13,7 @@ from typing import Any
 from kinemorph.codegen.reading.expression_tree import FUNCTION, Array, Call, Symbol, Tree
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.vocabulary.complementarity import Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint
 
 Definition = tuple[Symbol, Tree]
@@ -57,6 +58,8 @@ class BlockResults:
             return Symbol(f"{result.text}.rank", rf"\mathrm{{rank}}\,{result.latex}", order)
         if isinstance(block, Complementarity) and index == block.n:
             return Symbol(f"{result.text}.solved", rf"\mathrm{{solved}}\,{result.latex}", order)
+        if isinstance(block, CoulombCone) and index == 3 * block.n:
+            return Symbol(f"{result.text}.error", rf"\mathrm{{error}}\,{result.latex}", order)
         columns: int = getattr(block, "k", 1)
         places = [index] if columns == 1 else list(divmod(index, columns))
         text = ", ".join(map(str, places))
@@ -84,6 +87,14 @@ def _complementarity(block: Complementarity, args: Sequence[Tree]) -> Call:
     return Call("complementarity", (_rows(args[:split], block.n), _rows(args[split:], 1)))
 
 
+def _coulomb_cone(block: CoulombCone, args: Sequence[Tree]) -> Call:
+    """The call coulomb_cone(W, b, mu, floor) as an expression tree, from the entries of the matrix and the vectors."""
+    m, n = 3 * block.n, block.n
+    ends = (m * m, m * m + m, m * m + m + n)
+    vectors = (args[ends[0] : ends[1]], args[ends[1] : ends[2]], args[ends[2] :])
+    return Call("coulomb_cone", (_rows(args[: ends[0]], m), *(_rows(part, 1) for part in vectors)))
+
+
 def _rows(entries: Sequence[Tree], columns: int) -> Array:
     """Entries, row by row, as an Array with the given number of columns."""
     return Array(tuple(tuple(entries[i : i + columns]) for i in range(0, len(entries), columns)))
@@ -93,4 +104,5 @@ _CALLS: dict[type[Block], Callable[[Any, Sequence[Tree]], Call]] = {
     Solve: _solve,
     LeastSquares: _least_squares,
     Complementarity: _complementarity,
+    CoulombCone: _coulomb_cone,
 }

@@ -9,6 +9,7 @@ work_precision    error against cost, for several methods
 figures           mass matrix, operation counts, tree of a robot
 draw_plan         an assembly of modules from above
 draw_modules      the graph of an assembly
+draw_phases       the graph of a hybrid automaton
 graph_pictures    expression graphs of programs; `graph_layout` places their nodes
 crawl_pictures    the path of an organism, its joint angles and torques
 runs, event_marks the names and line styles of runs, and their events, in plots

@@ -30,7 +30,7 @@ class Poses:
         self.count = len(values)
         names = [*robot.body_names, *(frame.name for frame in robot.frames)]
         tree = resolve(robot)
-        found = forward_kinematics(tree, tree.all_coordinates(list(values.T)), names)
+        found = forward_kinematics(tree, tree.all_joints(list(values.T)).q, names)
         self.R = {name: self._stacked(pose.R, (3, 3)) for name, pose in zip(names, found, strict=True)}
         self.p = {name: self._stacked(pose.p, (3,)) for name, pose in zip(names, found, strict=True)}
 

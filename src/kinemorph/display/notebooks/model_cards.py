@@ -38,8 +38,9 @@ from kinemorph.display.html import (
     section,
     table,
 )
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, robot_picture
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, graph_picture, robot_picture
 from kinemorph.display.tables.element_tables import element_rows
+from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.errors import KinemorphError
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, evaluate
@@ -165,7 +166,7 @@ def system_card(system: System) -> str:
     run = [f"runs {number(settings.duration)} s, a sample every {number(settings.sample)} s"]
     start = ["its own start"] if settings.q or settings.v else []
     acting = [f"{count} {kind}" for kind, count in kinds.items()] or ["no elements"]
-    parts = [_elements(system), *robot_parts(system.robot, folded=bool(system.elements)), why]
+    parts = [_elements(system), *_phases(system), *robot_parts(system.robot, folded=bool(system.elements)), why]
     return card("System", system.name, [f"{system.robot.nv} dof", *acting, *start, *run], parts, picture=picture)
 
 
@@ -182,6 +183,19 @@ def _elements(system: System) -> str:
         for row in sorted(found, key=lambda row: order.index(row["kind"]))
     ]
     return table("elements", ("element", "kind", "acts on", "numbers"), rows)
+
+
+def _phases(system: System) -> list[str]:
+    """The HTML of the graph of a system's automaton and the table of its edges; empty without an automaton."""
+    if system.automaton is None:
+        return []
+    drawn = graph_picture(system)
+    picture = picture_of(drawn.source, drawn.width, f"the phases of {system.name}") if drawn.source else ""
+    columns = {"edge": "name", "from": "source", "to": "target", "where it falls through 0": "guard", "then": "jump"}
+    edges = [
+        [escaped(edge[key], 60) for key in columns.values()] for edge in automaton_summary(system.automaton)["edges"]
+    ]
+    return [section("phases", picture or note(drawn.note)), table("edges", list(columns), edges, folded=True)]
 
 
 # ── dynamics and plants ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,6 @@ from kinemorph.display.html import card, duration, escaped, listed, mark, note, 
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
-from kinemorph.mechanics.formulations.driven_dynamics import all_joints
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.plants.instant import Instant
@@ -151,14 +150,13 @@ def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
     def computed() -> tuple[float, float]:
         assert plant.dynamics is not None
         tree = resolve(plant.dynamics.robot, given).at_time(float(segment.t[place]))
-        moving = all_joints(tree, q, v) if tree.driving is not None else None
-        at, rates = (q, v) if moving is None else (moving.q, moving.v)
+        moving = tree.all_joints(q, v)
         held = 0.0
         if segment.stored is None and plant.laws.stored is not None:  # a file has no laws
             held = float(plant.laws.stored(Instant(float(segment.t[place]), q, v, x, m, u, p).local)[0])
         return (
-            float(momentum.kinetic_energy(tree, at, rates)),
-            float(momentum.potential_energy(tree, at)) + held,
+            float(momentum.kinetic_energy(tree, moving.q, moving.v)),
+            float(momentum.potential_energy(tree, moving.q)) + held,
         )
 
     return _or_none(computed)

@@ -17,6 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import VIEW
+from kinemorph.display.canvas import png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import stance
@@ -39,6 +40,7 @@ COLORS = 200  # size of the palette
 POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
+GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
 
@@ -72,7 +74,7 @@ class Kept:
         return len(self._found)
 
 
-_PICTURES = Kept()
+_PICTURES, _GRAPHS = Kept(), Kept()
 
 
 def robot_picture(model: Robot | System, q: Any = None) -> Picture:
@@ -116,6 +118,23 @@ def run_picture(trajectory: Trajectory) -> Picture:
 def figure_picture(figure: Any) -> Picture:
     """A Matplotlib figure as a small picture, without its text and margins."""
     return Picture(*_png(_cut(figure)))
+
+
+def graph_picture(system: System) -> Picture:
+    """The graph of the phases of a system that has an automaton."""
+
+    def make() -> Picture:
+        from kinemorph.display.charts.draw_phases import draw_phases
+
+        try:
+            figure = draw_phases(system, title="")
+            source = base64.b64encode(png_of(figure)).decode()
+            return Picture(f"data:image/png;base64,{source}", round(GRAPH * figure.get_size_inches()[0]))
+        except Exception as error:  # whatever the error, a card without a picture is better than no card
+            return Picture(note=f"No picture: {error}")
+
+    found: Picture = _GRAPHS.of(system, make)
+    return found
 
 
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:

@@ -62,7 +62,7 @@ class Glide:
         return q
 
     def _posed(self, q: Array) -> tuple[Array, Array]:
-        poses = forward_kinematics(self._tree, self._tree.all_coordinates(q.tolist()), self.figure.bodies)
+        poses = forward_kinematics(self._tree, self._tree.all_joints(q.tolist()).q, self.figure.bodies)
         R = np.array([pose.R for pose in poses], dtype=float).reshape(-1, 3, 3)
         return np.array([pose.p for pose in poses], dtype=float).reshape(-1, 3), quaternions_of(R)
 

@@ -29,7 +29,7 @@ def element_rows(system: System) -> list[Data]:
         cast = ensemble(system.robot, system.members)
     except ModelError:  # an element has no law: only its fields are known
         return [{**_plain(element), "kind": kind_of(type(element).__name__)} for element in system.elements]
-    return [_row(cast, index) for index in range(len(cast.members))]
+    return [_row(cast, index) for index, member in enumerate(cast.members) if member is not cast.automaton]
 
 
 def _row(cast: Ensemble, index: int) -> Data:

@@ -5,6 +5,7 @@ A line of `check` begins as in the messages of compilers, `file:line: error: ...
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,6 +13,7 @@ from dataclasses import asdict
 from kinemorph.analysis.loops.mobility import mobility
 from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.loop_reports import mobility_summary
+from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
 from kinemorph.formats.findings import RULES
@@ -29,6 +31,7 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
         if system is None
         else {
             "bodies": len(system.robot.bodies),
+            "massless": system.robot.massless,
             "dof": system.robot.nv,
             "loops": len(system.robot.loops),
             "couplings": len(system.robot.couplings),
@@ -86,7 +89,8 @@ def _sizes(data: Data) -> str:
     if data["sizes"]:
         sizes = data["sizes"]
         cut = " of the cut tree" if sizes["loops"] else ""
-        parts += [counted(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        massless = f" ({sizes['massless']} of them massless)" if sizes["massless"] else ""
+        parts += [counted(sizes["bodies"], "body", "bodies") + massless, f"{sizes['dof']} dof{cut}"]
         parts += [counted(sizes[key], key[:-1]) for key in ("loops", "couplings") if sizes[key]]
     parts += [counted(data[key], key[:-1]) for key in ("errors", "warnings") if data[key]]
     if data["hints"]:
@@ -111,15 +115,18 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, mobility and settings, and the file from which it was loaded."""
+    """A system as data: its robot, elements, phases, mobility and settings, and the file from which it was loaded."""
     data = robot_summary(system.robot)
     if system.assembly is not None:
         kinds = Counter(module.type.name for module in system.assembly.modules)
         data["modules"] = {"kinds": dict(kinds), "docked": len(system.assembly.dockings), "base": system.assembly.base}
     data["elements"] = element_rows(system)
+    data["automaton"] = None if system.automaton is None else automaton_summary(system.automaton)
     found = mobility(system)
     data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
+    if not math.isfinite(system.settings.max_step):  # JSON has no infinity
+        data["settings"].pop("max_step", None)
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title

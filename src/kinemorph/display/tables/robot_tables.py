@@ -14,6 +14,7 @@ from typing import IO, Any
 from kinemorph.display.tables.element_tables import element_tables
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
+from kinemorph.display.tables.phase_tables import phase_tables
 from kinemorph.display.tables.summaries import PER_VELOCITY
 from kinemorph.words import counted, listed
 
@@ -61,9 +62,10 @@ def _modules(data: Data | None) -> list[tuple[str, str]]:
 
 
 def robot_tables(data: Data) -> Parts:
-    """The tables of the command `info`: a robot's sizes, joints, bodies, frames, elements and parameters, and the
-    conventions.
+    """The tables of the command `info`: a robot's sizes, joints, bodies, frames, elements, phases and parameters, and
+    the conventions.
     """
+    massless = f" ({data['massless']} of them massless)" if data["massless"] else ""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
     joints: dict[str, Any] = {"joint": "{name}", "kind": "{kind}", "parent": "{parent}", "child": "{child}"}
     joints |= {"axis": lambda row: _spaced(row["axis"] or ()), "q": _coordinates, "limits": _limits}
@@ -84,7 +86,7 @@ def robot_tables(data: Data) -> Parts:
                 *_modules(data.get("modules")),
                 ("degrees of freedom", _freedom(data)),
                 *(freedom_rows(data["mobility"]) if data.get("mobility") else []),
-                ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),
+                ("bodies, joints", f"{len(data['bodies'])}{massless}, {len(data['joints'])}"),
                 ("mass", f"{data['mass']:g} kg"),
                 ("gravity", f"({gravity}) m/s^2"),
             ]
@@ -98,13 +100,20 @@ def robot_tables(data: Data) -> Parts:
     parts += _couplings(data["couplings"])
     if data.get("mobility"):
         parts.append(constraint_table(data["mobility"]))
-    parts += element_tables(data.get("elements", []))
+    parts += [*element_tables(data.get("elements", [])), *phase_tables(data.get("automaton"))]
+    if data["dependents"]:
+        columns = {"dependent": "{name}", "formula": "{formula}", "unit": "{unit}"}
+        parts.append(grid_of("dependents", data["dependents"], columns))
     if data["parameters"]:
         columns = {"parameter": "{name}", "value": "{value:g}", "unit": "{unit}"}
         parts.append(grid_of("parameters", data["parameters"], columns, ("value",)))
     if data.get("settings"):
         start = [(key, _spaced(data["settings"][key])) for key in "qv" if data["settings"][key]]
-        times = [(key, f"{data['settings'][key]:g} s") for key in ("duration", "sample")]
+        times = [
+            (key, f"{data['settings'][key]:g} s")
+            for key in ("duration", "sample", "max_step")
+            if key in data["settings"]
+        ]
         parts += ["settings of a run", Facts([*start, *times]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
     return [*parts, "conventions", Facts(conventions)]

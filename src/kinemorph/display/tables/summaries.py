@@ -17,6 +17,7 @@ from kinemorph.display.tables.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
 from kinemorph.model.conventions.statement import CONVENTIONS
+from kinemorph.model.expressions import written
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean
@@ -79,6 +80,7 @@ def robot_summary(robot: Robot) -> Data:
         "nq": robot.nq,
         "nv": robot.nv,
         "mass": robot.total_mass,
+        "massless": robot.massless,
         "gravity": [evaluate(value) for value in robot.gravity],
         "bodies": [_body_row(robot, name) for name in robot.body_names],
         "joints": [_joint_row(robot, joint.name) for joint in robot.joints],
@@ -90,6 +92,9 @@ def robot_summary(robot: Robot) -> Data:
             for c in robot.couplings
         ],
         "frames": [{"name": frame.name, "body": frame.body} for frame in robot.frames],
+        "dependents": [
+            {"name": one.name, "formula": written(one.formula), "unit": one.unit} for one in robot.dependents
+        ],
         "parameters": [{"name": p.name, "value": p.value, "unit": p.unit} for p in robot.parameters],
         "q_names": list(robot.q_names),
         "v_names": list(robot.v_names),
@@ -133,6 +138,7 @@ def _joint_row(robot: Robot, name: str) -> Data:
         "v": list(joint.v_names),
         "q_units": list(joint.table.q_units),
         "axis": list(joint.axis) if joint.motion.axes else None,
+        "driven": [written(formula) for formula in joint.driven],
         "limits": bounds,
         **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
     }

@@ -138,7 +138,7 @@ class Posture:
         if not np.isfinite(q).all():
             name = self.robot.q_names[int(np.argmin(np.isfinite(q)))]
             raise ShapeError(f"q: coordinate '{name}' is not finite; expected finite numbers.")
-        poses = forward_kinematics(self._tree, self._tree.all_coordinates(q.tolist()), self.robot.body_names)
+        poses = forward_kinematics(self._tree, self._tree.all_joints(q.tolist()).q, self.robot.body_names)
         R = np.array([pose.R for pose in poses], dtype=float).reshape(-1, 3, 3)
         positions = np.array([pose.p for pose in poses], dtype=float).reshape(-1, 3)
         return positions, without_jumps(quaternions_of(R)[None])[0]

@@ -147,7 +147,7 @@ class Definitions:
                 parser = self.notation.position if one.name in MATRICES else self.notation.formula
                 value = parser(one.text, names, hints=not self.findings.unlisted).parse()
             except ExpressionError as error:
-                self._refuse(one, error)
+                self._refuse(one, error, [need for need in self.needs[key] if need not in names])
                 continue
             if self.is_constant(key) and isinstance(value, (int, float)):
                 value = Parameter(key, float(value))
@@ -164,11 +164,12 @@ class Definitions:
         else:
             self.values[one.key] = one.text[1:-1]
 
-    def _refuse(self, one: Statement, error: ExpressionError) -> None:
-        """Reports a value that cannot be read."""
+    def _refuse(self, one: Statement, error: ExpressionError, unknown: Sequence[str]) -> None:
+        """Reports a value that cannot be read; `unknown` are names in it that have no value."""
         usual = "Write numbers, names and + - * / ^; matrices as products of Trotx, Troty, Trotz and Tdisp."
         problem = Problem.of(error.args[0], usual)
-        self.error("number", one.key, f"{short(one.text)}: {problem.what}", problem.remedy)
+        given = "" if not unknown or "[" in unknown[0] else f" Or give it a value: {unknown[0]} {self.notation.sign} 1"
+        self.error("number", one.key, f"{short(one.text)}: {problem.what}", problem.remedy + (given and f"{given}."))
 
     def is_constant(self, key: str) -> bool:
         """Whether a name is one that the file invents: not a key of CAGeM, and without an index."""

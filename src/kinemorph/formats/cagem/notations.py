@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from kinemorph.model.expressions import ATOM, POWER, SPELL, ExpressionError, Parser, Spelling, Token
+from kinemorph.model.expressions import ARCTAN, ATOM, POWER, SPELL, ExpressionError, Parser, Spelling, Token
 from kinemorph.model.positions.position_text import PositionParser
 
 _NUMBER = r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _NAME = r"(?P<name>%?[^\W\d]\w*(?:\[\d+\])?)"
-ARCTAN = ("atan", "arctan")
+ARCTANS = (ARCTAN, "arctan")
 FUNCTIONS = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan", "log": "ln"}  # names of ops in MuPAD
 SAME = ("sin", "cos", "tan", "sqrt", "exp", "abs", "sign", "floor", "min", "max")  # ops that MuPAD calls alike
 # MuPAD needs brackets around a negative exponent
@@ -28,7 +28,7 @@ class MupadFormula(Parser):
     other_names: ClassVar[Mapping[str, str]] = {"arcsin": "asin", "arccos": "acos", "ln": "log"}
 
     def function(self, token: Token) -> Any:
-        if token.text not in ARCTAN:
+        if token.text not in ARCTANS:
             return super().function(token)
         values = self.bracket(several=True)  # arctan(y / x), or arctan(y, x)
         if len(values) > 2:

@@ -164,13 +164,13 @@ def _settings(file: Definitions, blueprint: PositionBlueprint, coordinates: Iter
                 file.error("number", f"{key}[{i}]", f"it is {value}, expected a finite number", "Correct it.")
     named = {one.name for one in file.statements.values()}
     blueprint.settings = replace(blueprint.settings, q=q if "qi" in named else (), v=v if "qdi" in named else ())
-    for key, setting in (("FinalTime", "duration"), ("StepSave", "sample"), ("StepMax", "")):
+    for key, setting in (("FinalTime", "duration"), ("StepSave", "sample"), ("StepMax", "max_step")):
         if key not in file.values:
             continue
         time = file.number(key, 0.0)
         if not 0.0 < time < math.inf:
             file.error("number", key, f"it is {time:g} s, expected a finite time above 0", "Write a time above 0.")
-        elif setting:
+        else:
             blueprint.settings = replace(blueprint.settings, **{setting: time})  # type: ignore[arg-type]
 
 

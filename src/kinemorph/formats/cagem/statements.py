@@ -18,7 +18,16 @@ _TARGET = re.compile(r"([^\W\d]\w*)(?:\[(\d+)\])?")
 _WORD = re.compile(r"[^\W\d]\w*")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 CODE = "Only assignments of numbers, formulas and position matrices are read: write the formulas out."
-FORCES = "Leave it out, and add the forces as elements, such as AppliedWrench, in Python or in a sidecar file."
+FORCES = "Add the forces as elements, such as AppliedWrench, in Python or in a sidecar file."
+OUTPUTS = "Read columns of a run, or give user laws as outputs, in Python."
+# functions of CADyn that are left out with a warning: what they give, and what to do instead
+FUNCTIONS = {
+    "appliedForces": ("it gives forces that are not read: the model moves without them", FORCES),
+    "modelOutputs": ("it gives outputs, which are not read", OUTPUTS),
+}
+_FUNCTION = re.compile(rf"\s*({'|'.join(FUNCTIONS)})\s*\([^()]*\)\s*:=")
+_ELASTIC = re.compile(r"\s*(?:ebody\b|elastic_dof\b|[\w\[\]]+@)")
+RIGID = "Replace elastic bodies by rigid ones, with joints and springs between them."
 
 
 class Statement(NamedTuple):
@@ -47,10 +56,21 @@ def read_statements(text: str, notation: Notation, findings: Findings) -> list[S
         return []
     found: list[Statement] = []
     awaited: tuple[str, ...] = ()  # words that end the code that is being skipped
+    elastic = False
     for raw, line in _pieces(text, notation, findings):
         words = set(_WORD.findall(re.sub(_STRING, "", raw, flags=re.DOTALL)))
         if awaited:
             awaited = () if not words.isdisjoint(awaited) else awaited
+            continue
+        if _ELASTIC.match(raw) and notation is not MUPAD:
+            if not elastic:  # one finding says it for all
+                problem = f"{short(_brief(raw))} describes an elastic body; only rigid bodies are read"
+                findings.error("structure", line, _element(raw), problem, RIGID)
+            elastic = True
+            continue
+        function = _FUNCTION.match(raw) if notation is not MUPAD else None
+        if function is not None:
+            findings.warn("dropped", line, function[1], *FUNCTIONS[function[1]])
             continue
         code = next((word for word in notation.blocks if word in words), "")
         if code:
@@ -110,8 +130,7 @@ def _assignment(raw: str, line: int, notation: Notation, findings: Findings) -> 
     name = _TARGET.fullmatch(target.strip())
     if value.startswith("=") or (name is None and "(" in target):
         problem = f"{short(_brief(raw))} defines a function, which is not executed"
-        remedy = FORCES if "Force" in target or "Effort" in target else CODE
-        findings.error("structure", line, _element(raw), problem, remedy)
+        findings.error("structure", line, _element(raw), problem, CODE)
         return None
     if name is None:
         problem = (

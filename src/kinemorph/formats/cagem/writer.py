@@ -6,6 +6,7 @@ give. Bodies, coordinates and dependents are numbered; comments have their names
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -101,8 +102,8 @@ def _text(system: System, positions: tuple[Position, ...]) -> str:
     lines.append("// Initial state and times [s]")
     for key, values in (("qi", settings.q), ("qdi", settings.v)):
         lines += [f"{key}[{i}]:={_value(x, names)}:" for i, x in enumerate(values)]
-    times = {"FinalTime": settings.duration, "StepSave": settings.sample, "StepMax": settings.sample}
-    lines += [f"{key}:={_value(time, names)}:" for key, time in times.items()]
+    times = {"FinalTime": settings.duration, "StepSave": settings.sample, "StepMax": settings.max_step}
+    lines += [f"{key}:={_value(time, names)}:" for key, time in times.items() if math.isfinite(time)]
     return "\n".join(lines) + "\n"
 
 

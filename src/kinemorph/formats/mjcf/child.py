@@ -101,7 +101,6 @@ COUNTS = [
     "nflex",
     "nskin",
     "npair",
-    "nexclude",
     "nplugin",
     "nkey",
     "ngravcomp",

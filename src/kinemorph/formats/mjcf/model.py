@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, quat_to_rotation, translation, turn
@@ -248,6 +249,13 @@ class _Reading:
 
     # ── data that are left out ────────────────────────────────────────────────────────────────────────────────────
 
+    def _moving(self) -> NDArray[np.bool_]:
+        """Whether each body moves, shape (nbody,): it, or a body that carries it, has a joint. Parents come first."""
+        moving: NDArray[np.bool_] = self.model.body_jntnum > 0
+        for i, parent in enumerate(self.model.body_parentid.tolist()):
+            moving[i] |= moving[parent]
+        return moving
+
     def _left_out(self) -> None:
         """Warns about all parts of the model that cannot be expressed."""
         model, counts, joints = self.model, self.model.counts, self.joints
@@ -262,14 +270,14 @@ class _Reading:
         self.drop("keyframes", model.names["key"], "Give the initial state in the settings; it is qpos0 otherwise.")
         mocap = [self.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
         self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
-        lifted = [self.bodies[i] for i in np.flatnonzero(model.body_gravcomp)]
-        self.drop("gravity compensations of bodies", lifted)
+        if np.any(model.gravity):
+            felt = (model.body_gravcomp != 0.0) & (model.body_mass > 0.0) & self._moving()
+            self.drop("gravity compensations of bodies", [self.bodies[i] for i in np.flatnonzero(felt)])
         if model.wind[3] or model.wind[4]:
             self.drop("fluid forces (density, viscosity)", [""])
         for what, key in (
             ("deformable bodies (flex), except the bodies at their nodes", "nflex"),
             ("contact pairs", "npair"),
-            ("contact exclusions", "nexclude"),
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])

@@ -302,8 +302,9 @@ class _Writing:
                 )
                 losses.add(what, joint.name)
         usual = Settings()
-        if (self.system.settings.duration, self.system.settings.sample) != (usual.duration, usual.sample):
-            losses.add("the settings duration and sample are left out", robot.name)
+        times = ("duration", "sample", "max_step")
+        if any(getattr(self.system.settings, name) != getattr(usual, name) for name in times):
+            losses.add("the settings duration, sample and max_step are left out", robot.name)
         if self.system.settings.loops != usual.loops:
             losses.add("the setting loops is left out", robot.name)
         for parameter in robot.parameters:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.model.body import Body
 from kinemorph.model.elements.fields import Field
+from kinemorph.model.elements.phases.automaton import IMPACTS
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
@@ -124,11 +125,39 @@ COUPLING = (
     Field("radius", "value", "length", "Rack: radius of the leader's pinion [m]; the joint is the rack."),
 )
 
+_NAMES = (Field("", "text"), None)  # the items of a list of names
+PHASE = (
+    Field(
+        "elements",
+        "list",
+        "",
+        "Elements that act in this phase and sleep in phases that do not name them.",
+        inner=_NAMES,
+    ),
+    Field("locked", "list", "", "Joints of one axis, or single velocities, that do not move.", inner=_NAMES),
+)
+EDGE = (
+    Field("source", "text", "", "Phase that the edge leaves.", required=True),
+    Field("target", "text", "", "Phase that begins.", required=True),
+    Field("guard", "text", "", 'Expression that falls through zero: "foot.z", "q.hip - 0.2".', required=True),
+    Field("when", "text", "", "Expression that has to be above 0 at that instant."),
+    Field("relabel", "texts", "", 'Names that are exchanged: { left = "right", right = "left" }.'),
+    Field("reset", "texts", "", 'New values: { "v.hip" = "-0.5 * v.hip" }.'),
+    Field("impact", "choice", "", "plastic: velocities jump onto the constraints of the target.", inner=IMPACTS),
+    Field("during", "text", "", "Phase whose constraints hold during the impact; the target if it is left out."),
+    Field("stop", "flag", "", "The run ends here."),
+)
+AUTOMATON = (
+    Field("initial", "text", "", "Phase in which runs begin; the first if it is left out."),
+    Field("known", "any", "", 'Values of further names in the texts of edges: [["length", 0.3]].'),
+)
+
 SETTINGS = (
     Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate."),
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
     Field("duration", "literal", "time", "Simulated time of a run [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),
+    Field("max_step", "literal", "time", "Longest step that a method may choose [s]; default: no bound."),
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
 )
 
@@ -210,14 +239,17 @@ TABLES: dict[str, tuple[Field, ...]] = {
     "joints": JOINT,
     "frames": FRAME,
     "couplings": COUPLING,
+    "phases": PHASE,
+    "edges": EDGE,
 }  # each holds one table per name
 WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
 WORDS |= {"elements": "element", "coordinates": "coordinate", "dependents": "dependent"}
+WORDS |= {"phases": "phase", "edges": "edge"}
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the robot; that of the file if it is left out."),
     Field("gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out."),
-    *(Field(table, "table") for table in (*TABLES, "elements", "settings", *ORGANISM)),
+    *(Field(table, "table") for table in (*TABLES, "automaton", "elements", "settings", *ORGANISM)),
 )
 NOT_IN_SIDECARS = ("name", "coordinates", *ORGANISM)
 

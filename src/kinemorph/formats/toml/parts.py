@@ -1,4 +1,4 @@
-"""Reads the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements, settings.
+"""Reads the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements, phases, edges, settings.
 
 `Parts` declares them in a blueprint, in the order of the file. A model file and a sidecar have the same tables.
 """
@@ -17,6 +17,7 @@ from kinemorph.formats.position_blueprint import PositionBlueprint
 from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source, named_text
 from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.automata import read_automaton
 from kinemorph.formats.toml.bodies import Bodies
 from kinemorph.formats.toml.documents import Document
 from kinemorph.formats.toml.fields import POSE_KEYS
@@ -116,6 +117,7 @@ class Parts:
                 else:
                     problem = f"it is {short(raw)}, expected a table"
                     self.values.error("structure", at, problem, f"Write [{key}.{name}] and its keys below.")
+        read_automaton(self.data, self.values, blueprint, self.key_line)
         blueprint.afterwards.append(self._check_references)
         self._settings(blueprint)
 
@@ -263,7 +265,7 @@ class Parts:
         at = At(("settings",), "settings", "")
         before = self.values.error_count
         read = self.values.table(raw, at, rows.SETTINGS)
-        for key in ("duration", "sample"):
+        for key in ("duration", "sample", "max_step"):
             if self.values.error_count == before and key in read and not 0.0 < read[key] < float("inf"):
                 problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
                 self.values.error("number", at.key(key), problem, "Write a time above 0.")

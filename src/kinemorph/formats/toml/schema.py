@@ -34,6 +34,7 @@ def json_schema() -> Schema:
     elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
     tables["settings"] = _table(rows.SETTINGS)
+    tables["automaton"] = _table(rows.AUTOMATON)
     tables |= _organism_tables()
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
     top[rows.MARK]["const"] = rows.VERSION
@@ -174,5 +175,6 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "part": _part,
     "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
     "function": lambda field: {"not": {}},
+    "texts": lambda field: {"type": "object", "additionalProperties": {"type": "string"}},
     "any": lambda field: {},
 }

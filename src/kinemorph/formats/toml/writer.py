@@ -1,7 +1,7 @@
 """Writes a System as TOML that people can read well, and that is read back as the same System, field by field.
 
 Defaults are left out, uniform solids are written as solids, angles in degrees if that gives round numbers. The order of
-sections is: parameters, bodies, joints, frames, couplings, elements, settings.
+sections is: parameters, bodies, joints, frames, couplings, elements, phases, edges, settings.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.mesh_search import warn_of_meshes
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml import text as spell
+from kinemorph.formats.toml.automata import writable
 from kinemorph.formats.write_text import write_text
 from kinemorph.model import units
 from kinemorph.model.body import STANDING, Body
 from kinemorph.model.configuration import initial_configuration, neutral
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
+from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.expressions import name_text
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly
@@ -47,6 +49,8 @@ NOTES = {
     "frames": "Named places on bodies.",
     "couplings": "q[joint] = multiplier * q[leader] + offset.",
     "elements": "What acts on the robot.",
+    "phases": "Phases of the motion: which elements act in them, and which joints are locked.",
+    "edges": "An edge is taken where its guard falls through zero.",
     "settings": "How a run starts and how long it lasts [s].",
 }
 
@@ -78,6 +82,7 @@ def written_system(system: System, findings: Findings) -> str:
         _parameters(_all_parameters(system), findings),
         *(placed or _robot(robot) if docked is None else docked),
         *_tables("elements", _elements(system.elements, findings)),
+        *_automaton(writable(system.automaton, findings)),
         *_settings(replace(system.settings, q=()) if placed else system.settings, robot, assembly),
     ]
     return "\n".join(section for section in sections if section)
@@ -219,7 +224,7 @@ def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entr
 
 def _all_parameters(system: System) -> tuple[Parameter, ...]:
     """All parameters of a system: those of the robot, then those that only elements, dependents or positions have."""
-    others = (system.elements, system.robot.dependents, system.robot.positions)
+    others = (system.members, system.robot.dependents, system.robot.positions)
     found = {parameter.name: parameter for parameter in parameters_of(others)}
     return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
 
@@ -376,6 +381,19 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             findings.warn("dropped", 0, f"element '{element.name}'", problem, remedy)
             continue
         yield element.name, {"kind": spell.text(kind), **entries}, ""
+
+
+def _automaton(automaton: Automaton | None) -> list[str]:
+    """The sections of phases and edges, and of the phase in which runs begin if it is not the first."""
+    if automaton is None:
+        return []
+    initial = automaton.initial if automaton.first else ""
+    top = _part(replace(automaton, initial=initial), rows.AUTOMATON)
+    return [
+        *_tables("phases", ((phase.name, _part(phase, rows.PHASE), "") for phase in automaton.phases)),
+        *_tables("edges", ((edge.name, _part(edge, rows.EDGE), "") for edge in automaton.edges)),
+        *([f"[automaton]\n{lines_of(top)}"] if top else []),
+    ]
 
 
 def _settings(settings: Settings, robot: Robot, assembly: Assembly | None = None) -> list[str]:

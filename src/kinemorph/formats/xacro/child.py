@@ -84,13 +84,32 @@ class Guard:
             raise PermissionError(f"the operation '{event}' is not allowed in a model")
 
 
+class Arguments(dict[str, str]):
+    """The arguments that are given to a model, by name. `read` are the names that the model declares or reads."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        super().__init__(given)
+        self.read: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.read.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+
 def _plain(package: str) -> bool:
     """Whether the name of a package is the name of a folder, and not a path."""
     return package not in ("", ".", "..") and not set(package) & set("/\\\0")
 
 
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
-    """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}."""
+    """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}.
+
+    Where an argument is given that the model does not have: {"unknown": these names, "declared": those that it has}.
+    """
 
     def find(package: str) -> str:
         for folder in given["packages"]:
@@ -113,7 +132,11 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
     try:
         xacro.init_stacks(given["file"])
         document = xacro.parse(given["text"], given["file"])
-        xacro.process_doc(document, mappings={}, verbosity=0)
+        mappings = Arguments(given["arguments"])
+        xacro.process_doc(document, mappings=mappings, verbosity=0)
+        unknown = [name for name in given["arguments"] if name not in mappings.read]
+        if unknown:
+            return {"unknown": unknown, "declared": sorted(mappings.read)}
         return {"text": document.toprettyxml(indent="  ")}
     except MemoryError:
         return {"error": "the expansion needs more memory than allowed", "file": given["file"]}

@@ -23,7 +23,7 @@ from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
 from kinemorph.model.system import System
-from kinemorph.words import quoted
+from kinemorph.words import did_you_mean, quoted
 
 SECONDS = 4  # [s], largest processor time of an expansion
 WALL = 5.0  # times SECONDS: largest wall-clock time, which is longer on a busy computer
@@ -73,6 +73,13 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
     answer = _answer(text, source, options, str(Path(spec.origin).parent.parent), findings)
     if answer is None:
         return None
+    for name in answer.get("unknown", ()):
+        declared = answer["declared"]
+        known = f"; it has {quoted(declared)}" if declared else ", which has none"
+        remedy = did_you_mean(name, declared).strip() or "Leave it out, or name an argument that the file declares."
+        findings.error("unknown", 0, name, f"this argument is given, but the file does not declare it{known}", remedy)
+    if "unknown" in answer:
+        return None
     if "error" in answer:
         _report(answer, findings)
         return None
@@ -110,7 +117,7 @@ def _answer(text: str, source: Source, options: Options, place: str, findings: F
     `place` is the folder in which xacro is installed.
     """
     name = os.path.join(source.folder.resolve(), os.path.basename(source.name)) if source.folder else ""
-    given = json.dumps({"text": text, "file": name, **_folders(source, options)})
+    given = json.dumps({"text": text, "file": name, "arguments": dict(options.arguments), **_folders(source, options)})
     arguments = [str(MEMORY), str(SECONDS), place]
     try:
         code, output, _ = ask(child.__file__, arguments, given.encode(), WALL * SECONDS)
@@ -149,8 +156,8 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
     argument = _ARGUMENT.search(reason)
     if argument:
         remedy = (
-            f'Write <xacro:arg name="{argument[1]}" default="..."/> in it, or expand it by the command xacro with '
-            f"{argument[1]}:=... and load the URDF."
+            f"Give it a value: arguments={{'{argument[1]}': ...}} of `load`, --argument {argument[1]}=... on the "
+            f'command line, or <xacro:arg name="{argument[1]}" default="..."/> in the file.'
         )
     elif "package" in reason:
         remedy = "Name the folder that contains the package in package_dirs (--package-dir)."

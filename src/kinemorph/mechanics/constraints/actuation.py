@@ -23,13 +23,11 @@ from kinemorph.mechanics.constraints.constrained import (
     MOST_WRITTEN,
     ConstraintRows,
     constrained_dynamics,
-    gathered,
     shared_out,
     span_of,
-    spread,
     written_out,
 )
-from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor, gathered, spread
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.words import counted, listed
 

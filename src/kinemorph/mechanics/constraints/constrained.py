@@ -30,7 +30,7 @@ from typing import NamedTuple
 from kinemorph.algebra.linear import least_squares, solve
 from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, gathered, spread
 
 REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier rows
 PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `ConstraintRows.opening`
@@ -119,7 +119,10 @@ def softened(
     """
     nv, more = len(metric.ways), len(soft)
     wider = BranchFactor(
-        [*metric.ways, *([] for _ in soft)], [*metric.N, *({} for _ in soft)], [*metric.pivots, *[1.0] * more]
+        [*metric.ways, *([] for _ in soft)],
+        [*metric.N, *({} for _ in soft)],
+        [*metric.pivots, *[1.0] * more],
+        metric.sums,
     )
     J = [[*row, *(-1.0 if k == n else 0.0 for k in range(more))] for n, row in enumerate(soft)]
     J += [[*row, *[0.0] * more] for row in rows.J]
@@ -172,24 +175,6 @@ def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED)
         counted.append(counts)
         rank = plus(rank, counts)
     return Span(vectors, weighted, sizes, counted, shares, rank)
-
-
-def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
-    """The product N^T b, shape (nv,), where the mass matrix is factored as M^-1 = N D^-1 N^T."""
-    whole = list(b)
-    for i, way in enumerate(metric.ways):
-        if not is_zero(b[i]):
-            for j in way:
-                whole[j] = plus(whole[j], times(metric.N[i][j], b[i]))
-    return whole
-
-
-def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
-    """The accelerations a = N D^-1 y, shape (nv,), of a vector y, where the mass matrix is M^-1 = N D^-1 N^T."""
-    heavy = [times(x, pivot) for x, pivot in zip(y, metric.pivots, strict=True)]
-    return [
-        plus(heavy[i], dot([metric.N[i][j] for j in way], [heavy[j] for j in way])) for i, way in enumerate(metric.ways)
-    ]
 
 
 def masked(mask: Sequence[S]) -> BranchFactor:

@@ -14,7 +14,7 @@ from kinemorph.algebra.vectors import sub
 from kinemorph.mechanics.constraints.closures import rows_of
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, reaction_multipliers
-from kinemorph.mechanics.formulations.driven_dynamics import all_joints, of_state
+from kinemorph.mechanics.formulations.driven_dynamics import of_state
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import Tree
@@ -23,9 +23,7 @@ from kinemorph.model.robot import Robot
 
 def through_joints(robot: Robot, tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[S]]:
     """The wrench through every joint at the state (q, v) and its accelerations `a`; see `reactions.joint_wrenches`."""
-    if tree.driving is None:
-        return joint_wrenches(robot, tree, q, v, a, *others)
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     return joint_wrenches(robot, tree, every.q, every.v, every.accelerations(a), *others)
 
 
@@ -51,8 +49,6 @@ def multipliers_in(
 
 def constraint_rows(tree: Tree, q: Sequence[S], v: Sequence[S]) -> ConstraintRows:
     """The constraint rows on the accelerations (nv,) of the state with which loops stay closed and joints coupled."""
-    if tree.driving is None:
-        return rows_of(tree, q, v)
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     rows = rows_of(tree, every.q, every.v)
     return rows._replace(J=every.columns(rows.J), wanted=every.less_bias(rows.J, rows.wanted))

@@ -37,7 +37,7 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
     The joints are those that close a loop or follow another joint; joints whose error is within rounding are left out.
     """
     tree = resolve(robot)
-    at = tree.all_coordinates([float(x) for x in q])
+    at = tree.all_joints([float(x) for x in q]).q
     phi, sizes = np.abs(constraint_error(tree, at)), constraint_sizes(tree, at)
     gaps: dict[str, float] = {}
     for owner, gap, size in zip(constraint_owners(robot), phi, sizes, strict=True):

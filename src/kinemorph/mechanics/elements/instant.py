@@ -7,12 +7,12 @@ when they are first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import act
-from kinemorph.algebra.scalar import S, absolute, less, maximum, minus, times, where
+from kinemorph.algebra.scalar import S, absolute, less, maximum, minus, plus, times, where
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
 from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
@@ -22,7 +22,7 @@ from kinemorph.mechanics.recursions.newton_euler import added, moved_wrench, pro
 from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.motions import ZERO3
-from kinemorph.mechanics.trees.tree import WORLD, Tree
+from kinemorph.mechanics.trees.tree import WORLD, Tree, over_limbs
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Lookup, evaluate_all
 from kinemorph.model.robot import Robot
@@ -71,9 +71,12 @@ class SystemInstant:
         accelerations: Callable[[], Sequence[S]] | None = None,
         reactions: Callable[[], Mapping[str, Sequence[S]]] | None = None,
         multipliers: Callable[[], Mapping[str, S]] | None = None,
+        *,
+        sums: Mapping[int, Callable[[S], S]] | None = None,
     ) -> None:
         self.ensemble, self.t, self.q, self.v = ensemble, t, q, v
         self.x, self.m, self.u, self.lookup = x, m, u, lookup
+        self.sums = sums or {}  # by member of a limb that represents several: the sum of a scalar over all of them
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._signals: dict[str, S] = {}
@@ -233,16 +236,14 @@ class SystemInstant:
         torques: list[S] = [0.0] * self.motions.tree.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
-        supplied: S = 0.0
-        dissipated: S = 0.0
-        stored: S = 0.0
+        kept = [number for number in range(len(self.efforts)) if number not in without]
+        supplied = self._total(kept, "supplied")
+        dissipated = self._total(kept, "dissipated")
+        stored = self._total(range(len(self.efforts)), "stored")
         for number, effort in enumerate(self.efforts):
             rates += effort.rates
-            stored = stored + effort.stored
             if number in without:
                 continue
-            supplied = supplied + effort.supplied
-            dissipated = dissipated + effort.dissipated
             for index, torque in effort.torques.items():
                 torques[index] = torques[index] + torque
             for push in effort.pushes:
@@ -250,14 +251,20 @@ class SystemInstant:
             for wrench in effort.wrenches:
                 frame = wrench.frame
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
+        powers: list[tuple[int, S]] = []
         for index, names in self.ensemble.driven.items():
             for name in names:
                 owner, force = self.ensemble.signals[name][0], self.signal(name)
                 if self.ensemble.acts_in[owner] is not None:
                     force = where(self.activity(owner), force, 0.0)
                 torques[index] = torques[index] + force
-                supplied = supplied + force * self.v[index]
+                powers.append((index, force * self.v[index]))
+        supplied = plus(supplied, self.motions.tree.total(powers))
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
+
+    def _total(self, members: Iterable[int], what: str) -> S:
+        """The sum of a field of the efforts of these members; those of limbs are summed over all limbs."""
+        return over_limbs((self.sums.get(k), getattr(self.efforts[k], what)) for k in members)
 
 
 def _gated(active: S, values: Sequence[S]) -> list[S]:
@@ -314,6 +321,16 @@ class ElementView:
     def gravity(self) -> Sequence[S]:
         """Gravity in world axes [m/s^2]."""
         return self.instant.motions.tree.gravity
+
+    @property
+    def phases(self) -> tuple[int, ...] | None:
+        """The numbers of the phases of the automaton in which the element acts; None where it acts in all phases."""
+        return self.instant.ensemble.acts_in[self._index]
+
+    @property
+    def active(self) -> S:
+        """1 if the element acts in the present phase, else 0."""
+        return self.instant.activity(self._index)
 
     def value(self, value: Any) -> Any:
         """The value of a number in the element's data, or of nested tuples of numbers: parameters are replaced by

@@ -117,6 +117,9 @@ class ElementLaw(Generic[E]):
 
     contact = False  # whether it is a stiff contact: runs take implicit steps by default
     python = False  # whether `decide` takes the place of `sample`
+    sums = (
+        False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
+    )
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def of(self, element: E) -> ElementLaw[Any]:
@@ -153,6 +156,14 @@ class ElementLaw(Generic[E]):
         Then alike limbs may be computed in a loop.
         """
         return False
+
+    def per_joint(self, element: E) -> Mapping[str, int]:
+        """The fields with an entry for each of the element's `joints`, or for each 2, 3, ... of them: field -> number.
+
+        An element with such fields treats every joint on its own, so that it can be divided into one for each limb. All
+        numbers in these fields are read with `view.value`. Without such fields, an element cannot be divided.
+        """
+        return {}
 
     def states(self, element: E) -> tuple[Slot, ...]:
         """The names, units and initial values of the element's continuous states."""

@@ -39,7 +39,6 @@ from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
 from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses, tangent_of
 from kinemorph.mechanics.recursions.newton_euler import Wrench
-from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import WORLD, MassiveBody, Tree
 
 FIRST, SECOND = 2, 1  # levels of dual numbers: the first derivative by time is outside, the second inside
@@ -92,7 +91,7 @@ def _along(tree: Tree, q: Sequence[S], k: int) -> list[S]:
 
 def positions(tree: Tree, q: Sequence[S]) -> list[Pose]:
     """The pose T_0G of every body of `tree.bodies` at q: its axes, and its center of mass in the world."""
-    every = q if tree.driving is None else tree.driving.positions(q)
+    every = tree.all_joints(q).q
     poses = link_poses(tree, every)
     return [body.pose if body.link == WORLD else compose(poses[body.link], body.pose) for body in tree.bodies]
 
@@ -220,7 +219,7 @@ def _of_wrench(tree: Tree, q: Sequence[S], index: int, force: Vec, moment: Vec) 
     found: list[S] = []
     for k in range(tree.of_state.nv):
         moving = _along(tree, q, k)
-        every = moving if tree.driving is None else tree.driving.positions(moving)
+        every = tree.all_joints(moving).q
         motion = _motion(link_poses(tree, every)[index])
         R = motion.T0G.R
         found.append(dot(matvec_transposed(R, motion.v), force) + dot(matvec_transposed(R, motion.omega), moment))
@@ -242,7 +241,7 @@ def _with_rotors(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], tau
     rotors = _rotors(tree)
     if not rotors:
         return tau
-    every = list(a) if tree.driving is None else AllJoints(tree.driving, q, v).accelerations(a)
+    every = tree.all_joints(q, v).accelerations(a)
     for (rotor, row), index in zip(_rotor_rates(tree, q), rotors, strict=True):
         tau = [x + rotor * every[index] * rate for x, rate in zip(tau, row, strict=True)]
     return tau
@@ -251,7 +250,7 @@ def _with_rotors(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], tau
 def _rotor_rates(tree: Tree, q: Sequence[S]) -> list[tuple[S, list[S]]]:
     """(armature, rates (nv,) of its velocity along the velocities of the state) of all armatures."""
     n = tree.of_state.nv
-    slopes = [] if tree.driving is None or not _rotors(tree) else AllJoints(tree.driving, q).F
+    slopes = tree.all_joints(q).F if _rotors(tree) else []
     return [
         (rotor, [float(j == k) for j in range(n)] if k < n else [slopes[k - n].get(j, 0.0) for j in range(n)])
         for k, rotor in _rotors(tree).items()

@@ -27,12 +27,6 @@ Law = Callable[..., Any]
 Result = Literal["same", "forces", "columns"]
 
 
-def all_joints(tree: Tree, q: Sequence[S], v: Sequence[S] | None = None) -> AllJoints:
-    """The coordinates and velocities of all joints of a tree with driven joints, at the state (q, v)."""
-    assert tree.driving is not None
-    return AllJoints(tree.driving, q, v)
-
-
 def of_state(row: Formulation) -> Formulation:
     """A formulation for robots with driven joints: its functions take and return values of the state."""
     if row.direct:
@@ -55,19 +49,19 @@ def state_formulation(robot: Robot, name: str = "newton_euler") -> Formulation:
 
 
 def _mass_matrix(row: Formulation, tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    every = all_joints(tree, q)
+    every = tree.all_joints(q)
     return every.masses(row.mass_matrix(tree, every.q))
 
 
 def _inverse_dynamics(
     row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], *loads: Any
 ) -> list[S]:
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     return every.forces(row.inverse_dynamics(tree, every.q, every.v, every.accelerations(a), *loads))
 
 
 def _bias_forces(row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], *loads: Any) -> list[S]:
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     return every.forces(row.inverse_dynamics(tree, every.q, every.v, every.g, *loads))
 
 
@@ -128,7 +122,7 @@ def state_form(law: Law, takes: int, result: Result = "same") -> Law:
     def seen(tree: Tree, *given: Any) -> Any:
         if tree.driving is None:
             return law(tree, *given)
-        every = all_joints(tree, *given[: min(takes, 2)])
+        every = tree.all_joints(*given[: min(takes, 2)])
         state = [every.q, *([every.v] if takes > 1 else []), *([every.accelerations(given[2])] if takes > 2 else [])]
         found = law(tree, *state, *given[takes:])
         return found if result == "same" else every.forces(found) if result == "forces" else every.columns(found)
@@ -145,7 +139,7 @@ def state_jacobian_rate(
     """
     if tree.driving is None:
         return jacobian_rate(tree, q, v, frame, reference)
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     rates = every.columns(jacobian_rate(tree, every.q, every.v, frame, reference))
     return _with_slope_rates(every, rates, jacobian(tree, every.q, frame, reference))
 
@@ -160,7 +154,7 @@ def state_coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[li
 
     if tree.driving is None:
         return coriolis_matrix(tree, q, v)
-    every = all_joints(tree, q, v)
+    every = tree.all_joints(q, v)
     inner = _with_slope_rates(every, every.columns(coriolis_matrix(tree, every.q, every.v)), mass_matrix(tree, every.q))
     columns = [every.forces(column) for column in zip(*inner, strict=True)]
     return [list(row) for row in zip(*columns, strict=True)]

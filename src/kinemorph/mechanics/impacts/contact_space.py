@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.vectors import add, dot, matvec, sub
-from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, gathered, span_of
-from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, span_of
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, gathered
 
 NONE = ConstraintRows([], [], [])
 

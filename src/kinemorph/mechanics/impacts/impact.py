@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import S, div, less, maximum, minimum, minus, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, div, less, less_equal, maximum, minimum, minus, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
@@ -39,6 +39,9 @@ from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
 
+MOST_SCALED = 10.0  # the most by which impulses of restitution are scaled: jammed contacts would take any impulse
+SOLVED = 1e-9  # of the largest velocity of a contact: a larger violation of the law is no solution
+
 
 class Impacted(NamedTuple):
     """What an impact does.
@@ -46,8 +49,8 @@ class Impacted(NamedTuple):
     `v` (nv,) are the velocities after it, `impulses` (n, 1 + t) [N s] those of the contacts, normal first, `held` (nc,)
     those of the rows that hold. `loss` [J] is the kinetic energy lost and `gain` [J] that gained, one of which is 0.
     `approach` [m/s] is the largest speed at which a contact still approaches, above 0 where a sequence ended too early.
-    `error` [m/s] is the largest violation of the law's equations by contacts at once. It is NaN, as is all else, where
-    the law has no solution: Newton's law may contradict Coulomb's where contacts are redundant.
+    `error` [m/s] is the largest violation of the law's equations by contacts at once. It is NaN, as are
+    the impulses, where no solution is found: Newton's law may contradict Coulomb's where contacts are redundant.
     """
 
     v: list[S]
@@ -122,7 +125,15 @@ def impulses_of(
     if n == 1 or law.in_sequence:
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
         return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
-    return AT_ONCE[type(law)](W, u, contacts.friction, e, width)
+    p, error = AT_ONCE[type(law)](W, u, contacts.friction, e, width)
+    fast: S = 0.0
+    for x in u:
+        fast = maximum(fast, absolute(x))
+    solved = less_equal(error, SOLVED * fast)
+    unknown = div(
+        where(solved, 0.0 * fast, fast - fast), where(solved, 1.0, 0.0)
+    )  # 0, or NaN where no solution is found
+    return [x + unknown for x in p], error + unknown
 
 
 def of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
@@ -230,17 +241,13 @@ def _energetic(
 
 
 def _positive_root(a: S, b: S, c: S) -> S:
-    """The largest x >= 0 with  a x + b x^2 / 2 <= c,  for c > 0; 1 where there is no largest, and 0 where c is 0.
-
-    So impulses that are only rounding errors are not enlarged.
-    """
-    some = less(0.0, c)
+    """The largest x from 0 to `MOST_SCALED` with  a x + b x^2 / 2 <= c,  for c >= 0."""
     c = maximum(c, 0.0)
     square = a * a + 2.0 * b * c
     below = a + sqrt(maximum(square, 0.0))
     ends = less(0.0, below) * less(0.0, square)
-    found = where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, 1.0))
-    return where(some, found, 0.0)
+    root = where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, MOST_SCALED))
+    return minimum(root, MOST_SCALED)
 
 
 AT_ONCE: dict[type[ImpactLaw], Callable[..., tuple[list[S], S]]] = {

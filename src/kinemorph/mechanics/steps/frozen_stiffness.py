@@ -9,6 +9,7 @@ method. Weight and Coriolis forces are left out, because they change slowly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ from kinemorph.mechanics.steps.implicit_forces import present_forces
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, pair_slope
 from kinemorph.mechanics.steps.point_motions import coordinates, present_motion
 from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce, Sight
-from kinemorph.mechanics.trees.tree import Attachment, Tree
+from kinemorph.mechanics.trees.driven import AllJoints
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Tree
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,15 @@ class Frozen:
 
 
 class StiffByName(NamedTuple):
-    """The stiff forces at points, along joints and between pairs, by the names of their elements."""
+    """The stiff forces at points, along joints and between pairs, by the names of their elements.
+
+    Where joints are driven, `every` has all joints at the state, and indices of joints are those of all joints.
+    """
 
     points: Mapping[str, PointForce] = {}
     joints: Mapping[str, JointForce] = {}
     pairs: Mapping[str, PairForce] = {}
+    every: AllJoints | None = None
 
 
 def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByName, h: float = 1e-3) -> Frozen:
@@ -85,6 +91,9 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
 
     `h` [s] is the step size for the derivatives of the laws; its value matters only for laws that limit them.
     """
+    every = stiff.every
+    if every is not None:
+        q, v = every.q, every.v
     _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
     for (name, force), state in zip(stiff.points.items(), states, strict=True):
@@ -107,19 +116,39 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
         K, C = _split(lambda h, pair=pair, now=now: _matrix(pair.law.linear(now, h)[1]), h)
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     M: Array = np.array(mass_matrix(tree, q), dtype=float)
-    return Frozen(M, tuple(shares))
+    if every is None:
+        return Frozen(M, tuple(shares))
+    reduced = [Share(one.name, _of_state(every, one.K), _of_state(every, one.C)) for one in shares]
+    return Frozen(_of_state(every, M), tuple(reduced))
 
 
-def felt_mass(tree: Tree, q: Sequence[float], body: str, point: Sequence[float], direction: Sequence[float]) -> float:
-    """The mass [kg] that a force along a direction n, in world axes, feels at a point of a body, given in its axes [m].
+def _of_state(every: AllJoints, matrix: Array) -> Array:
+    """A matrix (nv, nv) of the state, from that of all joints."""
+    found: Array = np.array(every.masses(matrix.tolist()), dtype=float)
+    return found
 
-    It is 1 / (n J M^-1 J^T n), with the mass matrix M and the Jacobian J of the point.
+
+def felt_mass(
+    tree: Tree, q: Sequence[float], places: Sequence[tuple[str, Sequence[float]]], direction: Sequence[float]
+) -> float:
+    """The mass [kg] that a force along a direction n, in world axes, feels at a point of a body: 1 / (n J M^-1 J^T n).
+
+    `places` has the body and the point in its axes [m]. With a second place, the opposite force acts there, and J is
+    the Jacobian of the first relative to the second. The world has no mass that is felt.
     """
-    at = tree.attachments[body]
-    x, y, z = act(at.pose, point)
-    J = _jacobian(tree, q, at.link, (x, y, z))
-    n = np.array(Sight(tree, tree.moves(q)).into(at.link, direction), dtype=float) @ J
-    return float(1.0 / (n @ np.linalg.solve(np.array(mass_matrix(tree, q), dtype=float), n)))
+    every = None if tree.driving is None else AllJoints(tree.driving, q)
+    tree, q = tree.of_joints, q if every is None else every.q
+    n, sight = np.zeros(tree.nv), Sight(tree, tree.moves(q))
+    for sign, (body, point) in zip((1.0, -1.0), places, strict=False):
+        if body in tree.attachments and tree.attachments[body].link != WORLD:
+            at = tree.attachments[body]
+            x, y, z = act(at.pose, point)
+            n += sign * np.array(sight.into(at.link, direction), dtype=float) @ _jacobian(tree, q, at.link, (x, y, z))
+    M: Array = np.array(mass_matrix(tree, q), dtype=float)
+    if every is not None:
+        n, M = np.array(every.forces(n.tolist()), dtype=float), _of_state(every, M)
+    yielding = float(n @ np.linalg.solve(M, n))
+    return 1.0 / yielding if yielding > 0.0 else math.inf
 
 
 def joint_slopes(

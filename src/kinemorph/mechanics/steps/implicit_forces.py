@@ -81,7 +81,7 @@ from kinemorph.mechanics.steps.step_accounts import (
     summed_wrench,
 )
 from kinemorph.mechanics.trees.motions import ZERO3, Move
-from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.mechanics.trees.tree import Tree, over_limbs
 
 
 class Ends(NamedTuple):
@@ -361,14 +361,14 @@ def _answer(
             rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
     for j, pivot in pivots.items():
         M[j][j] = plus(M[j][j], pivot)
-    for slope, (_, D) in zip(slopes.points, ends.points, strict=True):
-        _add_inertia(M, slope, D)
+    for force_, slope, (_, D) in zip(laws.points, slopes.points, ends.points, strict=True):
+        _add_inertia(tree, M, slope, D, force_.link)
     soft: list[list[S]] = []
     for pair, slope, (_, D) in zip(laws.pairs, slopes.pairs, ends.pairs, strict=True):
         if couples(pair):
             soft += soft_rows(tree.nv, slope, D)
         else:
-            _add_inertia(M, slope, D)
+            _add_inertia(tree, M, slope, D, max(pair.links))
     return given_responses(tree, moves, under.solve(M, rest, soft))
 
 
@@ -392,13 +392,14 @@ def _power_at(
     numbers: Collection[int],
 ) -> S:
     """The mean power [W] over a step of the forces at the points with these numbers, link by link."""
-    total: S = 0.0
+    terms = []
     for link, own in _by_link(laws.points).items():
         wanted = [k for k in own if k in numbers]
         if wanted:
             lines, pushes = [ends.points[k] for k in wanted], [forces[k] for k in wanted]
-            total = plus(total, link_power([laws.points[k] for k in wanted], lines, pushes, motions[link]))
-    return total
+            power = link_power([laws.points[k] for k in wanted], lines, pushes, motions[link])
+            terms.append((laws.sight.tree.link_sums.get(link), power))
+    return over_limbs(terms)
 
 
 def _by_link(points: Sequence[PointForce]) -> dict[int, list[int]]:
@@ -409,12 +410,19 @@ def _by_link(points: Sequence[PointForce]) -> dict[int, list[int]]:
     return found
 
 
-def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
-    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point or pair by index in v."""
+def _add_inertia(tree: Tree, M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3, link: int) -> None:
+    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point or pair by index in v.
+
+    The point is on `link`. If this is part of a limb that represents several, the sum over all of them is added.
+    """
+    total = tree.link_sums.get(link)
     heavy = {j: times_symmetric(D, column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
-            M[i][j] = plus(M[i][j], dot(column, weighed))
+            x = dot(column, weighed)
+            if total is not None and i not in tree.velocity_sums and j not in tree.velocity_sums:
+                x = total(x)
+            M[i][j] = plus(M[i][j], x)
 
 
 def _slopes(tree: Tree, sight: Sight, points: Sequence[PointForce], pairs: Sequence[PairForce]) -> Slopes:

@@ -30,11 +30,22 @@ SEVERAL = 3  # from this number of points of a link on, the power of their sum t
 
 
 class Account(NamedTuple):
-    """The power [W] of a force over a step, in three terms."""
+    """The power [W] of a force over a step, in three terms, and the force that it lacks."""
 
     power: S  # mean power on the robot
     at_start: S  # the power that the force would have at the start of the step
     storing: S  # the rate at which the force at the end of the step stores energy, along the mean velocity
+    missing: S = 0.0  # [N], see `missing_force`
+
+
+def missing_force(law: Any, state: Any, f: Vec3) -> S:
+    """The force [N] that a contact with the force f [N] lacks at the end of a step, and 0 for a law without `missing`.
+
+    A contact whose force is smaller than the mean force of its spring over the step stores more energy than it takes:
+    it makes energy. Its force was linearized where bodies do not touch, or leave each other, and they met.
+    """
+    missing: S = law.missing(state, f) if hasattr(law, "missing") else 0.0
+    return missing.value if isinstance(missing, Dual) and missing.level == LEVEL else missing
 
 
 def stored_energy(law: Any, state: Any) -> S:
@@ -85,7 +96,8 @@ def point_account(force: PointForce, sight: Sight, h: S, free: Vec3, motion: Lin
     now = PointState(force.link, force.point, start, 0.0, sight)
     end = add(free, scale(motion.h, reach))
     late = LatePoint(force.link, force.point, end, h, sight, free, motion)
-    return Account(dot(f, u), dot(force.law.force(now), start), _rate_of(force.law, late))
+    missing = missing_force(force.law, late, f)
+    return Account(dot(f, u), dot(force.law.force(now), start), _rate_of(force.law, late), missing)
 
 
 def link_power(
@@ -123,7 +135,8 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3
     """
     x, y, z = (Dual(last, div(rate, h), level=LEVEL) for last, rate in zip(end, u, strict=True))
     at_start = dot(pair.law.force(PairState(start, 0.0)), start)
-    return Account(dot(f, u), at_start, _rate_of(pair.law, PairState((x, y, z), h)))
+    missing = missing_force(pair.law, PairState(end, h), f)
+    return Account(dot(f, u), at_start, _rate_of(pair.law, PairState((x, y, z), h)), missing)
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:

@@ -5,6 +5,9 @@ scalars, and only the numbers that all limbs share stay constants, the recursion
 enough to run them on a tree with one limb of each kind: a loop repeats them for the other limbs with their own numbers,
 and the link that carries the limbs takes the sum over all of them. A number that is zero in some limbs but not in all
 counts as nonzero.
+
+Driven joints belong to the limb whose coordinates their formulas name (`limb_drives`): the rotor of a leg's motor that
+turns in the body is part of this leg. So a limb may consist of several branches on one link.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import PlaneTurn, Turn
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.trees.limb_drives import Formulas, LimbDrives, formula_numbers, kept_driving
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
@@ -28,10 +32,11 @@ SUMS = 10 + 2 * 6 + 12  # sums over limbs in the derivatives: moments, loads wit
 
 @dataclass(frozen=True)
 class Limbs:
-    """Limbs of one kind, which follow one another without gaps in the tree, in q and in v."""
+    """Limbs of one kind. In q and in v, all limbs are as far apart as the first two."""
 
     links: tuple[tuple[Link, ...], ...]  # the links of each limb
-    first: int  # index in the tree of the first link of the first limb
+    places: tuple[tuple[int, ...], ...]  # the indices of these links in the tree
+    formulas: tuple[tuple[Formulas, ...], ...]  # of these links, if their joints are driven
 
     @property
     def count(self) -> int:
@@ -39,10 +44,14 @@ class Limbs:
         return len(self.links)
 
     @property
-    def others(self) -> range:
-        """The indices in the tree of the links of all limbs but the first."""
-        size = len(self.links[0])
-        return range(self.first + size, self.first + self.count * size)
+    def first(self) -> int:
+        """The index in the tree of the first link of the first limb."""
+        return self.places[0][0]
+
+    @cached_property
+    def owners(self) -> dict[int, tuple[int, int]]:
+        """For each link of a limb, by its index in the tree: (number of the limb, index of the link in the limb)."""
+        return {place: (limb, j) for limb, places in enumerate(self.places) for j, place in enumerate(places)}
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
@@ -51,44 +60,65 @@ class Limbs:
         """
         return [
             (j, place)
-            for j, links in enumerate(zip(*self.links, strict=True))
-            for place, values in enumerate(zip(*map(_numbers, links), strict=True))
+            for j, rows in enumerate(zip(*map(self.numbers, range(self.count)), strict=True))
+            for place, values in enumerate(zip(*rows, strict=True))
             if len(set(values)) > 1
         ]
 
     @cached_property
     def table(self) -> list[list[float]]:
         """The masses, lengths and other data of links that differ between limbs, ordered as `own`; a row per limb."""
-        return [[_numbers(limb[j])[place] for j, place in self.own] for limb in self.links]
+        rows = map(self.numbers, range(self.count))
+        return [[row[j][place] for j, place in self.own] for row in rows]
 
-    @property
-    def coordinates(self) -> tuple[int, int]:
-        """The index in q where the coordinates of the first limb begin, and the number of coordinates of each limb."""
-        return self.links[0][0].q, sum(ELEMENTARY[link.kind].nq for link in self.links[0])
+    def numbers(self, limb: int) -> list[Numbers]:
+        """All numbers of each link of a limb: see `_numbers`; those of its formulas follow."""
+        pairs = zip(self.links[limb], self.formulas[limb], strict=True)
+        return [(*_numbers(link), *formula_numbers(formulas)) for link, formulas in pairs]
 
-    @property
-    def velocities(self) -> tuple[int, int]:
-        """The index in v where the velocities of the first limb begin, and the number of velocities of each limb."""
-        return self.links[0][0].v, sum(ELEMENTARY[link.kind].nv for link in self.links[0])
+    @cached_property
+    def coordinates(self) -> dict[int, int]:
+        """The index in q of each coordinate of the first limb -> the distance to that of the next limb."""
+        return {a.q + k: b.q - a.q for a, b in zip(*self.links[:2], strict=True) for k in range(ELEMENTARY[a.kind].nq)}
+
+    @cached_property
+    def velocities(self) -> dict[int, int]:
+        """The index in v of each velocity of the first limb -> the distance to that of the next limb."""
+        return {a.v + k: b.v - a.v for a, b in zip(*self.links[:2], strict=True) for k in range(ELEMENTARY[a.kind].nv)}
 
 
 def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
     """The groups of alike limbs, each as large as possible; a limb with a link in `apart` (indices) joins no group."""
-    found = []
-    index, spans = 0, _spans(tree)
-    while index < len(tree.links):
-        stop = spans[index].stop
-        size = stop - index
-        # limbs without a sibling are skipped: in a chain they would cost all links for each link
-        shape = _shape(tree, spans[index]) if size and _follows(tree, index, stop) else None
-        while shape and _follows(tree, index, stop) and _shape(tree, spans[stop]) == shape:
-            stop += size
-        if stop > index + size and not any(link in range(index, stop) for link in apart):
-            found.append(Limbs(tuple(tree.links[start : start + size] for start in range(index, stop, size)), index))
-            index = stop
-        else:
-            index += 1
-    return found
+    found: list[Limbs] = []
+    drives = LimbDrives(tree)
+    taken: set[int] = set()  # links of limbs that are in a group
+    for carrier, roots in enumerate(tree.children):
+        # links that carry one branch are skipped: in a chain they would cost all links for each link
+        if len(roots) < 2 or carrier in taken:
+            continue
+        limbs = drives.joined([_branch(tree, root) for root in roots])
+        shapes = [_shape(tree, limb, drives) for limb in limbs]
+        start = 0
+        while start < len(limbs):
+            stop = start + 1
+            while stop < len(limbs) and shapes[start] is not None and shapes[stop] == shapes[start]:
+                if not _in_step(tree, limbs[start : stop + 1]):
+                    break
+                stop += 1
+            places = tuple(limbs[start:stop])
+            if stop == start + 1 or any(link in limb for limb in places for link in apart):
+                start += 1
+                continue
+            found.append(
+                Limbs(
+                    tuple(tuple(tree.links[link] for link in limb) for limb in places),
+                    places,
+                    tuple(tuple(drives.formulas(link) for link in limb) for limb in places),
+                )
+            )
+            taken |= {link for limb in places for link in limb}
+            start = stop
+    return sorted(found, key=lambda kind: kind.first)
 
 
 def one_of_each(
@@ -101,11 +131,14 @@ def one_of_each(
     several of each, and no single pose.
     """
     links = list(tree.links)
+    constants: dict[int, Numbers] = {}  # of formulas, by link
     for kind, row in zip(limbs, rows, strict=True):
-        numbers = [list(_numbers(link)) for link in kind.links[0]]
+        numbers = [list(values) for values in kind.numbers(0)]
         for (j, entry), value in zip(kind.own, row, strict=True):
             numbers[j][entry] = value
-        links[kind.first : kind.first + len(numbers)] = map(_rebuilt, kind.links[0], numbers)
+        for index, link, values in zip(kind.places[0], kind.links[0], numbers, strict=True):
+            own = len(_numbers(link))
+            links[index], constants[index] = _rebuilt(link, values[:own]), values[own:]
     kept, q, v = kept_places(tree, limbs)
     place = {WORLD: WORLD, **{index: k for k, index in enumerate(kept)}}
     return replace(
@@ -121,9 +154,15 @@ def one_of_each(
         attachments={
             name: replace(at, link=place[at.link])
             for name, at in tree.attachments.items()
-            if not any(at.link in range(kind.first, kind.others.stop) for kind in limbs)
+            if not any(at.link in kind.owners for kind in limbs)
         },
-        sums={place[kind.first]: total for kind, total in zip(limbs, sums, strict=True)},
+        driving=kept_driving(tree, q, v, constants),
+        sums={
+            place[index]: total
+            for kind, total in zip(limbs, sums, strict=True)
+            for index in kind.places[0]
+            if links[index].parent not in kind.places[0]
+        },
     )
 
 
@@ -131,57 +170,49 @@ def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int
     """The links, the indices in q and the indices in v that remain in a tree with one limb of each kind."""
     links, q, v = set(range(len(tree.links))), set(range(tree.nq)), set(range(tree.nv))
     for kind in limbs:
-        links -= {*kind.others}
-        for left, (start, size) in ((q, kind.coordinates), (v, kind.velocities)):
-            left -= {*range(start + size, start + size * kind.count)}
+        links -= {place for places in kind.places[1:] for place in places}
+        for left, entries in ((q, kind.coordinates), (v, kind.velocities)):
+            left -= {place + k * stride for place, stride in entries.items() for k in range(1, kind.count)}
     return sorted(links), sorted(q), sorted(v)
 
 
 # ── limbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _spans(tree: Tree) -> list[range]:
-    """For each link the range of indices of all links that it carries, itself included.
+def _branch(tree: Tree, root: int) -> tuple[int, ...]:
+    """The indices of a link and of all links that it carries, in ascending order."""
+    found = [root]
+    for index in found:  # which grows
+        found += tree.children[index]
+    return tuple(sorted(found))
 
-    The range is empty where these indices are not contiguous.
+
+def _in_step(tree: Tree, limbs: Sequence[Sequence[int]]) -> bool:
+    """Whether the coordinates and velocities of each limb are as far from those of the limb before it as the last two
+    limbs from each other.
     """
-    count = len(tree.links)
-    stops, latest = [count] * count, list(range(count))
-    open_ones: list[int] = []  # links whose span may continue, ascending
-    for index, link in enumerate(tree.links):
-        while open_ones and open_ones[-1] > link.parent:
-            stops[open_ones.pop()] = index
-        open_ones.append(index)
-        if link.parent != WORLD:
-            latest[link.parent] = index
-    return [range(index, stop if max(latest[index:stop]) < stop else index) for index, stop in enumerate(stops)]
+    ahead = [
+        [(tree.links[b].q - tree.links[a].q, tree.links[b].v - tree.links[a].v) for a, b in zip(*pair, strict=True)]
+        for pair in pairwise(limbs)
+    ]
+    return ahead[0] == ahead[-1]
 
 
-def _follows(tree: Tree, first: int, index: int) -> bool:
-    """Whether the limb that begins at link `index` is a sibling of the one at `first`, with coordinates and velocities
-    that directly follow those of the link before it.
-    """
-    if index == len(tree.links):
-        return False
-    before, other = tree.links[index - 1], tree.links[index]
-    row = ELEMENTARY[before.kind]
-    return (other.parent, other.q, other.v) == (tree.links[first].parent, before.q + row.nq, before.v + row.nv)
-
-
-def _shape(tree: Tree, span: range) -> Any:
+def _shape(tree: Tree, limb: Sequence[int], drives: LimbDrives) -> Any:
     """The data of a limb that have to be equal in alike limbs; None where the limb cannot be in a group.
 
-    It cannot where it is carried by the world, is not contiguous in links, q and v, or has numbers that are symbols.
+    It cannot where it has numbers that are symbols, or where formulas name coordinates of several limbs.
     """
-    if not span or tree.links[span.start].parent == WORLD:
+    shape = []
+    place = {index: j for j, index in enumerate(limb)}
+    formulas = drives.shapes(limb)
+    if formulas is None:
         return None
-    links, shape = tree.links[span.start : span.stop], []
-    q, v = links[0].q, links[0].v
-    for link in links:
-        if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _numbers(link)):
+    for index, form in zip(limb, formulas, strict=True):
+        link = tree.links[index]
+        if not all(isinstance(x, (float, int)) for x in _numbers(link)):
             return None
-        q, v = q + ELEMENTARY[link.kind].nq, v + ELEMENTARY[link.kind].nv
-        shape.append((link.kind, max(link.parent, span.start - 1) - span.start, *map(type, link.fixed_turns[0])))
+        shape.append((link.kind, place.get(link.parent, WORLD), form, *map(type, link.fixed_turns[0])))
     return shape
 
 

@@ -12,7 +12,7 @@ h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
@@ -20,11 +20,11 @@ from typing import Any
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.inertia_blocks import Moments as Moments
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, plus
 from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
 from kinemorph.algebra.vectors import Mat
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.trees.driven import Driving
+from kinemorph.mechanics.trees.driven import AllJoints, Driving
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 
 WORLD = -1
@@ -161,9 +161,32 @@ class Tree:
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
 
-    def all_coordinates(self, q: Sequence[S]) -> Sequence[S]:
-        """The coordinates of all joints at q: q itself, with the coordinates of driven joints appended."""
-        return q if self.driving is None else self.driving.positions(q)
+    @cached_property
+    def link_sums(self) -> dict[int, Callable[[S], S]]:
+        """For each link of a limb that represents several limbs, the function that sums a scalar over all of them."""
+        found: dict[int, Callable[[S], S]] = {}
+        for index, link in enumerate(self.links):
+            total = self.sums.get(index, found.get(link.parent))
+            if total is not None:
+                found[index] = total
+        return found
+
+    @cached_property
+    def velocity_sums(self) -> dict[int, Callable[[S], S]]:
+        """The functions of `link_sums` by the index in v of each velocity of these links."""
+        return {k: total for index, total in self.link_sums.items() for k in self.links[index].velocities}
+
+    def total(self, terms: Iterable[tuple[int, S]]) -> S:
+        """The sum of terms of all links, given as (index in v of one of the link's velocities, value).
+
+        Terms of a limb that represents several limbs are summed over all of them.
+        """
+        return over_limbs((self.velocity_sums.get(k), x) for k, x in terms)
+
+    def all_joints(self, q: Sequence[S], v: Sequence[S] | None = None) -> AllJoints:
+        """The coordinates and velocities of all joints at the state (q, v), which is theirs if no joint is driven."""
+        driving = Driving(self.nq, self.nv, (), {}, {}) if self.driving is None else self.driving
+        return AllJoints(driving, q, v)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """The pose of every link in its parent, at configuration q."""
@@ -194,6 +217,23 @@ class Tree:
             if link.parent != WORLD:
                 below[link.parent].append(index)
         return tuple(map(tuple, below))
+
+
+def over_limbs(terms: Iterable[tuple[Callable[[S], S] | None, S]]) -> S:
+    """The sum of terms, each given with the function that sums it over all limbs that its limb represents.
+
+    The function is None for a term that belongs to no such limb.
+    """
+    total: S = 0.0
+    by_limb: dict[Callable[[S], S], S] = {}
+    for function, x in terms:
+        if function is None:
+            total = plus(total, x)
+        else:
+            by_limb[function] = plus(by_limb.get(function, 0.0), x)
+    for function, x in by_limb.items():
+        total = plus(total, function(x))
+    return total
 
 
 def _mapped(function: Callable[[S], S], value: Any) -> Any:

@@ -35,6 +35,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "phases.holds": ("Hold",),
     "control.references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "constraints.rolling": ("KnifeEdge", "RollingDisc", "RollingSphere"),
+    "sensing.integrals": ("Integral",),
     "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "forces.springs": ("Spring", "Damper", "Rope", "Bumper"),
     "forces.tires": ("Tire",),

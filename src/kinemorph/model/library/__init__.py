@@ -8,7 +8,9 @@ amru_walk            amru5_walk: a System that walks, with motors, controllers a
 amru_leg             amru5_leg: a System, one of its legs with a fixed hip and a load on its foot
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs driven by one crank
-walkers              jansen_walker: a System that walks on the ground
+walkers              jansen_walker: a System that walks on contacts; rimless_wheel, simplest_walker, compass_walker,
+                     kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like: Systems with the phases
+                     of a gait
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
@@ -39,7 +41,14 @@ from kinemorph.model.library.modular import organism9
 from kinemorph.model.library.planar_bikes import planar_bike
 from kinemorph.model.library.rovers import rover
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
-from kinemorph.model.library.walkers import jansen_walker
+from kinemorph.model.library.walkers.jansen_walker import jansen_walker
+from kinemorph.model.library.walkers.kneed_walker import kneed_walker
+from kinemorph.model.library.walkers.monopods import bolt_like, raptor_like
+from kinemorph.model.library.walkers.rabbit import rabbit
+from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper
+from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel
+from kinemorph.model.library.walkers.slip_runner import slip_runner
+from kinemorph.model.library.walkers.straight_legs import compass_walker, simplest_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -70,6 +79,15 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "andrews_squeezer": andrews_squeezer,
     "flyball_governor": flyball_governor,
     "jansen_walker": jansen_walker,
+    "rimless_wheel": rimless_wheel,
+    "simplest_walker": simplest_walker,
+    "compass_walker": compass_walker,
+    "kneed_walker": kneed_walker,
+    "slip_runner": slip_runner,
+    "raibert_hopper": raibert_hopper,
+    "rabbit": rabbit,
+    "bolt_like": bolt_like,
+    "raptor_like": raptor_like,
     "whipple_bicycle": whipple_bicycle,
     "planar_bike": planar_bike,
     "rover": rover,

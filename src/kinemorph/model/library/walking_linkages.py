@@ -35,33 +35,12 @@ def klann(
     `scale` [m] is the unit of `lengths` and `pivots`, `density` [kg/m] the mass of the bars per length (25 x 6 mm of
     aluminum), `angle` [rad] the angle of the crank at q = 0, from +x toward +z. The foot is the frame "foot".
     """
-    positive("klann", "scale", (scale,), 1)
-    AC, BH, CH, CF, FH, DE, EF, EG, FG = (scale * length for length in positive("klann", "lengths", lengths, 9))
-    A: Point = (0.0, 0.0)
-    B, D = (scale * pivots[0], scale * pivots[1]), (scale * pivots[2], scale * pivots[3])
-    C = at_angle(A, angle, AC)
-    H = meet(C, CH, B, BH, -1, name="klann")
-    F = meet(C, CF, H, FH, 1, name="klann")
-    E = meet(F, EF, D, DE, 1, name="klann")
-    G = meet(E, EG, F, FG, 1, name="klann")
-    points = {"A": A, "B": B, "C": C, "D": D, "E": E, "F": F, "G": G, "H": H}
-    links = [
-        Link("crank", "A-C", density * AC),
-        Link("rocker", "B-H", density * BH),
-        Link("upper_rocker", "D-E", density * DE),
-        Link("rod", "C-H-F", density * (CH + FH)),
-        Link("leg", "E-F-G", density * (EF + FG), GRAPHITE),
-    ]
-    hinges = [
-        Hinge("A", "world", "crank"),
-        Hinge("B", "world", "rocker"),
-        Hinge("D", "world", "upper_rocker"),
-        Hinge("C", "crank", "rod"),
-        Hinge("E", "upper_rocker", "leg"),
-        Hinge("H", "rocker", "rod"),
-        Hinge("F", "rod", "leg"),
-    ]
-    return linkage(RobotBuilder("klann"), points, links, hinges).frame("foot", "leg", translation=arm(E, G)).build()
+    leg = klann_leg(scale, density, angle, lengths, pivots)
+    A, C = leg.points["A"], leg.points["C"]
+    links = [Link("crank", "A-C", density * math.dist(A, C)), *leg.links]
+    hinges = [Hinge("A", "world", "crank"), *leg.hinges]
+    builder = linkage(RobotBuilder("klann"), leg.points, links, hinges)
+    return builder.frame("foot", "leg", translation=leg.foot).build()
 
 
 def jansen(
@@ -84,16 +63,53 @@ def jansen(
 
 
 class Leg(NamedTuple):
-    """The parts of a Jansen leg without its crank, as arguments for `bars.linkage`.
+    """The parts of a leg without its crank, as arguments for `bars.linkage`.
 
-    In `points`, O is the axis of the crank, M its pin, and B the fixed pivot. `foot` [m] is in the frame of the link
-    "leg".
+    In `points`, the axis of the crank is A (Klann) or O (Jansen), and its pin C or M. `foot` [m] is in the frame of the
+    link "leg".
     """
 
     points: dict[str, Point]
     links: list[Link]
     hinges: list[Hinge]
     foot: Place
+
+
+def klann_leg(
+    scale: float,
+    density: float,
+    angle: float,
+    lengths: Sequence[float] = KLANN_LENGTHS,
+    pivots: Sequence[float] = KLANN_PIVOTS,
+    *,
+    frame: str = "world",
+) -> Leg:
+    """The parts of one leg, with data as for `klann`, hinged to the bodies `frame` and "crank"."""
+    positive("klann", "scale", (scale,), 1)
+    AC, BH, CH, CF, FH, DE, EF, EG, FG = (scale * length for length in positive("klann", "lengths", lengths, 9))
+    A: Point = (0.0, 0.0)
+    B, D = (scale * pivots[0], scale * pivots[1]), (scale * pivots[2], scale * pivots[3])
+    C = at_angle(A, angle, AC)
+    H = meet(C, CH, B, BH, -1, name="klann")
+    F = meet(C, CF, H, FH, 1, name="klann")
+    E = meet(F, EF, D, DE, 1, name="klann")
+    G = meet(E, EG, F, FG, 1, name="klann")
+    points = {"A": A, "B": B, "C": C, "D": D, "E": E, "F": F, "G": G, "H": H}
+    links = [
+        Link("rocker", "B-H", density * BH),
+        Link("upper_rocker", "D-E", density * DE),
+        Link("rod", "C-H-F", density * (CH + FH)),
+        Link("leg", "E-F-G", density * (EF + FG), GRAPHITE),
+    ]
+    hinges = [
+        Hinge("B", frame, "rocker"),
+        Hinge("D", frame, "upper_rocker"),
+        Hinge("C", "crank", "rod"),
+        Hinge("E", "upper_rocker", "leg"),
+        Hinge("H", "rocker", "rod"),
+        Hinge("F", "rod", "leg"),
+    ]
+    return Leg(points, links, hinges, arm(E, G))
 
 
 def jansen_leg(

@@ -16,6 +16,7 @@ Nothing is checked before `build` (or `problems`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -26,7 +27,7 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.model.body import NO_INERTIA
 from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.input_reader import short
-from kinemorph.model.parameter import TIME, Coordinate, Formula, Parameter, Value, coordinates_of
+from kinemorph.model.parameter import TIME, Coordinate, Formula, Parameter, Value, coordinates_of, evaluate
 from kinemorph.model.positions.position_tree import Node, direct, nodes_of, position_tree
 from kinemorph.model.robot import Dependent, Position, Robot
 from kinemorph.model.shapes import Shape
@@ -82,6 +83,13 @@ class PositionBuilder:
     def coordinates(self, names: str | Sequence[str], unit: str = "rad") -> tuple[Coordinate, ...]:
         """Declares several coordinates of one unit: a list of names, or a text with names between spaces."""
         return tuple(self.coordinate(name, unit) for name in (names.split() if isinstance(names, str) else names))
+
+    def parameter(self, name: str, value: float, unit: str = "", symbol: str = "") -> Parameter:
+        """A named number for masses, lengths and formulas, whose value can be changed after deriving; returns it.
+
+        `symbol` is its LaTeX in printed equations. It is the same as `Parameter(...)`.
+        """
+        return Parameter(name, value, unit, symbol)
 
     def dependent(self, name: str, formula: Value, unit: str = "rad") -> Value:
         """Declares a dependent quantity p(q, t), a formula of coordinates, parameters and the time; returns it.
@@ -276,6 +284,7 @@ class PositionBuilder:
                     found.append(
                         Problem("coordinate", name, what, "Use it in a position, or leave it out.", rule="singular")
                     )
+        found += self._value_problems()
         for kind, name, leaves in used:
             for leaf in leaves:
                 if leaf.name not in self._coordinates and leaf != TIME:
@@ -283,6 +292,24 @@ class PositionBuilder:
                     what = f"it names '{leaf.name}', and there is no such coordinate"
                     found.append(Problem(kind, name, what, remedy.strip()))
         return found
+
+    def _value_problems(self) -> list[Problem]:
+        """Problems with formulas that have no finite value at the initial values of the coordinates.
+
+        Those of dependents come first; if there are any, positions are not looked at, since they may contain them.
+        """
+        formulas = [("dependent", one.name, "its value", one.formula) for one in self._dependents]
+        found = [problem for row in formulas for problem in _not_finite(*row)]
+        if found:
+            return found
+        placed = [body for body, _ in self._bodies if isinstance(body.position, mth)]
+        return [
+            problem
+            for body in placed
+            for factor in body.position.factors
+            for value in factor.values
+            for problem in _not_finite("body", body.name, f"a formula in its position, {value},", value)
+        ]
 
     def _paths(self, problems: list[Problem]) -> dict[str, list[Factor]]:
         """The factors from the world to each body, by name; problems with matrices and references are noted."""
@@ -311,6 +338,17 @@ class PositionBuilder:
             if all(isinstance(one.position, mth) for one in chain):
                 paths[body.name] = [factor for one in reversed(chain) for factor in _plain(one.position.factors)]
         return paths
+
+
+def _not_finite(kind: str, name: str, what: str, formula: Any) -> list[Problem]:
+    """A problem if a formula has no finite value at the initial values of its coordinates, else none."""
+    value = evaluate(formula) if isinstance(formula, (Formula, Parameter)) else 0.0
+    if math.isfinite(value):
+        return []
+    at = listed([f"{leaf.name} = {leaf.value:g}" for leaf in coordinates_of(formula)], 6)
+    what = f"{what} is {value} at the initial values {at}, expected a finite number"
+    remedy = "Declare initial values that the mechanism can have: coordinate(name, unit, value)."
+    return [Problem(kind, name, what, remedy, rule="number")]
 
 
 def _of_user(problem: Problem, own: Mapping[str, Collection[str]]) -> Problem:

@@ -20,7 +20,6 @@ from typing import Any
 from kinemorph.algebra.notation import COUNTS, NAMES, Factor, mth
 from kinemorph.model.expressions import PLAIN, ExpressionError, Parser, Spelling, Token, written
 from kinemorph.model.parameter import Value
-from kinemorph.vocabulary.ops import OPS
 
 KINDS = {name: kind for kind, name in NAMES.items()}  # kinds of factors by the names of transforms
 ARGUMENTS = {**COUNTS, NAMES["matrix"]: 12}  # number of arguments of each transform
@@ -43,8 +42,8 @@ class PositionParser(Parser):
 
     def function(self, token: Token) -> Any:
         if token.text not in ARGUMENTS:
-            if self.other_names.get(token.text, token.text) not in OPS:
-                self.no_function(token, (*ARGUMENTS, *OPS, *self.other_names))
+            if token.text not in self.functions:
+                self.no_function(token, (*ARGUMENTS, *self.functions))
             return super().function(token)
         values = self.arguments(token, ARGUMENTS[token.text])
         if any(isinstance(value, mth) for value in values):

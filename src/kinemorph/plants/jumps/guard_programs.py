@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ShapeError
 from kinemorph.plants.instant import Instant, LocalInstant
@@ -54,7 +57,8 @@ def resetting(plant: Plant, reset: Law | None, name: str) -> Program:
 
     def after(at: LocalInstant) -> dict[str, Any]:
         now = _instant(plant, at)._asdict()
-        changed = {} if reset is None else of_groups(reset, now, f"'{name}', reset")
+        arrays = {group: _array(values) if group != "t" else values for group, values in now.items()}
+        changed = {} if reset is None else of_groups(reset, arrays, f"'{name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= set(CHANGED):
             raise ShapeError(
                 f"the value is {changed!r}; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
@@ -67,6 +71,13 @@ def resetting(plant: Plant, reset: Law | None, name: str) -> Program:
 
     outputs = {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"}
     return plant.traced(f"reset of {name}", after, AT, outputs)
+
+
+def _array(values: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """Numbers of any scalar type as an array, which a reset gets in runs too, so that it may calculate -0.8 * v."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = list(values)
+    return found
 
 
 def _instant(plant: Plant, at: LocalInstant) -> Instant:

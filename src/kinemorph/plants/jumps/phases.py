@@ -4,7 +4,8 @@
     awake_edges     if it leaves the present phase and its condition holds
     taken_edge      names are exchanged, values are reset, the new phase begins, velocities jump by the impact
 
-At a plastic impact impulses act along all constraints of the new phase, so that the new velocities satisfy them:
+At a plastic impact impulses act along all constraints of the new phase, or of the phase that an edge names for the
+impact (`during`), so that the new velocities satisfy them:
 
     M (v+ - v-) = J^T impulses,     J v+ = 0
 """
@@ -56,17 +57,14 @@ def taken_edge(loaded: LoadedRobot, number: int, at: Instant) -> dict[str, Any]:
     """The state (q, v, x, m) after the edge with this number, the energy lost [J], and the impulses (nc,)."""
     member = loaded.elements.automaton
     assert member is not None
-    automaton: Automaton = member.element
-    edge = automaton.edges[number]
+    edge = member.element.edges[number]
     at = _reset(loaded, edge, _renamed(loaded, edge, at))
-    memory = list(at.m)
-    memory[member.m] = float(automaton.number(edge.target))
-    at = _begun(loaded, edge, at._replace(m=memory))
+    at = _begun(loaded, edge, _in_phase(loaded, at, edge.target))
     tree = loaded.tree(at.p, at.t)
     if edge.impact == "none" or not loaded.constrained:
         return {**_groups(at), "lost": 0.0, "impulses": [0.0] * len(loaded.constraint_names)}
     ready = loaded.prepared(tree)
-    found = conditions_at(loaded, ready, at, bias=False)
+    found = conditions_at(loaded, ready, _in_phase(loaded, at, edge.during or edge.target), bias=False)
     rows = with_locked_rows(found.rows([-rate for rate in found.rate]), loaded.locked, loaded.nv)
     change, impulses, *_ = loaded.dynamics.under(ready, at.q, [0.0] * loaded.nv, rows)
     impulses = impulses[: len(found.rate)]
@@ -84,6 +82,15 @@ def _automaton(loaded: LoadedRobot) -> Automaton:
     assert member is not None
     found: Automaton = member.element
     return found
+
+
+def _in_phase(loaded: LoadedRobot, at: Instant, phase: str) -> Instant:
+    """The instant with this phase as the present one."""
+    member = loaded.elements.automaton
+    assert member is not None
+    memory = list(at.m)
+    memory[member.m] = float(member.element.number(phase))
+    return at._replace(m=memory)
 
 
 def _groups(at: Instant) -> dict[str, Any]:
@@ -148,15 +155,15 @@ def _own_reset(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
 def _begun(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
     """The instant with the memory of elements that begin to act: points are held where they are now.
 
-    An element that acted in the source phase too keeps its memory, unless names were exchanged: then it is the memory
-    of another part.
+    An element that acted in the source phase too keeps its memory. It gets new memory where names were exchanged, since
+    its memory is that of another part then, and where a phase follows itself, as for a wheel that rolls on spokes.
     """
     automaton = _automaton(loaded)
     source, target = automaton.number(edge.source), automaton.number(edge.target)
     now, memory = seen(loaded, loaded.tree(at.p, at.t), at), list(at.m)
     for index, (element, law, _, start) in enumerate(loaded.elements.members):
         phases = loaded.elements.acts_in[index]
-        if phases is None or target not in phases or (source in phases and not edge.relabel):
+        if phases is None or target not in phases or (source in phases and source != target and not edge.relabel):
             continue
         new = law.entered(element, now.views[index])
         memory[start : start + len(new or ())] = new or ()

@@ -58,6 +58,6 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> list[Any]:
     v = settled(metric, free, p, contacts, holds).v
     mean = [0.5 * (a + b) for a, b in zip(now.v, v, strict=True)]
     work = dot(p, [dot(row, mean) for row in contacts.J])
-    rates = extra_rates(loaded, middle._replace(v=mean), found, 0.0, -work / h)
+    rates = extra_rates(loaded, tree, middle._replace(v=mean), found, 0.0, -work / h)
     x = [plus(a, times(h, b)) for a, b in zip(now.x, rates, strict=True)]
     return [*charts.chained(bare, first, charts.steady(bare, [0.5 * h * rate for rate in v])), *v, *x]

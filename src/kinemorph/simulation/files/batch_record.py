@@ -4,6 +4,8 @@ Columns that are computed, such as torques and energies, are not stored: they ne
 
     t (n,)      q v x m (B, n, .)       p u (B, .)
     done status accepted rejected ends numbers (B,)     as in `BatchRun`
+    final_t (B,)    final_q final_v final_x final_m (B, .)
+    event_counts event_last (B,)    event_rows (N, width)    as in `EventLog`; no rows where events were not kept
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ from kinemorph.simulation.files.run_record import (
     BATCH_FORMAT,
     Record,
     described,
-    event_data,
     named_plant,
     plain_setting,
     read_event,
 )
-from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.batch_run import BatchRun, FinalStates
+from kinemorph.simulation.results.event_log import EventLog, LogFormat, Mark
 from kinemorph.simulation.results.trajectory import Statistics
 
-VERSION = 1
+VERSION = 2  # files of version 1 have no final states, and events as a list in their description
 STATES, GIVEN = ("q", "v", "x", "m"), ("p", "u")
 COUNTS = ("done", "status", "accepted", "rejected", "numbers")  # whole numbers
 ARRAYS = ("t", *STATES, *GIVEN, *COUNTS, "ends")
@@ -42,9 +44,16 @@ def record_of_batch(batch: BatchRun) -> Record:
         "failures": {str(k): message for k, message in batch.failures.items()},
         "statistics": statistics,
         "settings": {name: plain_setting(value) for name, value in batch.settings.items()},
-        "events": {str(k): [event_data(event) for event in events] for k, events in batch.events.items()},
+        "rests": {str(k): message for k, message in batch.rests.items()},
+        "marks": [list(mark) for mark in batch.events.format.marks],
+        "constraints": list(batch.events.format.constraints),
+        "events_kept": batch.events.rows is not None,
     }
-    return Record(meta, {name: np.asarray(getattr(batch, name)) for name in ARRAYS})
+    arrays = {name: np.asarray(getattr(batch, name)) for name in ARRAYS}
+    arrays |= {f"final_{group}": values for group, values in batch.final._asdict().items()}
+    rows = np.zeros((0, batch.events.format.width)) if batch.events.rows is None else batch.events.rows
+    arrays |= {"event_counts": batch.events.counts, "event_last": batch.events.last, "event_rows": rows}
+    return Record(meta, arrays)
 
 
 def batch_of(record: Record, plant: Plant | None) -> BatchRun:
@@ -75,6 +84,36 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
         failures={int(k): message for k, message in meta["failures"].items()},
         statistics=Statistics(**meta["statistics"]),
         settings=meta["settings"],
-        events={int(k): tuple(map(read_event, events)) for k, events in meta["events"].items()},
+        rests={int(k): message for k, message in meta.get("rests", {}).items()},
+        events=_events(record, made),
+        final=_final(record, given),
         **given,
     )
+
+
+def _events(record: Record, plant: Plant) -> EventLog:
+    """The events of the batch that a record describes."""
+    meta, arrays = record.meta, record.arrays
+    sizes = (plant.nq, plant.nv, plant.nx, len(plant.m))
+    if meta["version"] < 2:
+        events = {int(k): tuple(map(read_event, events)) for k, events in meta["events"].items()}
+        return EventLog.of_events(len(arrays["q"]), sizes, events)
+    form = LogFormat(tuple(Mark(*mark) for mark in meta["marks"]), sizes, tuple(meta["constraints"]))
+    counts, last = (arrays[f"event_{name}"].astype(np.int64) for name in ("counts", "last"))
+    rows = arrays["event_rows"].astype(float) if meta["events_kept"] else None
+    wanted = (int(counts.sum()), form.width)
+    if counts.shape != (len(arrays["q"]),) or (rows is not None and rows.shape != wanted):
+        raise ValueError(
+            f"the array 'event_rows' in the file has shape {arrays['event_rows'].shape}, expected {wanted}. Save the "
+            "batch again"
+        )
+    return EventLog(form, counts, last, rows)
+
+
+def _final(record: Record, given: dict[str, Any]) -> FinalStates:
+    """The final states of the batch that a record describes; in a file of version 1, the last samples."""
+    if record.meta["version"] >= 2:
+        return FinalStates(*(record.arrays[f"final_{name}"].astype(float) for name in FinalStates._fields))
+    last = np.maximum(given["done"], 1) - 1
+    rows = np.arange(len(last))
+    return FinalStates(given["t"][last], *(given[group][rows, last] for group in STATES))

@@ -7,16 +7,26 @@ such step: forward dynamics in which stiff forces act as inertias too, at the co
 `passes` is the number of linearizations, each about the result of the one before. The method is of order 1, and damps
 motions that are too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
 
-Each step starts with the accelerations of the step before, which makes one pass nearly as good as two.
+Each step starts with the accelerations of the step before, which makes one pass nearly as good as two. The exceptions
+are steps in which bodies meet that were about to part, or the reverse: the force of a contact has a kink there, and its
+line, which is chosen before the solution is known, may be that of the wrong side. Bodies then sink into each other
+without a force, and the contact returns energy that nothing has supplied. No choice of the line prevents this: one that
+is 0 wherever bodies do not touch is 0 everywhere. So `Plant.implicit_step` tells where a contact lacks force,
+and the step is repeated with a further pass, up to MOST_REPEATS times.
 
 A centered step evaluates gains, and all forces that are not stiff, at its middle (see mechanics.steps.implicit_forces),
 and contact alone at its end. Motion between contacts is then of order 2; with contact the order is still 1, with errors
 several times smaller. The price is less damping: gains too stiff for the step oscillate from one step to the next until
 they come to rest, and a foot that hits the ground first sinks in by its motion in half a step. Large steps through
-impacts need 3 passes.
+impacts need 3 passes. At any number of passes, a hard contact makes energy in such a step: a mass m that comes in at v
+is stopped by the work m v^2/2 of the contact, which then stores the energy of the depth h v/2, and that is more where
+the stiffness is large enough.
 
 An extrapolated step combines one whole step and two half steps to order 2; their difference is the error estimate for
-the step size control (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
+the step size control (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9). Where one of the three
+needed a further pass, a contact began or ended, errors have no expansion in h, and the half steps are taken as they
+are. The energy of 2 b - a may be larger than those of a and b, so that extrapolated steps may still make energy.
+Where centered or extrapolated steps make more than a small share of what a run exchanges, `energy_check` says so.
 """
 
 from __future__ import annotations
@@ -26,6 +36,8 @@ from dataclasses import dataclass
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
+
+MOST_REPEATS = 4  # further passes of a step in which contacts make energy
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,10 @@ class LinearlyImplicit:
             self._step(site, site.new, site.own["found"], site.t, site.base, site.s, site.h, site.own["guess"])
 
     def _extrapolated(self, site: Site) -> None:
-        """Writes code for new = 2 (result of two half steps) - (result of a whole step), about the base of the step."""
+        """Writes code for new = 2 (result of two half steps) - (result of a whole step), about the base of the step.
+
+        Where one of these steps had to be repeated because of a contact, `new` is the result of the half steps.
+        """
         loop, plant = site.loop, site.plant
         nv, ns = plant.nv, plant.ns
         both, rates = loop.scratch("whole_and_half", (2, ns)), loop.scratch("whole_and_half_a", (2, nv))
@@ -78,6 +93,8 @@ class LinearlyImplicit:
         start, after = loop.scratch("half_start", (ns,)), loop.scratch("half_after", (ns,))
         middle = loop.scratch("half_base", (plant.nq,))
         whole, half = both[0], both[1]
+        kinked = loop.scratch("kinked")
+        loop.let(kinked, lambda: 0.0)
         self._step(site, both, rates, site.t, site.base, site.s, site.h, site.own["guess"], (1.0, 0.5))
         loop.let(span, lambda h: 0.5 * h, site.h)
         loop.let(moment, lambda t, h: t + h, site.t, span)
@@ -92,7 +109,11 @@ class LinearlyImplicit:
         loop.call(plant.drift, [after.part(0, nv)], [start, span])
         with loop.repeat(ns) as i:
             loop.let(whole[i], lambda one, two: two - one, whole[i], after[i])
-            loop.let(site.new[i], lambda two, off: two + off, after[i], whole[i])
+            loop.let(
+                site.new[i],
+                lambda two, off, kinked: two + (kinked > 0.0).where(0.0, off),
+                *(after[i], whole[i], kinked),
+            )
         if not site.fixed:
             site.measure(site.error, whole)
 
@@ -114,10 +135,24 @@ class LinearlyImplicit:
         after the time shares[k] h, row k of `found` are the accelerations of that step. `guess` are the accelerations
         with which the first one starts.
         """
-        plant, n = site.plant, len(shares)
+        plant, n, loop = site.plant, len(shares), site.loop
         rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
         program = plant.implicit_step(self.passes, shares, centered=self.centered)
-        site.loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
+        if not plant.laws.missing:
+            loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
+            return
+        missing, better = loop.scratch(f"missing_{n}", (n,)), loop.scratch("better_guess", (plant.nv,))
+        left, kinked = loop.scratch("repeats_left"), loop.scratch("kinked")
+        loop.copy(better, guess)
+        loop.let(left, lambda: 1.0 + MOST_REPEATS)
+        with loop.while_(left):  # each time a further pass, as long as contacts make energy
+            loop.call(program, [*rows, missing], [t, base, s, h, better, site.m, site.u, site.p])
+            loop.copy(better, rows[1][0])
+            for k in range(n):
+                loop.let(missing[0], lambda most, one: most.maximum(one), missing[0], missing[k])
+            loop.let(left, lambda most, left: (most > 0.0).where(left - 1.0, 0.0), missing[0], left)
+            if self.extrapolated:
+                loop.let(kinked, lambda most, old: (most > 0.0).where(1.0, old), missing[0], kinked)
 
     def advance(self, site: Site) -> None:
         """Writes code that sets the accelerations that the next step starts with."""

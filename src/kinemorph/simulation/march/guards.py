@@ -20,7 +20,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
 from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.jumps.pure_functions import is_pure
@@ -33,6 +33,7 @@ MOST_QUICK = 20  # events in a row that follow too soon: so many count as rest, 
 MOST_WATCHES = 4  # watches that one plant caches
 FEW = 20  # calls for which compiling a program does not pay
 FAR = 1e-3  # the magnitude above which a guard cannot be at zero, however fast it changes
+FALLEN = 1e-9  # a guard that is this far below zero has fallen before the run began; nearer ones are at zero
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -131,10 +132,11 @@ class Seldom:
 class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
-    With `located`, the guards of the plant's elements are included, after those of the user.
+    With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
+    events are part of the march; else Python acts at events of guards without a reset, or whose reset is not compiled.
     """
 
-    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
@@ -145,7 +147,7 @@ class Watch:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
-        self.plant, self.guards, self.located = plant, tuple(guards), located
+        self.plant, self.guards, self.located, self.compiled = plant, tuple(guards), located, compiled
         edges = plant.automaton.edges if plant.automaton else ()
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
@@ -171,12 +173,25 @@ class Watch:
 
     def _own_jump(self, guard: Guard) -> Jump | None:
         """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
-        if guard.reset is None or not is_pure(guard.reset):
-            return None
+        if guard.reset is None:
+            return Jump(None, guard.stop, moves=False) if self.compiled else None
         try:
+            if not is_pure(guard.reset):
+                raise TracingError(
+                    "it has to compute the new state from its arguments and from numbers alone, by arithmetic and by "
+                    "functions of kinemorph.notation"
+                )
             program = resetting(self.plant, guard.reset, guard.name)
-        except Exception:  # it branches on numbers, or uses NumPy in ways that cannot be traced: Python calls it
-            return None
+        except Exception as error:  # it branches on numbers, or uses NumPy in ways that cannot be traced
+            if not self.compiled:  # Python calls it
+                return None
+            if isinstance(error, (ModelError, ShapeError)):
+                raise
+            reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
+            raise UnsupportedError(
+                f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Rewrite it, or "
+                "use simulate for each state, which calls resets in Python."
+            ) from error
         return Jump(lambda: program, guard.stop)
 
     def _jump(self, switch: int) -> Jump:
@@ -270,6 +285,18 @@ class Watch:
         counts = self._awake is None or self._awake(*state)[guard] > 0.0
         return bool(counts and values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
 
+    def fallen(self, *state: Any) -> list[tuple[Edge, float]]:
+        """The edges that leave the present phase, with condition met, whose guards are below zero, and their values."""
+        values = self._values(*state)
+        counts = np.ones(len(values)) if self._awake is None else self._awake(*state)
+        first = len(self.guards)
+        found = [(self.edge(switch), first + k) for k, switch in enumerate(self.switches)]
+        return [
+            (edge, float(values[k]))
+            for edge, k in found
+            if edge is not None and counts[k] > 0.0 and values[k] < -FALLEN
+        ]
+
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
 
@@ -300,14 +327,15 @@ class Watch:
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:
     """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
-    key = (tuple(guards), located)
+    compiled = compiled and bool(guards)
+    key = (tuple(guards), located, compiled)
     try:
-        found = known.pop(key, None) or Watch(plant, guards, located=located)
+        found = known.pop(key, None) or Watch(plant, guards, located=located, compiled=compiled)
     except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
-        return Watch(plant, guards, located=located)
+        return Watch(plant, guards, located=located, compiled=compiled)
     known[key] = found
     while len(known) > MOST_WATCHES:
         del known[next(iter(known))]

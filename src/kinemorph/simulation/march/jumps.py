@@ -86,10 +86,22 @@ class Jumps:
                 loop.let(self.moved, lambda jump=jump: float(jump.moves))
                 loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
                 more = [which] if jump.shared else []
-                loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
+                if jump.program is None:
+                    self._stay()
+                else:
+                    loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
         self._stand()
         loop.copy(at["m_next"], parts[3])
         loop.let(at["events"], lambda n: n + 1.0, at["events"])
+
+    def _stay(self) -> None:
+        """Writes code for an event after which the state is the same."""
+        loop = self.loop
+        loop.copy(self.new, self.old)
+        loop.let(self.lost, lambda: 0.0)
+        if len(self.plant.constraint_names):
+            with loop.repeat(len(self.plant.constraint_names)) as i:
+                loop.let(self.impulses[i], lambda: 0.0)
 
     def _stand(self) -> None:
         """Writes code that makes the row `new` the present state."""
@@ -145,7 +157,8 @@ class Jumps:
     def _find_sides(self) -> None:
         """Writes code for the sides of all guards at the new state: signs of values, or of rates where they are zero.
 
-        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next.
+        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next. Where
+        the state stays the same, the guard that was taken changes its side, even if its rate points back.
         """
         loop, at, guards, site = self.loop, self.at, self.guards, self.site
         n = guards.count
@@ -155,11 +168,13 @@ class Jumps:
         loop.call(self.plant.rate, [ds], ins)
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
         numbers = self.numbers
+        turns = loop.constant("jump_turns", [float(jump is not None and jump.make is None) for jump in guards.jumps])
         with loop.repeat(n) as i:
             loop.let(
                 at["sides"][i],
                 _side,
-                *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
+                *(numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
+                loop["fired"][i],
             )
             loop.let(
                 self.side,
@@ -218,8 +233,11 @@ def _is_one_of(number: Any, known: Sequence[float]) -> Any:
     return found
 
 
-def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
-    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero."""
+def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
+    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero.
+
+    `turns` is 1 if the state stays the same at events of this guard: it is then on the other side after them.
+    """
     mine = number.equals(taken)
     slope = 1.0 + abs(rate)
     near = abs(before) <= NEAR * slope
@@ -227,4 +245,5 @@ def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any
     small = abs(value) <= zero
     due = (1.0 - mine) * fired.maximum(abs(before) <= SMALL * slope)
     at_zero = due.where(side, (rate > 0.0).where(1.0, (rate < 0.0).where(-1.0, 0.0)))
-    return small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    found = small.where(at_zero, (value > 0.0).where(1.0, -1.0))
+    return (mine * turns).where(-side, found)

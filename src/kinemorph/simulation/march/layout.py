@@ -35,6 +35,7 @@ class Status(IntEnum):
     LOGGED = 11  # the log of jumps is full
     ENOUGH = 12  # as many jumps have happened as were asked for
     STOPPED = 13  # a jump ended the run
+    REST = 14  # a state of a batch came to rest; no march returns this
 
 
 class Layout:
@@ -67,18 +68,19 @@ class Layout:
 class Jump:
     """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use.
 
-    Several guards may share a jump. Its program then has one more input, the index of the guard.
+    Several guards may share a jump. Its program then has one more input, the index of the guard. Without `make`, the
+    state stays the same: the event is only recorded, or ends the run.
     """
 
-    make: Callable[[], Program]
+    make: Callable[[], Program] | None
     stop: bool = False  # whether the run ends there
     moves: bool = True  # whether q and v may change, so that constraints are checked afterwards
     shared: bool = False  # whether the program takes the index of the guard, in the plant's guards
 
     @cached_property
-    def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses)."""
-        return self.make()
+    def program(self) -> Program | None:
+        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses); None where the state stays the same."""
+        return None if self.make is None else self.make()
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,17 +21,29 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, sources, unknown_column
-from kinemorph.simulation.results.event import Event
+from kinemorph.simulation.results.columns import Source, all_columns, is_group, sources, unknown_column
+from kinemorph.simulation.results.event_log import EventLog, Whole, cut_at_jumps
+from kinemorph.simulation.results.outcome import Outcome, stopped_after, stopped_by
 from kinemorph.simulation.results.segment import Segment
-from kinemorph.simulation.results.trajectory import Energy, Outcome, Statistics, Trajectory
+from kinemorph.simulation.results.trajectory import Energy, Statistics, Trajectory
 from kinemorph.words import counted
 
-Whole = npt.NDArray[np.int64]
 PART = 2**21  # [bytes] of states whose columns are computed in one call: they fit into the cache of a CPU
 STORED = ("q", "v", "x", "m")
 INTERRUPTED = "The batch was interrupted; its results are kept."
 MOST_SHOWN = 5  # failures in the text of a batch
+GOOD = (Status.GOING, Status.STOPPED, Status.ENOUGH, Status.REST)  # of runs that did not fail, at their ends
+ENDED = (Status.STOPPED, Status.ENOUGH, Status.REST)  # by events
+
+
+class FinalStates(NamedTuple):
+    """The states at the ends of runs: t (B,) [s], q (B, nq), v (B, nv), x (B, nx), m (B, nm)."""
+
+    t: Array
+    q: Array
+    v: Array
+    x: Array
+    m: Array
 
 
 class Part(NamedTuple):
@@ -49,11 +61,12 @@ class BatchRun(ShownBatch):
         batch[3]                    run 3 as a Trajectory
         batch[:10], batch[batch.ok] some of the runs, as a BatchRun
 
-    `done` (B,) is the number of samples that each run reached; values at later samples are NaN. `status` (B,) is a
-    Status, GOING for a run that reached the end; `failures` holds the message of every run that failed, by its index.
-    `accepted` and `rejected` (B,) count the steps of each run, `statistics` those of all runs together. `ends` (B,) are
-    the times [s] at which the runs ended, and `numbers` (B,) the indices that the runs had in the batch that was
-    simulated. `events` are the switches of elements, by the index of the run.
+    `done` (B,) is the number of samples that each run reached; values at later samples are NaN. A sample at the very
+    time of a jump is the state after it. `status` (B,) is a Status, GOING for a run that reached the end; `failures`
+    holds the message of every run that failed, by its index. `accepted` and `rejected` (B,) count the steps of each
+    run, `statistics` those of all runs together. `ends` (B,) are the times [s] at which the runs ended, `final` the
+    states there, and `numbers` (B,) the indices that the runs had in the batch that was simulated. `events` are the
+    events of each run, by its index; `rests` holds the message of every run that came to rest.
     """
 
     plant: Plant
@@ -70,10 +83,12 @@ class BatchRun(ShownBatch):
     accepted: Whole
     rejected: Whole
     ends: Array
+    final: FinalStates
     numbers: Whole
     statistics: Statistics
+    events: EventLog
     settings: Mapping[str, Any] = field(default_factory=dict)
-    events: Mapping[int, Sequence[Event]] = field(default_factory=dict)
+    rests: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """The number of runs."""
@@ -102,9 +117,14 @@ class BatchRun(ShownBatch):
 
     @property
     def ok(self) -> npt.NDArray[np.bool_]:
-        """Which runs reached the end, shape (B,)."""
-        well: npt.NDArray[np.bool_] = self.status == int(Status.GOING)
+        """Which runs reached the end, an event that ends them, or rest, shape (B,)."""
+        well: npt.NDArray[np.bool_] = np.isin(self.status, GOOD)
         return well
+
+    @property
+    def event_counts(self) -> Whole:
+        """The number of events of each run, shape (B,)."""
+        return self.events.counts
 
     @property
     def interrupted(self) -> bool:
@@ -122,6 +142,12 @@ class BatchRun(ShownBatch):
             return Outcome("finished", end)
         if status is Status.INTERRUPTED:
             return Outcome("interrupted", end, INTERRUPTED)
+        if status is Status.STOPPED:
+            return Outcome("stopped", end, stopped_by(self.events.last_name(k), end))
+        if status is Status.ENOUGH:
+            return Outcome("stopped", end, stopped_after(int(self.events.counts[k]), end))
+        if status is Status.REST:
+            return Outcome("rest", end, self.rests[k])
         return Outcome("failed", end, self.failures[k])
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -138,7 +164,8 @@ class BatchRun(ShownBatch):
         "q", "v", "a", "x", "u", "m", "tau" and "y" give all columns of that group, shape (B, n, width).
         """
         if isinstance(wanted, str):
-            return self._whole(wanted) if wanted in WHOLE and wanted not in self._sources else self._column(wanted)
+            group = is_group(f"the batch of '{self.name}'", wanted, self._sources)
+            return self._whole(wanted) if group else self._column(wanted)
         if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
             return self._run(int(self._chosen([wanted])[0]))
         return self._some(self._chosen(wanted))
@@ -172,10 +199,18 @@ class BatchRun(ShownBatch):
     def _run(self, k: int) -> Trajectory:
         """Run k as a Trajectory. In its statistics, the calls and the seconds are those of the whole batch."""
         n = int(self.done[k])
-        q, v, x, m = (getattr(self, group)[k, :n] for group in STORED)
-        segment = Segment(self.plant, self.t[:n], q, v, x, m, np.tile(self.u[k], (n, 1)), self.p[k])
+        rows = np.concatenate([getattr(self, group)[k, :n] for group in STORED], axis=1)
+        pieces = cut_at_jumps(self.t[:n], rows, self.events.jumps(k))
+        t, rows = pieces[-1]
+        if self.status[k] in ENDED and (not len(t) or t[-1] < self.final.t[k]):
+            last = np.concatenate([group[k] for group in self.final[1:]])
+            pieces[-1] = np.append(t, self.final.t[k]), np.concatenate([rows, last[None]])
+        segments = []
+        for t, rows in pieces:
+            q, v, x, m = np.split(rows, np.cumsum(self.events.format.sizes[:3]), axis=1)
+            segments.append(Segment(self.plant, t, q, v, x, m, np.tile(self.u[k], (len(t), 1)), self.p[k]))
         cost = replace(self.statistics, accepted=int(self.accepted[k]), rejected=int(self.rejected[k]))
-        return Trajectory((segment,), tuple(self.events.get(k, ())), self._outcome(k), cost, self.settings)
+        return Trajectory(tuple(segments), self.events.get(k, ()), self._outcome(k), cost, self.settings)
 
     def _some(self, chosen: Whole) -> BatchRun:
         """The runs with the given indices as a separate batch; its `numbers` are their indices in the first batch."""
@@ -191,7 +226,9 @@ class BatchRun(ShownBatch):
             self,
             **taken,
             failures={k: self.failures[int(chosen[k])] for k in places if int(chosen[k]) in self.failures},
-            events={k: self.events[int(chosen[k])] for k in places if int(chosen[k]) in self.events},
+            events=self.events.some(chosen),
+            final=FinalStates(*(group[chosen_or_range] for group in self.final)),
+            rests={k: self.rests[int(chosen[k])] for k in places if int(chosen[k]) in self.rests},
             statistics=replace(self.statistics, accepted=accepted, rejected=rejected),
         )
 

@@ -85,7 +85,7 @@ def frame_matrices(robot: Robot, q: Array, names: Sequence[str], t: Array | floa
     matrices = np.zeros((len(q), len(names), 4, 4))
     matrices[..., 3, 3] = 1.0
     tree = resolve(robot).at_time(t)
-    for k, pose in enumerate(forward_kinematics(tree, tree.all_coordinates(list(q.T)), list(names))):
+    for k, pose in enumerate(forward_kinematics(tree, tree.all_joints(list(q.T)).q, list(names))):
         for i in range(3):
             matrices[:, k, i, 3] = pose.p[i]
             for j in range(3):

@@ -16,7 +16,7 @@ A state or output whose name is already used gets the name of its group in front
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kinemorph.errors import ShapeError
@@ -118,6 +118,21 @@ def _listed(samples: Sampled) -> Iterator[tuple[str, int, str, str]]:
 def per_second(unit: str) -> str:
     """The unit of the time derivative of a quantity with this unit."""
     return f"{unit}^2" if unit.endswith("/s") else f"{unit or '1'}/s"
+
+
+def is_group(owner: str, name: str, known: Container[str]) -> bool:
+    """Whether `name` stands for all columns of a group, and not for one of the columns `known` of `owner`.
+
+    Raises ShapeError where a coordinate has the name of another group, so that both may be meant.
+    """
+    if name not in WHOLE or name in known:
+        return False
+    if name != "q" and f"q.{name}" in known:
+        raise ShapeError(
+            f"'{name}' may be the coordinate '{name}' of {owner}, or its group of columns '{name}'. Write 'q.{name}' "
+            f"or 'v.{name}' for the coordinate or its velocity; the attribute .{name} is the group."
+        )
+    return True
 
 
 def unknown_column(owner: str, name: object, known: list[str]) -> ShapeError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,33 +19,18 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
-from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, joined_sources, sources, unknown_column
+from kinemorph.simulation.results.columns import Source, all_columns, is_group, joined_sources, sources, unknown_column
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event as Event
 from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
+from kinemorph.simulation.results.outcome import Outcome as Outcome
 from kinemorph.simulation.results.segment import Segment as Segment
 from kinemorph.words import counted, did_you_mean
 
 if TYPE_CHECKING:
     import pandas
-
-Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How and when [s] a run ended. A failed run keeps its results, and the message explains the failure."""
-
-    kind: Ending
-    t: float
-    message: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the run reached its end, a stopping event, or rest."""
-        return self.kind in ("finished", "stopped", "rest")
 
 
 @dataclass(frozen=True)
@@ -249,7 +234,7 @@ class Trajectory(ShownRun):
                 f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
                 "run.q[k], run.v[k]."
             )
-        if name in WHOLE and name not in self.columns:
+        if is_group(f"run '{self.name}'", name, self.columns):
             whole: Array = getattr(self, name)
             return whole
         if name not in self.columns:

@@ -23,20 +23,26 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ChatterWarning, StepError, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.rosenbrock import Rosenbrock
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.stepping.failures import SENSELESS
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
+from kinemorph.words import quoted
 
 GROWTH = 1.05  # per step: errors that grow faster, twice as large after 14 steps, are instability
 MOST_STATES = 32  # states of a run that are checked
 STEPS = 8  # steps of the run that are taken again from a state, and as much time with stable steps
 SHARE = 0.02  # of the largest speed of a joint in the run: a smaller difference of velocities does not matter
+KINKED = 0.1  # the same, where steps of a linearly implicit method are compared with shorter ones
+FEW_STATES = 8  # states of a run at which this is done
 FINER = 4.0  # the stable steps are this much shorter than the largest stable ones
 MOST_STEPS = 20_000  # of the stable size
 
@@ -128,10 +134,39 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOp
     return False
 
 
-def _feels(segment: Segment, options: StepOptions) -> Feels | None:
+def warn_of_kinks(segments: Sequence[Segment], method: Method, options: StepOptions) -> bool:
+    """Warns if steps of a linearly implicit method were too large for contacts; returns whether it warned.
+
+    Such a step takes the forces of contacts as they are at its start, and their derivatives there: it does not see that
+    bodies meet or part within it. Its steps are stable, so a few of them are taken again, and compared with short ones.
+    """
+    step = float(options.step or 0.0)
+    for segment in segments if isinstance(method, Rosenbrock) else ():
+        feels = _feels(segment, options, KINKED) if segment.plant.touches else None
+        if feels is None or not np.isfinite(segment.v).all():
+            continue
+        for k in np.unique(np.linspace(0, len(segment.t) - 1, min(len(segment.t), FEW_STATES)).astype(int)):
+            felt = feels(int(k), step)
+            if felt is None:
+                continue
+            names = quoted([one.name for one in segment.plant.elements if isinstance(one, (Contact, PairContact))])
+            warnings.warn(
+                f"steps of {step:.3g} s of '{method.name}' are too large for the contacts of '{segment.plant.name}' "
+                f"({names}): {felt.after:.2g} s after t = {segment.t[k]:.6g} s v '{felt.name}' is {felt.value:.3g} "
+                f"{felt.unit}, and {felt.stable:.3g} {felt.unit} with steps of {step / FINER:.2g} s. Take "
+                f"method='implicit_contact' (--method implicit_contact), or smaller steps.",
+                ChatterWarning,
+                stacklevel=users_level(),
+            )
+            return True
+    return False
+
+
+def _feels(segment: Segment, options: StepOptions, share: float = SHARE) -> Feels | None:
     """The `feels` of `find_chatter` for a segment of a run; None for a run that diverges.
 
-    It is None too where controllers in Python would be called again.
+    `share` of the largest speed of a joint is the smallest difference of velocities that matters. The result is None
+    too where controllers in Python would be called again.
     """
     largest = np.abs(segment.v).max(axis=0)
     if not all(tick.compiled for tick in segment.plant.ticks) or (largest > SENSELESS).any():
@@ -157,7 +192,7 @@ def _feels(segment: Segment, options: StepOptions) -> Feels | None:
         rough, smooth = (velocities(k, size, float(segment.t[k]) + after) for size in (step, finer))
         off = np.abs(rough - smooth) / np.maximum(largest, 1e-300)
         worst = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
-        if off[worst] <= SHARE:
+        if off[worst] <= share:
             return None
         column = segment.plant.v[worst]
         return Felt(after, column.name, column.unit, float(rough[worst]), float(smooth[worst]))

@@ -9,25 +9,30 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running.chatter import warn_of_chatter
+from kinemorph.simulation.running.automaton_check import warn_of_automaton
+from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
 from kinemorph.simulation.running.energy_check import LOOSE
 from kinemorph.simulation.running.ground_check import warn_of_ground
 from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.running.step_checks import warn_of_steps
-from kinemorph.simulation.stepping.plant_stepper import ForeignMethod
+from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
 
 
-def warn_before(model: Any, plant: Plant, q: Array | None, *, driven: bool) -> None:
-    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains.
+def warn_before(
+    model: Any, plant: Plant, q: Array | None, *, driven: bool, stepper: PlantStepper | None = None
+) -> None:
+    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains, phases
+    and edges that cannot be meant.
 
     `q` (nq,) is the initial configuration; None where it is not known yet, and gains are not checked. `driven` says
-    that torques or forces are given.
+    that torques or forces are given. `stepper` is at the initial state of a single run.
     """
     warn_of_inactive(model, driven=driven)
     if q is not None:
         warn_of_gains(plant, q)
+    warn_of_automaton(plant, stepper.watch if stepper else None, stepper.inputs if stepper else None)
 
 
 def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
@@ -35,5 +40,14 @@ def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method 
     if options.step is not None and not isinstance(method, ForeignMethod):
         any(warn_of_chatter(run.segments, method, options) for run in runs)
     if options.step is not None or options.rtol > LOOSE:
-        any(warn_of_steps(run.segments, run.events, options.step, method) for run in runs if run.outcome.ok)
+        any(_warn_of_steps(run, options, method) for run in runs if run.outcome.ok)
     any(warn_of_ground(run.segments) for run in runs)
+
+
+def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:
+    """Gives the first warning that applies to the steps of a run; whether there was one."""
+    if warn_of_steps(run.segments, run.events, options.step, method):
+        return True
+    if options.step is None or isinstance(method, ForeignMethod):
+        return False
+    return warn_of_kinks(run.segments, method, options)

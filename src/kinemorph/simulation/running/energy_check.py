@@ -10,6 +10,10 @@ with the energy exchanged until then. Where a drive supplies much energy that fr
 measure for the rest. So at the end the error is also compared with the kinetic, potential and stored energy that the
 robot itself has exchanged, with a small allowance for the supplied and dissipated energy. Both are compared at
 a larger share.
+
+Where nothing supplies energy, kinetic, potential and stored energy never grow together. In methods for contact they may
+(see `linearly_implicit`), and the balance hides it: what a contact does not store counts as dissipated, also where that
+is negative. So the growth is compared with what was exchanged too.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import EnergyWarning, users_level
+from kinemorph.mechanics.steps.frozen_stiffness import frozen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.robot_plant import SUPPLIED
+from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
@@ -31,10 +37,12 @@ from kinemorph.simulation.results.segment import Segment
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
 PART = 0.2  # of a part of that energy, until a sample or without supply and dissipation: a larger error is reported
+NEVER_MAKES = "implicit_contact_2"  # the method that is advised where contacts make energy
 FAINT = 1e-3  # of the energy supplied and dissipated: an error that large is that of the account
 TRACE = 1e-4  # of what the robot exchanges in the whole run: a smaller error, as just after the start, does not matter
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
+MADE = 0.005  # of the exchanged energy: where contacts make more, it is reported
 LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
 
 
@@ -45,7 +53,7 @@ class EnergyError:
     t: float  # [s], where the balance changes fastest
     error: float  # [J]
     exchanged: float  # [J]
-    element: str | None  # the element that does most work at that time
+    element: str | None  # the element whose work is accounted for worst there, see `_culprit`
     until: float | None = None  # [s]; where given, `exchanged` is what had been exchanged until then
     own: bool = False  # whether `exchanged` is without the supplied and dissipated energy
 
@@ -65,15 +73,17 @@ class EnergyError:
         return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
 
 
-def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
+def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: float | None = None) -> EnergyError | None:
     """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
+
+    `step` [s] is the fixed size of its steps.
 
     Events may change the energy, so the samples between two events are checked separately.
     """
     worst: EnergyError | None = None
     for segment in segments:
         for part in _between(segment, [event.t for event in events]):
-            found = _error_of(part)
+            found = _error_of(part, step)
             if found is not None and (worst is None or found.share > worst.share):
                 worst = found
     return worst
@@ -81,11 +91,11 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> Energy
 
 def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
-    found = energy_error(segments, events)
+    found = energy_error(segments, events, step)
     if found is None or found.share <= SHARE:
         return False
     where = f", most of it near t = {found.t:.4g} s"
-    where += f", where '{found.element}' does most of the work" if found.element else ""
+    where += f", by '{found.element}' above all" if found.element else ""
     if step is None:
         remedy = "Take a smaller tolerance (rtol=, --rtol)."
     else:
@@ -97,6 +107,39 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
         stacklevel=users_level(),
     )
     return True
+
+
+def warn_of_made_energy(
+    segments: Sequence[Segment], events: Sequence[Event], step: float | None, method: object
+) -> bool:
+    """Warns where contacts made more than MADE of the energy that a run exchanged; returns whether it warned.
+
+    Only methods for contact are checked, and only runs in which nothing supplies energy.
+    """
+    if not isinstance(method, LinearlyImplicit):
+        return False
+    for segment in segments:
+        for part in _between(segment, [event.t for event in events]):
+            columns = run_energies(part) if part.plant.touches else None
+            if columns is None or columns[:, 2].any():
+                continue
+            total, exchanged = columns[:, 0] + columns[:, 1], exchanged_energy(columns)
+            grown = total - np.minimum.accumulate(total)
+            if grown.max() <= MADE * exchanged:
+                continue
+            k = int(np.argmax(np.diff(total))) + 1
+            who = _culprit(part, k, step)
+            by = f", by '{who}' above all" if who else ""
+            warnings.warn(
+                f"contacts of '{part.plant.name}' make energy: kinetic and potential energy grow by {grown.max():.3g} "
+                f"J, {grown.max() / exchanged:.1%} of the {exchanged:.3g} J that were exchanged, near t = "
+                f"{part.t[k]:.4g} s{by}. Take smaller steps, or method='{NEVER_MAKES}' (--method {NEVER_MAKES}), "
+                "which never does so.",
+                EnergyWarning,
+                stacklevel=users_level(),
+            )
+            return True
+    return False
 
 
 def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
@@ -126,7 +169,7 @@ def run_energies(part: Segment) -> Array | None:
     return found if _finite(found) else None
 
 
-def _error_of(part: Segment) -> EnergyError | None:
+def _error_of(part: Segment, step: float | None) -> EnergyError | None:
     columns = run_energies(part)
     if columns is None:
         return None
@@ -151,7 +194,7 @@ def _error_of(part: Segment) -> EnergyError | None:
             why = (float(part.t[last]), last == len(balance) - 1)
     k = int(np.argmax(np.abs(np.diff(balance[: last + 1])))) + 1
     t = float(part.t[k])
-    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None, *why)
+    return EnergyError(t, error, exchanged, _culprit(part, k, step) if error > SHARE * exchanged else None, *why)
 
 
 def _most(values: Array) -> Array:
@@ -174,11 +217,45 @@ def _finite(values: Array) -> bool:
     return bool(np.isfinite(values).all())
 
 
+def _culprit(part: Segment, k: int, step: float | None) -> str | None:
+    """The name of the element whose work is accounted for worst between the samples k - 1 and k, or None.
+
+    In a step of h, a force of stiffness K and damping C changes by (C + h K) v, and its work is uncertain by h times
+    v (C + h K) v. A constant force is accounted for exactly, however much work it does. The element for which this is
+    largest is the culprit; where no force is stiff, the element that does most work.
+    """
+    law = part.plant.laws.stiff
+    h = float(part.t[k] - part.t[k - 1]) if step is None else step
+    uncertain: dict[str, float] = {}
+    for row in (k - 1, k):
+        if law is None:
+            break
+        at = _instant(part, row)
+        tree, stiff = law(at)
+        v = part.v[row]
+        for share in frozen(tree, at.q, at.v, stiff, h).shares:
+            name = _element_of(part, share.name)
+            uncertain[name] = uncertain.get(name, 0.0) + h * float(v @ (share.C + h * share.K) @ v)
+    if any(value > 0.0 for value in uncertain.values()):
+        return max(uncertain, key=lambda name: uncertain[name])
+    return _busiest(part, k)
+
+
+def _element_of(part: Segment, share: str) -> str:
+    """The name of the element that a stiff force belongs to: "feet" for "feet.2"."""
+    names = {element.name for element in part.plant.elements}
+    return share if share in names else share.rpartition(".")[0]
+
+
 def _busiest(part: Segment, k: int) -> str | None:
     """The name of the element with the largest power (supplied, dissipated or stored) at sample k, or None."""
-    plant = part.plant
-    if plant.laws.powers is None:
+    if part.plant.laws.powers is None:
         return None
-    row = (part.q[k], part.v[k], part.x[k], part.m[k], part.u[k], part.p)
-    powers: dict[str, float] = plant.laws.powers(Instant(float(part.t[k]), *(values.tolist() for values in row)))
+    powers: dict[str, float] = part.plant.laws.powers(_instant(part, k))
     return max(powers, key=lambda name: powers[name], default=None)
+
+
+def _instant(part: Segment, k: int) -> Instant:
+    """The system at sample k."""
+    q, v, x, m, u = (group[k].tolist() for group in (part.q, part.v, part.x, part.m, part.u))
+    return Instant(float(part.t[k]), q, v, x, m, u, part.p.tolist())

@@ -8,6 +8,7 @@ is compiled, and compiled code returns at events. A run may be carried out in pi
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +23,16 @@ from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.trajectory import Event, Outcome, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.event_log import LogFormat, cut_at_jumps
+from kinemorph.simulation.results.outcome import Outcome, comes_to_rest, stays_at_zero, stopped_after, stopped_by
+from kinemorph.simulation.results.trajectory import Event, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
+from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import JumpMade, Switches, kind_of, read_jumps, state_groups
+from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
-from kinemorph.words import counted
 
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
@@ -108,9 +111,14 @@ class Run:
         held: Regular | None,
         callback: Regular | None,
         named: bool = False,
+        most_events: float = math.inf,
     ) -> None:
-        """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name."""
+        """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name.
+
+        The run ends after `most_events` events.
+        """
         self.stepper, self.times, self.until = stepper, times, float(times[-1])
+        self.most = stepper.most_jumps = most_events
         self.held, self.callback, self.named = held, callback, named
         self.events: list[Event] = []
         self.done: list[list[Samples]] = [[]]  # by segment
@@ -121,7 +129,8 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
-        self.jumps: list[JumpMade] = []  # jumps that the march has carried out, beyond the samples so far
+        self.format = log_format(stepper.watch) if stepper.watch else None
+        self.jumps: list[Array] = []  # rows of jumps that the march has carried out, beyond the samples so far
         self.ended: Outcome | None = None  # the outcome where such a jump ends the run
 
     def carry_out(self, progress: Progress | None) -> Outcome:
@@ -201,9 +210,9 @@ class Run:
         if self.ended is not None:
             return self.ended
         if marched.status is Status.STOPPED:
-            return Outcome("stopped", t, f"Event '{self.events[-1].name}' ended the run at t = {t:.9g} s.")
+            return Outcome("stopped", t, stopped_by(self.events[-1].name, t))
         if marched.status is Status.ENOUGH:
-            return Outcome("stopped", t, f"The run ended at t = {t:.9g} s, after {counted(len(self.events), 'event')}.")
+            return Outcome("stopped", t, stopped_after(len(self.events), t))
         return None
 
     def _wanted(self, until: float) -> Array:
@@ -216,47 +225,57 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            t, rows = marched.times[:kept], marched.rows[:kept]
+            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
+            left = left or dead_point(self.domains, self.stepper, t, rows)
             if left is not None:
-                kept = left[0] + 1
+                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         self.next += kept
-        self.jumps += [] if marched.jumps is None else read_jumps(self.stepper, marched.jumps)
+        self.jumps += [] if marched.jumps is None else list(marched.jumps)
         self._store(marched.times[:kept], marched.rows[:kept])
         return marched
 
     def _store(self, times: Array, rows: Array) -> None:
         """Stores samples, and the jumps between them; a jump waits until all samples before it are there."""
+        if self.ended is not None:  # beyond the end of the run nothing is kept
+            return
         following = self.times[self.next] if self.next < len(self.times) else np.inf
-        while self.jumps and self.jumps[0].event.t <= following and self.ended is None:
-            jump = self.jumps.pop(0)
-            t, moves = jump.event.t, jump.event.kind != "switch"
-            earlier, later = (int(np.searchsorted(times, t, side=side)) for side in ("left", "right"))
-            self._keep(times[:earlier], rows[:earlier])
-            if moves:
-                self._keep_at(t, jump.before)
-            self.ended = self._after_jump(jump)
-            first = later if moves else earlier  # a sample at the time of a jump is the state after it
-            times, rows = times[first:], rows[first:]
-        if self.ended is None:  # beyond the end of the run nothing is kept
-            self._keep(times, rows)
+        cuts, taken = [], True
+        while self.jumps and self.jumps[0][0] <= following and self.ended is None:
+            assert self.format is not None
+            row = self.jumps.pop(0)
+            taken = self._after_jump(row, self.format)
+            cuts += [self.format.jumped(row)] if self.format.mark(row).jumps else []
+            if self.ended is not None:
+                early = times <= row[0]
+                times, rows = times[early], rows[early]
+        pieces = cut_at_jumps(times, rows, cuts)
+        for k, (t, some) in enumerate(pieces if taken else pieces[:-1]):
+            if k:
+                self.done.append([])  # the state jumps: another segment starts
+            known = int(bool(self.done[-1]) and len(t) > 0 and self.done[-1][-1].t[-1] == t[0])
+            self._keep(t[known:], some[known:])
 
-    def _after_jump(self, jump: JumpMade) -> Outcome | None:
-        """Records a jump that the march has carried out; returns an Outcome if the run ends there."""
-        watch, t = self.stepper.watch, jump.event.t
+    def _after_jump(self, row: Array, form: LogFormat) -> bool:
+        """Records a jump that the march has carried out, and ends the run where it has to end there.
+
+        Returns False where the run came to rest before the jump, so that it does not count.
+        """
+        watch, index, event = self.stepper.watch, int(row[1]), form.event(row)
         assert watch is not None
-        guard = watch.guards[jump.guard] if jump.guard < len(watch.guards) else None
-        rest = None if guard is None else self._rest(jump.guard, guard, t, jump.event.before)
-        if rest is not None:
-            return rest
-        if jump.event.kind != "switch":
-            self.done.append([])  # the state jumps: another segment starts
-            self._keep_at(t, jump.after)
-        self.events.append(jump.event)
-        if guard is not None and jump.side == 0.0 and not guard.stop:
-            return self._stays(guard, t, jump.event.after)
-        endless = self.switches.endless(t, jump.event.name)
-        return None if endless is None else Outcome("failed", t, endless)
+        guard = watch.guards[index] if index < len(watch.guards) else None
+        if guard is not None:
+            self.ended = self._rest(index, guard, event.t, event.before)
+            if self.ended is not None:
+                return False
+        self.events.append(event)
+        if guard is not None and row[2] == 0.0 and not guard.stop:
+            self.ended = self._stays(guard, event.t, event.after)
+            return True
+        endless = self.switches.endless(event.t, event.name)
+        self.ended = None if endless is None else Outcome("failed", event.t, endless)
+        return True
 
     def _keep_at(self, t: float, row: Array) -> None:
         """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
@@ -303,12 +322,14 @@ class Run:
         stepper = self.stepper
         assert stepper.watch is not None
         ended: Outcome | None = None
-        t = stepper.state.t
+        t, count = stepper.state.t, len(self.events)
         for index in fired:
+            if len(self.events) >= self.most:
+                break
             if index >= len(stepper.watch.guards):
                 if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
-                ended = ended or self._switch(stepper.watch.switches[index - len(stepper.watch.guards)])
+                ended = ended or self._switch(index)
                 continue
             guard = stepper.watch.guards[index]
             before = state_groups(self.stepper)
@@ -325,9 +346,12 @@ class Run:
             after = state_groups(self.stepper)
             self.events.append(Event(t, guard.name, kind_of(guard), before, after))
             if guard.stop:
-                ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
+                ended = ended or Outcome("stopped", t, stopped_by(guard.name, t))
             elif guard.reset is not None and stepper.side(index) == 0.0:
                 ended = self._stays(guard, t, after)
+        stepper.most_jumps -= len(self.events) - count
+        if ended is None and len(self.events) >= self.most:
+            ended = Outcome("stopped", t, stopped_after(len(self.events), t))
         if ended is not None:
             self._keep_now()
         return ended
@@ -344,26 +368,25 @@ class Run:
         except Exception as error:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
-    def _switch(self, switch: int) -> Outcome | None:
+    def _switch(self, guard: int) -> Outcome | None:
         """Lets an element change its memory, or takes an edge; returns an Outcome if the run ends there."""
-        jumps = self.stepper.watch is not None and self.stepper.watch.moves(switch)
+        assert self.format is not None
+        jumps = self.format.marks[guard].jumps
         if jumps:
             self._keep_now()
-        event, endless = self.switches.carry_out(self.stepper, switch)
+        event, reason = self.switches.carry_out(self.stepper, self.format, guard)
         self.events.append(event)
         if jumps:
             self.done.append([])  # the state jumps: another segment starts
             self._keep_now()
-        if event.kind == "stop":
-            return Outcome("stopped", event.t, f"Event '{event.name}' ended the run at t = {event.t:.9g} s.")
-        return None if endless is None else Outcome("failed", event.t, endless)
+        if reason is not None:
+            return Outcome("failed", event.t, reason)
+        return Outcome("stopped", event.t, stopped_by(event.name, event.t)) if event.kind == "stop" else None
 
     def _stays(self, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome:
         """The outcome of a run that ends at the time t [s] at rest, because a guard stays at zero after its reset."""
         self.events.append(Event(t, guard.name, "rest", state, state))
-        return Outcome(
-            "rest", t, f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0."
-        )
+        return Outcome("rest", t, stays_at_zero(guard.name, t))
 
     def _rest(self, index: int, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome | None:
         """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not.
@@ -374,12 +397,7 @@ class Run:
         if end is None:
             return None
         self.events.append(Event(end, guard.name, "rest", state, state))
-        return Outcome(
-            "rest",
-            end,
-            f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
-            f"the motion comes to rest at t = {end:.9g} s.",
-        )
+        return Outcome("rest", end, comes_to_rest(guard.name, end, self.paces[index].last))
 
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""

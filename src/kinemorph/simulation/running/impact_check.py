@@ -1,4 +1,4 @@
-"""Whether impacts on the ground were shorter than a step of fixed size.
+"""Whether impacts on the ground, and between bodies, were shorter than a step of fixed size.
 
 An elastic contact that begins and ends within one step has no time to push a body back: the body rests on the ground
 after the step, and its kinetic energy counts as dissipated. The energy balances, so this is looked for separately.
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,12 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ImpactWarning, users_level
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
-from kinemorph.mechanics.elements.contact.spheres import sphere_centers
+from kinemorph.mechanics.elements.contact.spheres import nearest, sphere_centers
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.body_poses import frame_matrices
@@ -68,11 +70,11 @@ def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
 def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
     """The hardest impact on each contact of a run, where it lasts less than a step [s] and its rebound matters."""
     robot = segment.robot
-    elements = [element for element in segment.plant.elements if isinstance(element, Contact)]
+    elements = [element for element in segment.plant.elements if isinstance(element, (Contact, PairContact))]
     contacts = [element for element in elements if not isinstance(element.normal, Rigid)]
     n = len(segment.t)
     energies = run_energies(segment) if contacts and n > 2 else None
-    if robot is None or energies is None or robot.driven:  # the mass at a point of a driven body is not computed here
+    if robot is None or energies is None:
         return
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int))
     most, least = float(energies[:, 0].max()), SHARE * exchanged_energy(energies)
@@ -83,19 +85,62 @@ def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
         law = normal_law(contact.normal)
         speed = math.sqrt(2.0 * most / total)
         if 0.5 * total * rebound(law, total, speed).speed ** 2 > least:
-            hit = _hardest(robot, contact, law, segment.t[rows], segment.q[rows])
+            hit = _hardest(robot, contact.name, law, segment.t[rows], segment.q[rows], _meetings(robot, contact))
             if hit and hit.rebound.duration < step and 0.5 * hit.mass * hit.rebound.speed**2 > least:
                 yield hit
 
 
-def _hardest(robot: Robot, contact: Contact, law: NormalLaw, t: Array, q: Array) -> Hit | None:
-    """The hardest impact on a contact, from samples t (n,) [s] and q (n, nq); None where it never comes down."""
-    (pose,) = frame_matrices(robot, q, [contact.body]).swapaxes(0, 1)
-    found: Hit | None = None
+class Approach(NamedTuple):
+    """How far two surfaces are apart at n samples, and where they would touch."""
+
+    height: Array  # [m], (n,), below 0 where they touch
+    normal: Array  # along which the first is pushed, in world axes, (n, 3)
+    places: Sequence[tuple[str, Array]]  # the bodies, each with the points that would touch in its axes [m], (n, 3)
+
+
+Meetings = Callable[[Array, Array], Iterator[Approach]]  # of samples t (n,) [s] and q (n, nq)
+
+
+def _meetings(robot: Robot, contact: Contact | PairContact) -> Meetings:
+    """The function that gives the approaches of a contact: one for each sphere on the ground, or that of a pair."""
+    if isinstance(contact, PairContact):
+        return partial(_of_pair, robot, contact)
+    return partial(_on_ground, robot, contact)
+
+
+def _on_ground(robot: Robot, contact: Contact, t: Array, q: Array) -> Iterator[Approach]:
+    (pose,) = frame_matrices(robot, q, [contact.body], t).swapaxes(0, 1)
     for center in sphere_centers(contact):
         offset = np.array([*evaluate_all(center), 1.0], dtype=float)
         meeting = surface(contact.ground)(list((pose[:, :3] @ offset).T), number(contact.radius))
         height = np.asarray(meeting.height) - number(contact.radius)
+        normal = np.stack([np.broadcast_to(part, height.shape) for part in meeting.normal], axis=-1)
+        yield Approach(height, normal, [(contact.body, np.broadcast_to(offset[:3], (len(t), 3)))])
+
+
+def _of_pair(robot: Robot, contact: PairContact, t: Array, q: Array) -> Iterator[Approach]:
+    poses = frame_matrices(robot, q, [contact.body_a, contact.body_b], t).swapaxes(0, 1)
+    ends = ((contact.point_a, contact.end_a), (contact.point_b, contact.end_b))
+    axes = [
+        [list((pose[:, :3] @ np.array([*evaluate_all(end), 1.0], dtype=float)).T) for end in two if end is not None]
+        for pose, two in zip(poses, ends, strict=True)
+    ]
+    near = nearest(*axes)
+    spots = [np.stack(list(spot), axis=-1) for spot in (near.a, near.b)]
+    apart = spots[0] - spots[1]
+    distance = np.maximum(np.linalg.norm(apart, axis=-1), 1e-12)
+    places = [
+        (body, np.einsum("nji,nj->ni", pose[:, :3, :3], spot - pose[:, :3, 3]))
+        for body, pose, spot in zip((contact.body_a, contact.body_b), poses, spots, strict=True)
+    ]
+    radii = number(contact.radius_a) + number(contact.radius_b)
+    yield Approach(distance - radii, apart / distance[:, None], places)
+
+
+def _hardest(robot: Robot, name: str, law: NormalLaw, t: Array, q: Array, meetings: Meetings) -> Hit | None:
+    """The hardest impact on a contact, from samples t (n,) [s] and q (n, nq); None where it never comes down."""
+    found: Hit | None = None
+    for height, normal, places in meetings(t, q):
         falls = -np.diff(height) / np.diff(t)  # [m/s], before each sample but the first
         ahead = height[1:-1] - falls[:-1] * np.diff(t)[1:]  # where it would be at the next sample
         hits = np.flatnonzero((falls[:-1] > 0.0) & (height[1:-1] > 0.0) & (ahead <= 0.0))
@@ -104,9 +149,11 @@ def _hardest(robot: Robot, contact: Contact, law: NormalLaw, t: Array, q: Array)
         k = int(hits[np.argmax(falls[hits])])
         speed = float(falls[k])
         if found is None or speed > found.speed:
-            normal = [float(np.broadcast_to(part, height.shape)[k + 1]) for part in meeting.normal]
-            mass = felt_mass(resolve(robot), q[k + 1].tolist(), contact.body, offset[:3].tolist(), normal)
-            found = Hit(contact.name, float(t[k + 1]), speed, mass, rebound(law, mass, speed))
+            k += 1
+            at = [(body, points[k].tolist()) for body, points in places]
+            mass = felt_mass(resolve(robot).at_time(float(t[k])), q[k].tolist(), at, normal[k].tolist())
+            if math.isfinite(mass):
+                found = Hit(name, float(t[k]), speed, mass, rebound(law, mass, speed))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
-from kinemorph.simulation.running.energy_check import warn_of_energy
+from kinemorph.simulation.running.energy_check import warn_of_energy, warn_of_made_energy
 from kinemorph.simulation.running.impact_check import warn_of_impacts
 from kinemorph.simulation.running.step_damping import warn_of_damping
 
@@ -18,6 +18,7 @@ def warn_of_steps(segments: Sequence[Segment], events: Sequence[Event], step: fl
     """
     return (
         warn_of_energy(segments, events, step)
+        or warn_of_made_energy(segments, events, step, method)
         or warn_of_damping(segments, method, step)
         or warn_of_impacts(segments, step)
     )

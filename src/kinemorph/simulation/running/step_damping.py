@@ -39,12 +39,17 @@ def damping_losses(segment: Segment, step: float) -> dict[str, float]:
         return {}
     found: dict[str, list[float]] = {}
     squares: Array = np.atleast_1d(np.trapezoid(segment.v**2, segment.t, axis=0))
+    duration = float(segment.t[-1] - segment.t[0])
     for k in np.unique(np.linspace(0, n - 1, min(n, MOST_STATES)).astype(int)):
         groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
         q, v, x, m, u = (group[k].tolist() for group in groups)
         tree, stiff = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
         if all(hasattr(force.law, "stored") for force in stiff.joints.values()):
             return {}  # only springs, no controller
+        if stiff.every is not None:
+            q, v = stiff.every.q, stiff.every.v
+            driven = duration * np.array(v[segment.plant.nv :], dtype=float) ** 2  # from this state alone
+            squares = np.append(squares[: segment.plant.nv], driven)
         slopes = {name: joint_slopes(tree, q, v, force, step) for name, force in stiff.joints.items()}
         damping = _joint_damping(segment.plant)
         for name, (_, C) in slopes.items():
@@ -58,9 +63,9 @@ def damping_losses(segment: Segment, step: float) -> dict[str, float]:
 
 
 def _joint_damping(plant: Plant) -> Array:
-    """The viscous damping of the joints of the robot [N m s/rad or N s/m], shape (nv,)."""
+    """The viscous damping of all joints of the robot [N m s/rad or N s/m], those with coordinates first."""
     assert plant.dynamics is not None
-    joints = plant.dynamics.robot.joints
+    joints = sorted(plant.dynamics.robot.joints, key=lambda joint: bool(joint.driven))
     return np.array([float(evaluate(d)) for joint in joints for d in joint.damping], dtype=float)
 
 

@@ -5,15 +5,12 @@ at which the whole state may jump; in single runs and in batches. An event recor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
-
-import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.march.guards import RESOLUTION, Guard
-from kinemorph.simulation.results.event import Event, EventKind, Quantity
+from kinemorph.simulation.march.guards import RESOLUTION, Guard, Watch
+from kinemorph.simulation.results.event import Event, EventKind
+from kinemorph.simulation.results.event_log import LogFormat, Mark
+from kinemorph.simulation.stepping.failures import breach
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 MOST_SWITCHES = 100  # switches of elements at one instant
@@ -22,25 +19,30 @@ MOST_SWITCHES = 100  # switches of elements at one instant
 class Switches:
     """The switches of one run: counts how many of them happen at one instant, to find those that never stop."""
 
-    def __init__(self) -> None:
-        self._together, self._last = 0, -math.inf
+    def __init__(self, last: float = -math.inf) -> None:
+        """`last` is the time of the switch before the first one that is counted [s]."""
+        self._together, self._last = 0, last
 
-    def carry_out(self, stepper: PlantStepper, switch: int) -> tuple[Event, str | None]:
-        """Lets the state change now; returns the event, and a message if elements switch without end.
+    def carry_out(self, stepper: PlantStepper, form: LogFormat, guard: int) -> tuple[Event, str | None]:
+        """Lets the state change now; returns the event, and a message if the run has to end.
 
-        `switch` is the index, in the plant's guards, of the guard that fell through zero.
+        `guard` is the index in the stepper's Watch of the guard of an element or of an edge that fell through zero. The
+        run ends where elements switch without end, or where an edge leads to a state that breaks constraints.
         """
         watch = stepper.watch
         assert watch is not None
+        switch = watch.switches[guard - len(watch.guards)]
         t, before = stepper.state.t, state_groups(stepper)
         after = watch.switched(switch, *stepper.inputs)
         stepper.m = after.m
+        broken = None
         if not watch.moves(switch):
             stepper.place(None, x=after.x)
         else:
             stepper.place(None, after.q, after.v, after.x)
-        event = event_of(stepper.plant, t, switch, before, state_groups(stepper), after.lost, after.impulses)
-        return event, self.endless(t, event.name)
+            broken = breach(stepper)
+        event = form.event(form.row(t, guard, (before, state_groups(stepper)), after.lost, after.impulses))
+        return event, self.endless(t, event.name) or broken
 
     def endless(self, t: float, name: str) -> str | None:
         """Counts a switch `name` at the time t [s]; returns a message if switches at one instant do not stop."""
@@ -54,72 +56,29 @@ class Switches:
         )
 
 
-class JumpMade(NamedTuple):
-    """A jump that the march has carried out: its event, and the rows [q, v, x, m] before and after."""
+def log_format(watch: Watch) -> LogFormat:
+    """The format of the log of a run with these guards: a mark for each of them, then for rest after those of the user.
 
-    event: Event
-    before: Array
-    after: Array
-    guard: int  # the index of the guard among all guards of the run
-    side: float  # the sign of the guard afterwards; 0 where it stays at zero
-
-
-def read_jumps(stepper: PlantStepper, log: Array) -> Iterator[JumpMade]:
-    """The jumps in a log of the march, see `simulation.march.march`."""
-    plant, watch = stepper.plant, stepper.watch
-    assert watch is not None
-    nc = len(plant.constraint_names)
-    parts = np.cumsum([plant.nq, plant.nv, plant.nx])
-    for row in log:
-        before, after = np.split(row[4 + nc :], 2)
-        old, new = (dict(zip("qvxm", np.split(half, parts), strict=True)) for half in (before, after))
-        t, index = float(row[0]), int(row[1])
-        if index < len(watch.guards):
-            guard = watch.guards[index]
-            event = Event(t, guard.name, kind_of(guard), old, new)
+    The guards of a Watch are those of the user, then those of elements and edges.
+    """
+    plant = watch.plant
+    marks = [Mark(guard.name, kind_of(guard), guard.reset is not None) for guard in watch.guards]
+    for switch in watch.switches:
+        edge, name = watch.edge(switch), plant.guards[switch]
+        if switch in plant.contact_guards:
+            marks.append(Mark(name, "impact", True, impact=True))
+        elif edge is None:
+            marks.append(Mark(name, "switch"))
         else:
-            switch = watch.switches[index - len(watch.guards)]
-            event = event_of(plant, t, switch, old, new, float(row[3]), row[4 : 4 + nc])
-        yield JumpMade(event, before, after, index, float(row[2]))
+            begun = f"'{edge.target}' begins"
+            marks.append(Mark(name, "stop" if edge.stop else "edge", True, begun, edge.impact != "none"))
+    rests = [Mark(guard.name, "rest") for guard in watch.guards]
+    return LogFormat((*marks, *rests), (plant.nq, plant.nv, plant.nx, len(plant.m)), tuple(plant.constraint_names))
 
 
 def kind_of(guard: Guard) -> EventKind:
     """The kind of the events of a guard of the user."""
     return "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
-
-
-def event_of(
-    plant: Plant,
-    t: float,
-    switch: int,
-    before: Mapping[str, Array],
-    after: Mapping[str, Array],
-    lost: float,
-    impulses: Array,
-) -> Event:
-    """The event of the guard with the index `switch` in the plant's guards: an element switched, or an edge was taken.
-
-    `impulses` (nc,) are those of all constraints [N s or N m s]; those that are not zero become numbers of the event.
-    """
-    name, edges = plant.guards[switch], plant.automaton.edges if plant.automaton else ()
-    if switch in plant.contact_guards:
-        if not np.any(impulses):
-            return Event(t, name, "switch", before, after)
-        return Event(t, name, "impact", before, after, numbers=_numbers(plant, lost, impulses))
-    if switch < len(plant.guards) - len(edges):
-        return Event(t, name, "switch", before, after)
-    edge = edges[switch - (len(plant.guards) - len(edges))]
-    numbers = _numbers(plant, lost, impulses)[0 if edge.impact != "none" else 1 :]
-    return Event(t, name, "stop" if edge.stop else "edge", before, after, f"'{edge.target}' begins", numbers)
-
-
-def _numbers(plant: Plant, lost: float, impulses: Array) -> tuple[Quantity, ...]:
-    """The energy lost [J] and the impulses that are not zero, as numbers of an event."""
-    named = zip(plant.constraint_names, impulses.tolist(), strict=True)
-    return (
-        Quantity("energy_loss", float(lost), "J"),
-        *(Quantity(f"impulse.{row}", impulse) for row, impulse in named if impulse),
-    )
 
 
 def state_groups(stepper: PlantStepper) -> dict[str, Array]:

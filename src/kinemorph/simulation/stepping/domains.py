@@ -98,6 +98,23 @@ class DomainWatch:
             found |= domain.is_left(values, EDGE)
         return found
 
+    def turns(self, t: Array, q: Array, p: Array) -> list[int]:
+        """The samples k of n after which an argument of acos or asin may have turned at the end of its domain.
+
+        Its distance from the end falls up to sample k, grows from k + 1 on, and its root, extrapolated from the samples
+        before k, is 0 before sample k + 2. The samples are t (n,) [s] and q (n, nq), p (np,).
+        """
+        found: set[int] = set()
+        for domain, values in self._arguments(t, q, p):
+            if domain.op not in ("acos", "asin") or len(t) < 4:
+                continue
+            root = np.sqrt(np.maximum(1.0 - np.abs(values), 0.0))
+            slope = np.diff(root) / np.diff(t)
+            k = np.arange(1, len(t) - 2)
+            ahead = root[k] + slope[k - 1] * (t[k + 2] - t[k])
+            found |= set(k[(slope[k - 1] < 0.0) & (slope[k + 1] > 0.0) & (ahead <= 0.0)].tolist())
+        return sorted(found)
+
     def _arguments(self, t: Array, q: Array, p: Array) -> Iterator[tuple[Domain, Array]]:
         """All domains, each with the values of its argument at samples t (...), q (..., nq), p (..., np)."""
         if not self.domains:

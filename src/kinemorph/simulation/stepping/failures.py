@@ -14,9 +14,10 @@ from kinemorph.plants.loop_methods import SingularPerturbation, names_independen
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
+from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
-from kinemorph.simulation.stepping.initial_state import undecided
+from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -80,6 +81,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     if status is Status.LOST:
         return _lost(stepper)
+    if status is Status.BREACH:
+        return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
     jammed = _jammed(stepper)
     if jammed is not None:
         return jammed
@@ -171,6 +174,33 @@ def _jammed(stepper: PlantStepper) -> str | None:
         f"normal force pushes it out with only {grips[worst]:.2g} of its effect without friction, and no impact "
         "resolves this. Take a smaller mu, or a soft contact (HuntCrossley)."
     )
+
+
+def breach(stepper: PlantStepper) -> str | None:
+    """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
+
+    Errors are relative to the sizes of rows, as in `march.jumps`.
+    """
+    plant = stepper.plant
+    if plant.constraints is None:
+        return None
+    t, q, v, x = stepper.state
+    s = np.concatenate([np.zeros(plant.nv), v, x])
+    phi, rate, _, sizes = plant.compiled("constraints")(t, q, s, stepper.m, stepper.u, stepper.p)
+    off, moving = phi / sizes[: len(phi)], rate / sizes
+    if np.abs(off).max(initial=0.0) > BREACH:
+        return (
+            f"At t = {t:.9g} s an event led to coordinates that break constraints, {row_gaps(plant, off, sizes)}; "
+            "expected coordinates that satisfy them. Correct the reset."
+        )
+    if np.abs(moving).max(initial=0.0) > BREACH:
+        return (
+            f"At t = {t:.9g} s an event led to velocities that break constraints, "
+            f"{row_gaps(plant, moving, sizes, '/s')}; "
+            "expected velocities that satisfy them. Correct the reset, or describe the event by an Edge with "
+            "impact='plastic', which finds such velocities."
+        )
+    return None
 
 
 def _lost(stepper: PlantStepper) -> str:

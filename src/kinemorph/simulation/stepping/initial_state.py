@@ -60,13 +60,13 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     if plant.laws.constraints is None:
         return ClosedState(q, v)
     look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, others)
-    free_q = _movable(plant, "q", q_given)
+    free_q = movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return ClosedState(q, v)  # loops close during the run, and so do velocities
     _check_independent(look, q, v)
-    v = _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+    v = _moving(look, q, v, movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
     return ClosedState(q, v, look.note)
 
 
@@ -394,7 +394,7 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
     return exact
 
 
-def _movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
+def movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
     """Which velocities (nv,) may change: those of coordinates that are not named and of joints that are not locked."""
     free = np.ones(plant.nv, dtype=bool)
     free[list(plant.locked)] = False

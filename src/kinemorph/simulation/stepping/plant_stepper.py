@@ -31,7 +31,10 @@ from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, st
 
 ROWS = 256  # samples in one call
 # statuses after which the stepper can be advanced further
-GOING_ON = (Status.GOING, Status.BUDGET, Status.TICK, Status.EVENT, Status.LOGGED, Status.ENOUGH, Status.STOPPED)
+GOING_ON = (
+    *(Status.GOING, Status.BUDGET, Status.TICK, Status.EVENT, Status.LOGGED),
+    *(Status.ENOUGH, Status.STOPPED, Status.REST),
+)
 JUMPED = 1.0  # the argument of `refresh` where the state has jumped: nothing of the last step is used again
 
 
@@ -70,6 +73,7 @@ class PlantStepper(ABC):
     m: Array  # memory of elements from now on, shape (nm,)
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
+    most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
     @takes_old_names
     def __init__(
@@ -98,14 +102,24 @@ class PlantStepper(ABC):
         self.begin(t, q, v, x, u=u, p=p, m=m)
 
     @classmethod
-    def made(cls, plant: Plant, options: StepOptions, guards: Sequence[Guard] = (), rows: int = ROWS) -> Self:
-        """A stepper without a state: call `begin` to give it one."""
+    def made(
+        cls,
+        plant: Plant,
+        options: StepOptions,
+        guards: Sequence[Guard] = (),
+        rows: int = ROWS,
+        *,
+        compiled: bool = False,
+    ) -> Self:
+        """A stepper without a state: call `begin` to give it one. With `compiled`, resets of guards are compiled."""
         stepper = cls.__new__(cls)
-        stepper._set_up(plant, options, guards, rows)
+        stepper._set_up(plant, options, guards, rows, compiled)
         return stepper
 
-    def _set_up(self, plant: Plant, options: StepOptions, guards: Sequence[Guard], rows: int) -> None:
-        self.plant, self.options, self.rows = plant, options, rows
+    def _set_up(
+        self, plant: Plant, options: StepOptions, guards: Sequence[Guard], rows: int, compiled: bool = False
+    ) -> None:
+        self.plant, self.options, self.rows, self.compiled = plant, options, rows, compiled
         self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
@@ -265,7 +279,7 @@ class PlantStepper(ABC):
             if status is Status.TICK or self.next_tick < math.inf:
                 self.tick()
             self._check(status)
-            if status in (Status.EVENT, Status.STOPPED, Status.ENOUGH):
+            if status in (Status.EVENT, Status.STOPPED, Status.ENOUGH, Status.REST):
                 break
         return self.state
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinemorph.errors import UnsupportedError, users_level
+from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import usual
@@ -34,6 +36,13 @@ class StepOptions:
     atol: float
     max_step: float  # [s]; UNBOUNDED where steps have no bound
     min_step: float  # [s]
+
+
+def longest_step(model: object, max_step: float | None) -> float:
+    """The longest step [s] that a run of a model may take: `max_step`, or where it is None that of its settings."""
+    if max_step is not None:
+        return max_step
+    return model.settings.max_step if isinstance(model, System) else math.inf
 
 
 def step_options(

@@ -43,7 +43,7 @@ class Stepper(PlantStepper):
         opens = getattr(self.method, "opens_contacts", False)
         located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
-        self.watch = watch_of(plant, guards, located=located) if watched else None
+        self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self.run = compiled_march(plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
@@ -94,7 +94,7 @@ class Stepper(PlantStepper):
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
         """Starts again from a state, as a new stepper does: with a first step of `first` [s] and counts at zero."""
-        for name in ("accepted", "rejected"):
+        for name in ("accepted", "rejected", "events"):
             self._at(name)[...] = 0.0
         if not self.fixed:
             self._at("h")[...] = min(first, self.limits[3])
@@ -134,7 +134,7 @@ class Stepper(PlantStepper):
         padded = np.zeros(self.rows)
         padded[: len(times)] = times
         limits = self.limits.copy()
-        limits[4] = most
+        limits[4], limits[5] = most, min(self.most_jumps, HUGE)
         outs = tuple(np.empty(port.shape) for port in self.run.outputs)
         # without checks: values that a failed step has left in the memory may be infinite, and are never used
         self.run.raw(

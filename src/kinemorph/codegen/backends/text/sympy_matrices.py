@@ -20,6 +20,7 @@ from kinemorph.codegen.reading.names import Symbols, input_symbols
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.vocabulary.complementarity import Complementarity
+from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, cell_partials
 
 Constants = Literal["float", "exact"]
@@ -151,7 +152,7 @@ def refuse_searches(program: Program) -> None:
                 f"program '{program.name}' contains {block.label}, whose rank depends on numbers, so there is no "
                 "closed form for SymPy. Export C, Python or MATLAB instead, or another function."
             )
-        if isinstance(block, Complementarity):
+        if isinstance(block, (Complementarity, CoulombCone)):
             raise UnsupportedError(
                 f"program '{program.name}' contains {block.label}, whose active set depends on numbers, so there is "
                 "no closed form for SymPy. Export C, Python or MATLAB instead, or another function."

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from kinemorph.algebra.scalar import S, div, less, maximum, minimum, minus, plus, times, where
+from kinemorph.algebra.scalar import S, div, less, maximum, minus, plus, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
@@ -84,6 +84,11 @@ class Touch:
         felt = self.feel(point)
         return plus(felt.pressed.stored, felt.rubbed.stored)
 
+    def missing(self, point: Seen, f: Vec3) -> S:
+        """The normal force [N] that the force f lacks, with the point at the end of a step; see `Start.missing`."""
+        height, n_W = self.surface(point.position)
+        return self.start.missing(self.press, -height, dot(point.into(n_W), f))
+
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s], with the point at its end; D is the inertia that the force adds there."""
         height, n_W = self.surface(point.position)
@@ -130,18 +135,28 @@ class Start(NamedTuple):
     depth: S  # [m], below 0 where nothing touches
     rise: S  # [m/s], the velocity out of the other body
 
+    def missing(self, press: NormalLaw, depth: S, force: S) -> S:
+        """The force [N] that a contact lacks which ends a step at this depth [m], deeper than at its start.
+
+        The energy that its spring stores is at most the mean of the spring's forces at both ends times the way, as the
+        spring's force is convex. So a normal `force` [N] of at least this mean takes more energy than is stored.
+        """
+        begun = maximum(self.depth, 0.0)
+        needed = times(0.5, plus(press.at_rest(begun), press.at_rest(maximum(depth, 0.0))))
+        return where(less(begun, depth), maximum(minus(needed, force), 0.0), 0.0)
+
     def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
         """The normal force, linear in the velocity, at the depth [m] and velocity `rise` [m/s] of a pass; h [s].
 
         The velocity comes from the accelerations of the step before. Just after an impact these may say that a body
         leaves, although it still moves in: linearized there, the contact would have no force, and the body would sink
-        in so deep that the contact adds energy when it pushes the body out. So the velocity is limited to that at the
-        start, or to 0 where the body moves in.
+        in so deep that the contact adds energy when it pushes the body out. So where the velocity is above that at the
+        start, or above 0 where the body moves in, that of the start is taken.
 
         Where a step goes deeper, the force grows faster than its derivative says. There the line is the secant to the
         force at the depth of the start: with the derivative, the body would again sink in too deep.
         """
-        least = minimum(rise, maximum(self.rise, 0.0))
+        least = where(less(maximum(self.rise, 0.0), rise), self.rise, rise)
         beyond = minus(rise, least)
         within = depth + h * beyond
         pressed = press(within, -least)

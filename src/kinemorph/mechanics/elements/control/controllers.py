@@ -46,6 +46,8 @@ from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
 from kinemorph.model.robot import Robot
 
+PER_CHANNEL = ("joints", "reads", "drives", "reference", "kp", "ki", "kd", "feedforward", "lower", "upper")
+
 
 class ChannelLaw(ElementLaw[Any]):
     """The abstract base of laws of controllers with channels, whose outputs are continuous, or sampled and held."""
@@ -125,7 +127,15 @@ class Pull:
         return saturated(self.free(joint), self.lower, self.upper, h * (self.kd + h * self.kp))
 
 
-class PDLaw(ChannelLaw):
+class GainLaw(ChannelLaw):
+    """The abstract base of laws of controllers whose channels do not depend on each other."""
+
+    def per_joint(self, element: Any) -> Mapping[str, int]:
+        """All fields that may have an entry for each channel."""
+        return {name: 1 for name in PER_CHANNEL if hasattr(element, name)} if element.joints else {}
+
+
+class PDLaw(GainLaw):
     """A PD controller: springs and dampers towards a reference.
 
     Where it acts on joints without sampling, implicit steps evaluate its forces at the end of the step (see
@@ -232,7 +242,7 @@ class Channel(NamedTuple):
         return winds_up(u, self.ki * self.error, self.lower, self.upper)
 
 
-class PIDLaw(ChannelLaw):
+class PIDLaw(GainLaw):
     """A PID controller, continuous or sampled."""
 
     def problems(self, element: PID, robot: Robot) -> list[str]:
@@ -252,7 +262,7 @@ class PIDLaw(ChannelLaw):
         if untimed and (_absent(element.kp) or _absent(element.ki)):
             problem = "back_calculation uses the time constant kp / ki, but kp or ki is 0; expected a time constant"
             found.append(wrong(element.name, problem, "Give `tracking` [s]."))
-        blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
+        blind = [name for name in measured(element) if name[2:] not in robot.all_v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
             problem = (
                 f"kd needs the rate of '{blind[0]}', which only joint coordinates have; expected such a coordinate"

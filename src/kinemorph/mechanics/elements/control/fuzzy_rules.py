@@ -180,7 +180,7 @@ def _input_problems(element: FuzzyRules, robot: Robot) -> list[str]:
     if not names or len(set(names)) < len(names):
         problem = f"inputs is {names}; expected one or more names, each of them once"
         found.append(wrong(element.name, problem, "Correct it.", "inputs"))
-    blind = (name := measured(element)[0])[2:] not in robot.v_names or not name.startswith("q.")
+    blind = (name := measured(element)[0])[2:] not in robot.all_v_names or not name.startswith("q.")
     if "rate" in names and not element.every and not element.filter and blind:
         problem = f"the input 'rate' needs the rate of '{name}', which only joint coordinates have"
         found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "inputs"))

@@ -41,6 +41,9 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     def signals(self, element: SpringLeg) -> tuple[Slot, ...]:
         return (Slot("force", "N"), Slot("length", "m"), Slot("stance"))
 
+    def entered(self, element: SpringLeg, view: ElementView) -> Sequence[S]:
+        return [1.0, *_foot(element, view)] if _in_phases(view) else view.m
+
     def effort(self, element: SpringLeg, view: ElementView) -> Effort:
         hip = _hip(element, view)
         k, rest = view.value((element.stiffness, element.length))
@@ -66,7 +69,7 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     def publish(self, element: SpringLeg, view: ElementView) -> Mapping[str, S]:
         k, rest = view.value((element.stiffness, element.length))
         length, _ = _stretched(_hip(element, view), view)
-        stands = view.m[0]
+        stands = view.active if _in_phases(view) else view.m[0]
         return {
             "force": where(stands, k * (rest - length), 0.0),
             "length": where(stands, length, rest),
@@ -92,6 +95,8 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         return ("touchdown", "liftoff")
 
     def guard_values(self, element: SpringLeg, view: ElementView) -> Sequence[S]:
+        if _in_phases(view):  # the edges of the automaton take the place of these events
+            return [1.0, 1.0]
         height = surface(element.ground, view.value)(_foot(element, view)).height
         short = view.value(element.length) - _stretched(_hip(element, view), view)[0]
         return [where(view.m[0], 1.0, height), where(view.m[0], short, 1.0)]
@@ -103,6 +108,11 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
             return Change([1.0, *foot])
         short = rest - _stretched(_hip(element, view), view)[0]
         return Change([0.0] * 4, 0.5 * k * short * short)
+
+
+def _in_phases(view: ElementView) -> bool:
+    """Whether phases of an automaton name the leg: then it stands in these phases, from the first instant of each."""
+    return view.phases is not None
 
 
 def _hip(element: SpringLeg, view: ElementView) -> PointState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -53,6 +53,9 @@ class PantographGaitLaw(PathLaw):
             problem = f"ratio is {evaluate(element.ratio):g}; expected a number above 1"
             found.append(wrong(element.name, problem, "Correct it.", "ratio"))
         return found
+
+    def per_joint(self, element: Any) -> Mapping[str, int]:
+        return {"joints": 1, "starts": 3, "feet": 3, "strides": 3}
 
     def path(self, element: PantographGait, view: ElementView, k: int) -> Wish:
         leg, drive = divmod(k, 3)

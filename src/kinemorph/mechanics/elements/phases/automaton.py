@@ -27,18 +27,18 @@ class AutomatonLaw(RowForces):
     def memory(self, element: Automaton) -> tuple[Slot, ...]:
         return (Slot("phase", "", float(element.first)),)
 
-    def signals(self, element: Automaton) -> tuple[Slot, ...]:
-        return (Slot("phase"), *super().signals(element))
-
-    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
-        forces = super().publish(element, view) if self._rows(element) else {}
-        return {"phase": view.m[0], **forces}
-
     def guards(self, element: Automaton) -> tuple[str, ...]:
         return tuple(edge.name for edge in element.edges)
 
     def unit(self, element: Automaton) -> str:
         return ""
+
+    def signals(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase"), *super().signals(element))
+
+    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
+        forces = super().publish(element, view) if _locks(element) else {}
+        return {"phase": view.instant.phase, **forces}
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
         found: list[Any] = []
@@ -46,9 +46,9 @@ class AutomatonLaw(RowForces):
         for phase in element.phases:
             for name in phase.locked:
                 if name not in known:
-                    what = f"phase '{phase.name}' locks '{name}', but robot '{robot.name}' has no such velocity"
+                    what = f"it locks '{name}', but robot '{robot.name}' has no such velocity"
                     remedy = f"{did_you_mean(name, known)} Name joints of one axis, or velocities: {quoted(known)}."
-                    found.append(_problem(what, remedy))
+                    found.append(Problem("phase", phase.name, what, remedy.strip(), "locked", "name"))
         return found
 
     def problems_among(self, element: Automaton, ensemble: Ensemble) -> list[str]:
@@ -57,15 +57,15 @@ class AutomatonLaw(RowForces):
         for phase in element.phases:
             for name in phase.elements:
                 if name not in known:
-                    what = f"phase '{phase.name}' names the element '{name}', but there is no such element"
-                    found.append(_problem(what, f"{did_you_mean(name, known)} Known: {quoted(known)}."))
+                    remedy = f"{did_you_mean(name, known)} Known: {quoted(known)}.".strip()
+                    what = f"it names the element '{name}', but there is no such element"
+                    found.append(Problem("phase", phase.name, what, remedy, "elements", "name"))
         for edge in element.edges:
-            for text in edge.texts:
-                for problem in text_problems(element, text, ensemble, v=True, any_signal=True):
-                    one = Problem.of(problem)
-                    found.append(_problem(f"edge '{edge.name}': {one.what}", one.remedy))
-            found += [_problem(*pair) for pair in relabeling_problems(edge, ensemble)]
-            found += [_problem(*pair) for pair in _reset_problems(edge, ensemble)]
+            for key, text in edge.texts:
+                problems = text_problems(element, text, ensemble, v=True, any_signal=True)
+                found += [_problem(edge, Problem.of(problem), key) for problem in problems]
+            found += [_problem(edge, problem, "relabel") for problem in relabeling_problems(edge, ensemble)]
+            found += [_problem(edge, problem, "reset") for problem in _reset_problems(edge, ensemble)]
         return found
 
     def row_names(self, element: Automaton) -> tuple[Sequence[str], Sequence[str]]:
@@ -84,7 +84,7 @@ def _locks(element: Automaton) -> dict[str, tuple[int, ...]]:
     return {name: tuple(k for k, one in enumerate(element.phases) if name in one.locked) for name in names}
 
 
-def _reset_problems(edge: Edge, ensemble: Ensemble) -> list[tuple[str, str]]:
+def _reset_problems(edge: Edge, ensemble: Ensemble) -> list[Problem]:
     if callable(edge.reset):
         return []
     found = []
@@ -92,13 +92,13 @@ def _reset_problems(edge: Edge, ensemble: Ensemble) -> list[tuple[str, str]]:
         try:
             reset_target(name, ensemble)
         except ModelError as error:
-            problem = Problem.of(error.problems[0])
-            found.append((f"edge '{edge.name}': {problem.what}", problem.remedy))
+            found.append(Problem.of(error.problems[0]))
     return found
 
 
-def _problem(what: str, remedy: str) -> Problem:
-    return Problem("automaton", "", what, remedy.strip(), "edges")
+def _problem(edge: Edge, problem: Problem, key: str) -> Problem:
+    """A problem of one field of an edge."""
+    return Problem("edge", edge.name, problem.what, problem.remedy, key)
 
 
 register(Automaton, AutomatonLaw())

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.scalar import S, minus
+from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, wrong
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
 from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.robot import Robot
+from kinemorph.model.topology import WORLD
 
 AXES = "xyz"
 
@@ -20,6 +22,7 @@ class HoldLaw(RowForces):
 
     def problems(self, element: Hold, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + finite_vector(element, "point")
+        found += known_body(element, "along", element.along, robot)
         axes = element.axes
         if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
             problem = f"axes is '{axes}'; expected some of the letters x, y and z, each once"
@@ -27,22 +30,33 @@ class HoldLaw(RowForces):
         return found
 
     def memory(self, element: Hold) -> tuple[Slot, ...]:
-        return tuple(Slot(f"{axis}.held", "m") for axis in element.axes)
+        return tuple(Slot(f"{axis}.held", "m") for axis in _remembered(element))
 
     def entered(self, element: Hold, view: ElementView) -> Sequence[S]:
-        return _position(element, view)
+        return _position(element, view, _remembered(element))
 
     def row_names(self, element: Hold) -> tuple[Sequence[str], Sequence[str]]:
         return tuple(element.axes), ()
 
     def position_rows(self, element: Hold, view: ElementView) -> Sequence[S]:
-        return [minus(now, held) for now, held in zip(_position(element, view), view.m, strict=True)]
+        moved = [
+            minus(now, held) for now, held in zip(_position(element, view, _remembered(element)), view.m, strict=True)
+        ]
+        if element.along == WORLD:
+            return moved
+        R = view.frame(element.along).pose.R
+        return [dot([R[k][AXES.index(axis)] for k in range(3)], moved) for axis in element.axes]
 
 
-def _position(element: Hold, view: ElementView) -> list[S]:
-    """The coordinates [m] of the point along the directions in which it is held."""
+def _remembered(element: Hold) -> str:
+    """The world directions in which the position of the point is remembered: all of them where its axes turn."""
+    return element.axes if element.along == WORLD else AXES
+
+
+def _position(element: Hold, view: ElementView, axes: str) -> list[S]:
+    """The coordinates [m] of the point along world directions."""
     point = view.place(element.body, element.point).position
-    return [point[AXES.index(axis)] for axis in element.axes]
+    return [point[AXES.index(axis)] for axis in axes]
 
 
 register(Hold, HoldLaw())

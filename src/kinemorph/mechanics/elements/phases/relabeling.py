@@ -59,13 +59,12 @@ def relabeled(values: Sequence[S], part: Sequence[Signed]) -> list[S]:
     return [*new, *values[len(part) :]]
 
 
-def relabeling_problems(edge: Edge, ensemble: Ensemble) -> Iterator[tuple[str, str]]:
-    """(what is wrong, remedy) of the relabeling of an edge; nothing where it is right."""
+def relabeling_problems(edge: Edge, ensemble: Ensemble) -> Iterator[Problem]:
+    """The problem of the relabeling of an edge; nothing where it is right."""
     try:
         relabeling(edge, ensemble)
     except ModelError as error:
-        problem = Problem.of(error.problems[0])
-        yield f"edge '{edge.name}': {problem.what}", problem.remedy
+        yield Problem.of(error.problems[0])
 
 
 def reset_target(name: str, ensemble: Ensemble) -> tuple[str, int]:

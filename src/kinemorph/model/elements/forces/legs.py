@@ -16,7 +16,8 @@ class SpringLeg:
     In flight the leg has its full `length` [m] and points from `point` [m] of `body` along `direction`, a vector of any
     length in world axes. When the foot touches the ground it stays there, and the spring pushes with
     stiffness (length - l) [N] along the leg of current length l, until l is `length` again. Touchdown and liftoff are
-    events.
+    events. Where the phases of an automaton name the leg, it stands in these phases and is in flight in all others, and
+    the edges between them take the place of these events.
     """
 
     name: str

@@ -22,6 +22,7 @@ from kinemorph.model.parameter import Value
 from kinemorph.words import did_you_mean, quoted
 
 Quantity: TypeAlias = str | Callable[..., Any]  # a text with names of signals, or a function of t, q, v, x, m, u, p
+IMPACTS = ("plastic", "none")
 Pairs: TypeAlias = tuple[tuple[str, str], ...]  # may be given as a mapping
 
 
@@ -56,6 +57,8 @@ class Edge:
                 that returns {"v": [...]}, with values for some of q, v, x and m
     `impact`    "plastic": velocities jump, by impulses, to velocities that satisfy all constraints and locked joints
                 of the target; "none": they do not change
+    `during`    the phase whose constraints and locked joints the impact satisfies, by default the target: at the heel
+                strike of a walker with knees both knees are locked, and one of them is released after the impact
     `stop`      whether the run ends here
 
     In this order: names are exchanged, values are reset, the target phase begins (points are held where they are now),
@@ -70,6 +73,7 @@ class Edge:
     relabel: Pairs = ()
     reset: Pairs | Callable[..., Any] = ()
     impact: Literal["plastic", "none"] = "plastic"
+    during: str = ""
     stop: bool = False
 
     def __post_init__(self) -> None:
@@ -79,10 +83,11 @@ class Edge:
                 object.__setattr__(self, key, _pairs(self, key, given))
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """All expressions of the edge that are given as text: its guard, its condition, its new values."""
-        formulas = () if callable(self.reset) else tuple(text for _, text in self.reset)
-        return tuple(text for text in (self.guard, self.when, *formulas) if isinstance(text, str))
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """All expressions of the edge that are given as text, with the names of their fields: guard, when, reset."""
+        new = () if callable(self.reset) else tuple(("reset", text) for _, text in self.reset)
+        given = (("guard", self.guard), ("when", self.when), *new)
+        return tuple((key, text) for key, text in given if isinstance(text, str))
 
 
 @dataclass(frozen=True)
@@ -124,18 +129,18 @@ class Automaton:
 
     def _unknown(self) -> list[Problem]:
         known = [phase.name for phase in self.phases]
-        named = [(f"edge '{edge.name}'", name) for edge in self.edges for name in (edge.source, edge.target)]
-        named += [("initial", self.initial)] if self.initial else []
+        named = [("edge", edge.name, key) for edge in self.edges for key in ("source", "target", "during")]
+        values = [getattr(edge, key) for edge in self.edges for key in ("source", "target", "during")]
         return [
             Problem(
-                "automaton",
-                "",
-                f"{who} names the phase '{name}', but there is no such phase",
+                *part[:2],
+                f"{part[2]} is '{name}', but there is no such phase",
                 f"{did_you_mean(name, known)} Known: {quoted(known)}.".strip(),
-                "edges",
+                part[2],
+                "name",
             )
-            for who, name in named
-            if name not in known
+            for part, name in zip([*named, ("automaton", "", "initial")], [*values, self.initial], strict=True)
+            if name not in known and (name or part[2] in ("source", "target"))
         ]
 
     def number(self, phase: str) -> int:
@@ -154,7 +159,7 @@ class Automaton:
 
     def knowing(self, names: Mapping[str, Value]) -> Automaton:
         """The automaton, with the values from `names` added to `known` for further names that its texts contain."""
-        texts = tuple(text for edge in self.edges for text in edge.texts)
+        texts = tuple(text for edge in self.edges for _, text in edge.texts)
         return _replaced(self, with_known(texts, self.known, names))
 
     def brief(self) -> Automaton:
@@ -172,5 +177,5 @@ def _pairs(edge: Edge, key: str, given: Any) -> Pairs:
         return tuple((str(a), str(b)) for a, b in (given.items() if isinstance(given, Mapping) else given))
     except (TypeError, ValueError):
         example = {"relabel": '{"left": "right", "right": "left"}', "reset": '{"v.hip": "-v.hip"}'}[key]
-        what = f"edge '{edge.name}': {key} is {short(given)}; expected a dict from names to texts"
-        raise ModelError(Problem("automaton", "", what, f"Write {example}.", key)) from None
+        what = f"{key} is {short(given)}; expected a dict from names to texts"
+        raise ModelError(Problem("edge", edge.name, what, f"Write {example}.", key)) from None

@@ -11,11 +11,14 @@ from kinemorph.model.body import Vector
 class Hold:
     """`point` [m] of a body stays where it was when the present phase began; in a run without phases, at its start.
 
-    `axes` are the world directions in which it is held: "xyz", "xz" for a planar robot, "z" for a foot that slides
-    without friction. The forces on the body are the signals "name.x.force" and so on [N].
+    `axes` are the directions in which it is held: "xyz", "xz" for a planar robot, "z" for a foot that slides without
+    friction. They are axes of the world, or of the body or frame `along`: along a leg of little mass and across it, the
+    forces differ by many orders of magnitude, and both are found to full precision only in the axes of the leg. The
+    forces on the body are the signals "name.x.force" and so on [N].
     """
 
     name: str
     body: str
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     axes: str = "xyz"
+    along: str = "world"

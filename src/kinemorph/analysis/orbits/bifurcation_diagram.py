@@ -1,0 +1,109 @@
+"""`bifurcation_diagram`: where a motion settles, for many values of a parameter at once.
+
+Every value of the parameter has its own run, from the same start; after a transient the returns are recorded. A motion
+that repeats leaves as many points as it has cycles, a chaotic one leaves many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.orbits.flow_map import as_map
+from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, named_values, place_of
+from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.shown import ShownOrbits
+from kinemorph.words import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BifurcationDiagram(ShownOrbits):
+    """The returns of a motion after transients, for B values of a parameter. Made by `bifurcation_diagram`.
+
+    `values` (B,)           the values of the parameter
+    `z` (B, keep, n)        coordinates at the last `keep` returns; NaN where the motion does not return
+    `messages`              by the index of a value: why the motion does not return
+    """
+
+    map: ReturnMap
+    parameter: str
+    values: Array
+    z: Array
+    messages: Mapping[int, str]
+
+    def __repr__(self) -> str:
+        lost = f", {len(self.messages)} do not return" if self.messages else ""
+        count = counted(len(self.values), "value")
+        return f"<BifurcationDiagram of '{self.map.name}': {count} of '{self.parameter}'{lost}>"
+
+    def __getitem__(self, name: str) -> Array:
+        """One coordinate at the recorded returns, shape (B, keep)."""
+        found: Array = self.z[:, :, place_of(self.map.columns, name, "coordinate")]
+        return found
+
+    def periods(self, tolerance: float = 1e-6) -> npt.NDArray[np.int64]:
+        """The number of cycles after which the motion repeats, shape (B,); 0 where it does not, -1 where it is lost.
+
+        At most half of the recorded returns are compared. `tolerance` is relative to the size of each coordinate.
+        """
+        return repeats(self.z, tolerance)
+
+
+def repeats(z: Array, tolerance: float) -> npt.NDArray[np.int64]:
+    """The number of cycles after which returns z (B, keep, n) repeat; 0 for none up to keep / 2, -1 for NaN."""
+    found = np.zeros(len(z), dtype=np.int64)
+    size = np.maximum(1e-3, np.abs(z).max(axis=1))
+    for k in range(z.shape[1] // 2, 0, -1):
+        with np.errstate(invalid="ignore"):
+            same = (np.abs(z[:, k:] - z[:, :-k]) <= tolerance * size[:, None, :]).all(axis=(1, 2))
+        found[same] = k
+    found[~np.isfinite(z).all(axis=(1, 2))] = -1
+    return found
+
+
+def bifurcation_diagram(
+    model: Model | ReturnMap,
+    parameter: str,
+    values: Any,
+    *,
+    z: Any = None,
+    p: Any = None,
+    transient: int = 200,
+    keep: int = 64,
+    threads: int | None = None,
+    progress: Steps | None = None,
+    **motion: Any,
+) -> BifurcationDiagram:
+    """Where a motion settles for each of many values of a parameter, all of them simulated at once.
+
+    `model`         a robot, system or plant, or a return map
+    `parameter`     the name of a parameter, and its `values` (B,)
+    `z`             coordinates (n,) where all motions start, by name or in order; or an array (B, n)
+    `p`             values of the other parameters, by name or in order
+    `transient`     cycles before returns are recorded; `keep` is the number of recorded returns
+    `threads`       the number of threads that share the work; by default as many as there are CPUs
+    `progress`      a function progress(done, all), with numbers of values
+    `**motion`      for a robot, system or plant, the arguments of `return_map`, such as `period` or `section`
+    """
+    cycle = as_map(model, p, motion, "bifurcation_diagram", rtol=1e-8, atol=1e-10).varying([parameter])
+    chosen = np.asarray(values, dtype=float)
+    if chosen.ndim != 1 or not len(chosen) or not np.isfinite(chosen).all():
+        raise ShapeError(f"values has shape {chosen.shape}; expected (B,), finite values of '{parameter}'.")
+    if transient < 0 or keep < 1:
+        raise UnsupportedError(f"transient is {transient} and keep {keep}; expected at least 0 cycles and 1 return.")
+    rows = np.tile(named_values(cycle.parameters, cycle.p, p, "parameter"), (len(chosen), 1))
+    rows[:, place_of(cycle.parameters, parameter, "parameter")] = chosen
+    if np.ndim(z) == 2:
+        starts = np.asarray(z, dtype=float)
+        if starts.shape != (len(chosen), len(cycle.columns)):
+            raise ShapeError(f"z has shape {starts.shape}; expected ({len(chosen)}, {len(cycle.columns)}).")
+    else:
+        starts = np.tile(named_values(cycle.columns, cycle.start, z, "coordinate"), (len(chosen), 1))
+    found = cycle.many(starts, rows, transient + keep, keep, threads=threads, progress=progress)
+    return BifurcationDiagram(cycle, parameter, chosen, found.z, found.messages)

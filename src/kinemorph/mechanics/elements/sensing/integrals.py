@@ -1,0 +1,60 @@
+"""The law of integrals: the rate of a state that sums up signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kinemorph.algebra.scalar import S, absolute
+from kinemorph.mechanics.elements.checks import wrong
+from kinemorph.mechanics.elements.control.channels import each
+from kinemorph.mechanics.elements.data_checks import number_problems
+from kinemorph.mechanics.elements.instant import ElementView
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
+from kinemorph.model.elements.sensing.integrals import Integral
+from kinemorph.model.robot import Robot
+from kinemorph.words import counted, listed
+
+SUMMED: dict[str, Callable[[Any], Any]] = {"value": lambda y: y, "square": lambda y: y * y, "magnitude": absolute}
+
+
+class IntegralLaw(ElementLaw[Integral]):
+    """The rate of the state is the weighted sum of the signals, their squares or their magnitudes."""
+
+    sums = True
+
+    def problems(self, element: Integral, robot: Robot) -> list[str]:
+        weights: Any = element.weights
+        found, (n, given) = [], (len(element.signals), len(weights))
+        if not n or not all(isinstance(name, str) and name for name in element.signals):
+            problem = "signals has no name of a signal; expected at least one"
+            found.append(wrong(element.name, problem, 'Give a name, such as "v.hip".', "signals"))
+        if element.of not in SUMMED:
+            problem = f"of is '{element.of}'; expected one of {listed(SUMMED)}"
+            found.append(wrong(element.name, problem, "Choose one of these.", "of"))
+        if given not in (1, n):
+            problem = f"it has {counted(n, 'signal')} and {counted(given, 'weight')}; expected one weight, or as many"
+            found.append(wrong(element.name, problem, "Give one weight for each signal.", "weights"))
+        return found + number_problems(element)
+
+    def states(self, element: Integral) -> tuple[Slot, ...]:
+        return (Slot("", element.unit, element.start),)
+
+    def signals(self, element: Integral) -> tuple[Slot, ...]:
+        return (Slot("", element.unit),)
+
+    def reads(self, element: Integral) -> tuple[str, ...]:
+        return tuple(element.signals)
+
+    def publish(self, element: Integral, view: ElementView) -> Mapping[str, S]:
+        return {"": view.x[0]}
+
+    def effort(self, element: Integral, view: ElementView) -> Effort:
+        weights = each(view.value(element.weights), len(element.signals))
+        rate: S = 0.0
+        for weight, name in zip(weights, element.signals, strict=True):
+            rate = rate + weight * SUMMED[element.of](view.signal(name))
+        return Effort(rates=[rate])
+
+
+register(Integral, IntegralLaw())

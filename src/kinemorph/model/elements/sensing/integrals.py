@@ -1,0 +1,33 @@
+"""Integrals over time: further states that sum up signals, such as the cost of a gait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+
+
+@dataclass(frozen=True)
+class Integral:
+    """A state x whose rate is a weighted sum of signals: dx/dt = sum of weights f(signal).
+
+    `signals`   names of one signal or several, such as "v.hip", "t", or the outputs of controllers and motors
+    `of`        f: "value", "square" or "magnitude" of each signal
+    `weights`   one number for all signals, or one for each
+    `start`     the initial value of x; `unit` is its unit, to be shown
+
+    It has one signal, x, with the name of the element. For any other function of signals, sum the signal of a
+    `Continuous` element. The integral has the accuracy of the run, in batches and derivatives of motions, too.
+    """
+
+    name: str
+    signals: Names
+    of: Literal["value", "square", "magnitude"] = "value"
+    weights: Numbers = (1.0,)
+    start: float = 0.0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        as_names(self, "signals")
+        as_numbers(self, "weights")
