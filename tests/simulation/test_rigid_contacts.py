@@ -15,11 +15,11 @@ from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
 from kinemorph.model.library.rigid_contacts.planar_bodies import (
     GRAVITY,
     falling_rod,
-    floating,
     rocking_block,
     sliding_block,
     stacked_blocks,
 )
+from kinemorph.model.library.walkers.planar import turning
 from kinemorph.model.parameter import Parameter
 from kinemorph.plants import plant
 from support.robots.reference_robots import reference
@@ -42,7 +42,8 @@ def disc():
     k, mu, nx, nz = (Parameter(*pair) for pair in (("k", 0.4), ("mu", 0.3), ("nx", 0.0), ("nz", 1.0)))
     builder = RobotBuilder("disc", gravity=GRAVITY)
     moment = k * RADIUS**2
-    floating(builder, Body("disc", 1.0, inertia=diagonal(moment, moment, moment)))
+    builder.add(Body("disc", 1.0, inertia=diagonal(moment, moment, moment)))
+    turning(builder, "disc")
     contact = Contact("rim", "disc", Rigid(), Coulomb(mu), Plane(normal=(nx, 0.0, nz)), radius=RADIUS)
     return plant(System(builder.build(), (contact,)), parameters=["k", "mu", "nx", "nz"], account=True)
 

@@ -1,4 +1,4 @@
-"""Bodies in the vertical x-z plane, with rigid contacts: each floats, with the coordinates x, z [m] and turn [rad]."""
+"""Bodies in the vertical x-z plane, with rigid contacts: each floats, with the coordinates x, z [m] and pitch [rad]."""
 
 from __future__ import annotations
 
@@ -10,21 +10,11 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.elements.contact.contact_laws import Coulomb, Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.library.walkers.planar import sliding, turning
 from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.system import Settings, System
 
 GRAVITY = (0.0, 0.0, -9.81)
-AXES = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))  # of x, z and turn
-
-
-def floating(builder: RobotBuilder, body: Body, prefix: str = "") -> None:
-    """Adds a body that floats in the x-z plane by three joints, named `x`, `z` and `turn` after a `prefix`."""
-    carriers = [Body.massless(f"{prefix}{name}_slide") for name in ("x", "z")]
-    builder.add(*carriers, body)
-    names = ("world", *(carrier.name for carrier in carriers), body.name)
-    kinds = ("prismatic", "prismatic", "revolute")
-    for k, name in enumerate(("x", "z", "turn")):
-        builder.joint(f"{prefix}{name}", kinds[k], names[k], names[k + 1], axis=AXES[k])
 
 
 def sliding_block(mass: Value = 1.0, slope: float = math.radians(30.0), mu: Value = 0.5) -> System:
@@ -33,9 +23,8 @@ def sliding_block(mass: Value = 1.0, slope: float = math.radians(30.0), mu: Valu
     Its coordinates x and z are horizontal and vertical.
     """
     builder = RobotBuilder("sliding_block", gravity=GRAVITY)
-    builder.add(Body.massless("x_slide"), Body.point("block", mass, (0.0, 0.0, 0.0)))
-    builder.joint("x", "prismatic", "world", "x_slide", axis=AXES[0])
-    builder.joint("z", "prismatic", "x_slide", "block", axis=AXES[1])
+    builder.add(Body.point("block", mass))
+    sliding(builder, "block")
     ground = Plane(normal=(math.sin(slope), 0.0, math.cos(slope)))
     return System(builder.build(), (Contact("foot", "block", Rigid(), Coulomb(mu), ground),))
 
@@ -43,10 +32,11 @@ def sliding_block(mass: Value = 1.0, slope: float = math.radians(30.0), mu: Valu
 def rocking_block(width: Value = 1.0, height: Value = 3.0, mass: Value = 1.0, mu: Value = 0.8) -> System:
     """A uniform block of `width` and `height` [m] that rocks about its lower edges, without restitution (Housner).
 
-    It starts upright; the turn is positive from z to x.
+    It starts upright; the pitch is positive from z to x.
     """
     builder = RobotBuilder("rocking_block", gravity=GRAVITY)
-    floating(builder, Body.box("block", mass, (width, 0.5 * width, height)))
+    builder.add(Body.box("block", mass, (width, 0.5 * width, height)))
+    turning(builder, "block")
     feet = [
         Contact(name, "block", Rigid(), Coulomb(mu), point=(0.5 * side * width, 0.0, -0.5 * height))
         for name, side in (("left", -1.0), ("right", 1.0))
@@ -62,7 +52,8 @@ def stacked_blocks(count: int = 3, side: float = 0.2, mass: float = 1.0, mu: Val
     half = side / 2.0
     for k in range(1, count + 1):
         name = f"block{k}"
-        floating(builder, Body.box(name, mass, (side, side, side)), f"{name}_")
+        builder.add(Body.box(name, mass, (side, side, side)))
+        turning(builder, name, f"{name}_")
         ground = Plane() if k == 1 else Plane(point=(0.0, 0.0, half), on=f"block{k - 1}")
         for foot, x in (("left", -half), ("right", half)):
             feet.append(Contact(f"{name}_{foot}", name, Rigid(), Coulomb(mu), ground, point=(x, 0.0, -half)))
@@ -75,10 +66,11 @@ def falling_rod(
 ) -> System:
     """A slender rod of length 2 `half` [m] whose lower end touches the ground: Painleve's rod.
 
-    At turn = 0 it stands upright; its lower end is on the ground at z = half cos(turn).
+    At pitch 0 it stands upright; its lower end is on the ground at z = half cos(pitch).
     """
     builder = RobotBuilder("falling_rod", gravity=GRAVITY)
-    floating(builder, Body.rod("rod", mass, 2.0 * half, (0.0, 0.0, 0.0), radius=0.02 * half))
+    builder.add(Body.rod("rod", mass, 2.0 * half, radius=0.02 * half))
+    turning(builder, "rod")
     tip: Vector = (0.0, 0.0, -half)
     contact = Contact("tip", "rod", Rigid(restitution, law), Coulomb(mu), point=tip)  # type: ignore[arg-type]
     return System(builder.build(), (contact,), Settings(q=(0.0, half, 0.0)))
