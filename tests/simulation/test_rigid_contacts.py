@@ -22,6 +22,9 @@ from kinemorph.model.library.rigid_contacts.planar_bodies import (
 from kinemorph.model.library.walkers.planar import turning
 from kinemorph.model.parameter import Parameter
 from kinemorph.plants import plant
+from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.failures import explained
+from kinemorph.simulation.stepping.stepper import Stepper
 from support.robots.reference_robots import reference
 
 INCLINE = reference("incline_friction")["reference"]
@@ -235,6 +238,17 @@ def test_rod_without_possible_forces_takes_an_impact_without_collision() -> None
     assert not run.events and run["tip.mode"][0] == 2.0
     p = 1.0 + 3.0 * math.cos(1.0) ** 2 - 3.0 * 0.5 * math.sin(1.0) * math.cos(1.0)
     assert run["tip.normal"][0] == pytest.approx(9.81 / p, abs=1e-9)
+
+
+def test_failures_of_rigid_contacts_are_named() -> None:
+    """A rod that is about to jam, and an impact without a solution; runs end with these sentences."""
+    theta, turn = math.atan(2.0), math.pi / 2.0 - math.atan(2.0)  # where mu = 4/3 is critical
+    rod = plant(falling_rod(mu=4.0 / 3.0 - 1e-6))
+    stepper = Stepper(rod, q=[0.0, math.sin(theta), turn], v=[-1.0, 0.0, 0.0])
+    sentence = explained(stepper, Status.STUCK)
+    assert "contact 'tip' jams (Painleve): with friction mu = 1.33333" in sentence and "pitch = 0.4636" in sentence
+    stepper._store(None, np.zeros(3), np.full(3, np.nan), np.zeros(0))
+    assert "impulses of the contacts that touch were not found" in explained(stepper, Status.INFINITE)
 
 
 # ── time-stepping ─────────────────────────────────────────────────────────────────────────────────────────────────────

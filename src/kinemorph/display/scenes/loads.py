@@ -168,6 +168,8 @@ def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
     ends = [np.array(evaluate_all(end), dtype=float) for end in (contact.point, contact.end) if end is not None]
     centers = [ends[0]] if len(ends) == 1 else list(np.linspace(ends[0], ends[1], contact.samples))
     radius, ground = float(evaluate(contact.radius)), surface(contact.ground)
+    if getattr(contact.ground, "on", "world") != "world":  # its normal turns with the body
+        radius = 0.0
     spots, depths = [], []
     for center in centers:
         place = positions_of(figure, fixed(figure.robot, contact.body, center))

@@ -83,6 +83,11 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return _lost(stepper)
     if status is Status.BREACH:
         return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
+    if plant.contact_guards and not np.isfinite(v).all():
+        return (
+            f"At t = {t:.9g} s the impulses of the contacts that touch were not found: Newton's law may contradict "
+            "Coulomb's where contacts are redundant. Use Rigid(..., law='energetic'), or in_sequence=True."
+        )
     jammed = _jammed(stepper)
     if jammed is not None:
         return jammed

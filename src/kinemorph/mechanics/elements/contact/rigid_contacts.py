@@ -53,6 +53,7 @@ SIGNALS = (
     Slot("friction", "N"),
     Slot("gap", "m"),
     *(Slot(f"force_{axis}", "N") for axis in "xyz"),
+    Slot("touching"),
     Slot("mode"),
 )
 STEEP = 0.9  # the component along y of a normal above which its tangents are made from x and not from y
@@ -175,12 +176,13 @@ class RigidContactLaw(ElementLaw[Any]):
             normal = plus(normal, N)
             friction = plus(friction, sqrt(maximum(dot(T, T), TINY * TINY)) - TINY)
             force = add(add(force, scale(N, point.normal)), point.in_world(T))
-        gap, mode = points[0].gap, points[0].mode
+        gap, mode, touching = points[0].gap, points[0].mode, points[0].closed
         for point in points[1:]:
+            touching = maximum(touching, point.closed)
             nearer = less(point.gap, gap)
             gap, mode = where(nearer, point.gap, gap), where(nearer, point.mode, mode)
         sides = dict(zip(("force_x", "force_y", "force_z"), force, strict=True))
-        return {"normal": normal, "friction": friction, "gap": gap, **sides, "mode": mode}
+        return {"normal": normal, "friction": friction, "gap": gap, **sides, "touching": touching, "mode": mode}
 
 
 def is_rigid(element: Any) -> bool:
