@@ -50,9 +50,10 @@ HOMES: dict[str, str] = {
     "rigid_ball": "kinemorph.model.library.rigid_contacts.balls",
     "cradle": "kinemorph.model.library.rigid_contacts.balls",
     "sliding_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
-    "rocking_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "standing_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
     "falling_rod": "kinemorph.model.library.rigid_contacts.planar_bodies",
     "stacked_blocks": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "rocking_block": "kinemorph.model.library.walkers.rocking_block",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
     "rover": "kinemorph.model.library.rovers",
@@ -94,9 +95,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.rigid_contacts.balls import cradle as cradle
     from kinemorph.model.library.rigid_contacts.balls import rigid_ball as rigid_ball
     from kinemorph.model.library.rigid_contacts.planar_bodies import falling_rod as falling_rod
-    from kinemorph.model.library.rigid_contacts.planar_bodies import rocking_block as rocking_block
     from kinemorph.model.library.rigid_contacts.planar_bodies import sliding_block as sliding_block
     from kinemorph.model.library.rigid_contacts.planar_bodies import stacked_blocks as stacked_blocks
+    from kinemorph.model.library.rigid_contacts.planar_bodies import standing_block as standing_block
     from kinemorph.model.library.rovers import rover as rover
     from kinemorph.model.library.textbook import chain as chain
     from kinemorph.model.library.textbook import crane as crane
@@ -109,6 +110,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.walkers.rabbit import rabbit as rabbit
     from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper as raibert_hopper
     from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel as rimless_wheel
+    from kinemorph.model.library.walkers.rocking_block import rocking_block as rocking_block
     from kinemorph.model.library.walkers.slip_runner import slip_runner as slip_runner
     from kinemorph.model.library.walkers.straight_legs import compass_walker as compass_walker
     from kinemorph.model.library.walkers.straight_legs import simplest_walker as simplest_walker

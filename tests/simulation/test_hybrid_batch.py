@@ -39,7 +39,9 @@ def separate_roundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         patch.setenv("KINEMORPH_CACHE", str(tmp_path_factory.mktemp("code")))
         for name, text in llvm_math.SPELLINGS.items():
             patch.setitem(llvm_math.SPELLINGS, name, text.replace(" contract", ""))
+        llvm_math.spellings.cache_clear()
         yield
+    llvm_math.spellings.cache_clear()
 
 
 @cache

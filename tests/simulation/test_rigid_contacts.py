@@ -15,9 +15,9 @@ from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
 from kinemorph.model.library.rigid_contacts.planar_bodies import (
     GRAVITY,
     falling_rod,
-    rocking_block,
     sliding_block,
     stacked_blocks,
+    standing_block,
 )
 from kinemorph.model.library.walkers.planar import turning
 from kinemorph.model.parameter import Parameter
@@ -53,7 +53,7 @@ def disc():
 
 @pytest.fixture(scope="module")
 def rocker():
-    return plant(rocking_block(Parameter("w", 1.0), Parameter("h", 3.0)), parameters=["w", "h"], account=True)
+    return plant(standing_block(Parameter("w", 1.0), Parameter("h", 3.0)), parameters=["w", "h"], account=True)
 
 
 def tilted(turn: float, width: float, height: float) -> list[float]:
@@ -153,7 +153,7 @@ def test_ball_bounces_to_rest_and_goes_on() -> None:
     assert run.energy.dissipated[-1] == pytest.approx(98.1, abs=1e-8)
 
 
-def test_rocking_block_keeps_the_share_of_housner(rocker) -> None:
+def test_standing_block_keeps_the_share_of_housner(rocker) -> None:
     """A slender block keeps 1 - 3/2 sin^2 of its rate at each impact; a flat block rests at once."""
     run = simulate(rocker, 2.0, q=tilted(0.1, 1.0, 3.0), p={"w": 1.0, "h": 3.0})
     impacts = [event for event in run.events if event.kind == "impact"]

@@ -120,6 +120,18 @@ def test_the_hopper_of_raibert_runs_at_a_steady_speed() -> None:
     assert [event.name for event in run.events[:3]] == ["touchdown", "bottom", "liftoff"]
 
 
+def test_a_slender_block_rocks_and_a_wide_one_rests() -> None:
+    """By Housner, 1 - 1.5 sin(a)^2 of the rate is kept: 0.85 where width to height is 1 to 3."""
+    for tilt in (0.2, -0.2):
+        rocks = simulate(library.rocking_block(1.0, 3.0, tilt)).events
+        assert len(rocks) == 3
+        kept = [float(event.after["v"][2] / event.before["v"][2]) for event in rocks]
+        assert kept == pytest.approx([0.85] * 3, abs=1e-12)
+    run = simulate(library.rocking_block(3.0, 2.0), 1.0)
+    (event,) = run.events
+    assert np.abs(event.after["v"]).max() < 1e-12 and np.abs(run.v[-1]).max() < 1e-9 and run["phase"][-1] == 1.0
+
+
 def check_hops(model: System, loops: str, speed: float) -> Event:
     """Checks that a monopod has hopped periodically, forward and without pulling at the ground; the last liftoff."""
     run = simulate(model, 5.5, loops=loops)

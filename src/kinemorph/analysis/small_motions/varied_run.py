@@ -27,7 +27,7 @@ from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, log_format
 from kinemorph.simulation.stepping.failures import explained
-from kinemorph.simulation.stepping.step_options import step_options
+from kinemorph.simulation.stepping.step_options import check_positive, step_options
 from kinemorph.simulation.stepping.stepper import Stepper
 
 ROWS = 2  # samples in one call: only the end of the motion is wanted
@@ -109,6 +109,7 @@ def varied_run(
     wide = varied_plant(whole)
     point = first.point
     stepper = Stepper.made(wide, step_options(wide, method, step, rtol, atol, math.inf), rows=ROWS)
+    check_positive(most_events=most_events)
     if most_events is not None:
         stepper.most_jumps = most_events
     further = np.concatenate([point.x, S.ravel()])

@@ -9,9 +9,9 @@ amru_leg             amru5_leg: a System, one of its legs with a fixed hip and a
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on contacts; rimless_wheel, simplest_walker, compass_walker,
-                     kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like: Systems with the phases
-                     of a gait
-rigid_contacts       rigid_ball, cradle, sliding_block, rocking_block, falling_rod, stacked_blocks: Systems with rigid
+                     kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like, rocking_block: Systems
+                     with phases and edges
+rigid_contacts       rigid_ball, cradle, sliding_block, standing_block, falling_rod, stacked_blocks: Systems with rigid
                      contacts
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
@@ -44,9 +44,9 @@ from kinemorph.model.library.planar_bikes import planar_bike
 from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
 from kinemorph.model.library.rigid_contacts.planar_bodies import (
     falling_rod,
-    rocking_block,
     sliding_block,
     stacked_blocks,
+    standing_block,
 )
 from kinemorph.model.library.rovers import rover
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
@@ -56,6 +56,7 @@ from kinemorph.model.library.walkers.monopods import bolt_like, raptor_like
 from kinemorph.model.library.walkers.rabbit import rabbit
 from kinemorph.model.library.walkers.raibert_hopper import raibert_hopper
 from kinemorph.model.library.walkers.rimless_wheel import rimless_wheel
+from kinemorph.model.library.walkers.rocking_block import rocking_block
 from kinemorph.model.library.walkers.slip_runner import slip_runner
 from kinemorph.model.library.walkers.straight_legs import compass_walker, simplest_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
@@ -100,9 +101,10 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "rigid_ball": rigid_ball,
     "cradle": cradle,
     "sliding_block": sliding_block,
-    "rocking_block": rocking_block,
+    "standing_block": standing_block,
     "falling_rod": falling_rod,
     "stacked_blocks": stacked_blocks,
+    "rocking_block": rocking_block,
     "whipple_bicycle": whipple_bicycle,
     "planar_bike": planar_bike,
     "rover": rover,

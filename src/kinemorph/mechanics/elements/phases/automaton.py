@@ -5,7 +5,7 @@ The values of guards and the jump of the state at an edge need the motion of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kinemorph.algebra.scalar import S, times
@@ -32,13 +32,6 @@ class AutomatonLaw(RowForces):
 
     def unit(self, element: Automaton) -> str:
         return ""
-
-    def signals(self, element: Automaton) -> tuple[Slot, ...]:
-        return (Slot("phase"), *super().signals(element))
-
-    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
-        forces = super().publish(element, view) if _locks(element) else {}
-        return {"phase": view.instant.phase, **forces}
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
         found: list[Any] = []

@@ -29,12 +29,12 @@ def sliding_block(mass: Value = 1.0, slope: float = math.radians(30.0), mu: Valu
     return System(builder.build(), (Contact("foot", "block", Rigid(), Coulomb(mu), ground),))
 
 
-def rocking_block(width: Value = 1.0, height: Value = 3.0, mass: Value = 1.0, mu: Value = 0.8) -> System:
-    """A uniform block of `width` and `height` [m] that rocks about its lower edges, without restitution (Housner).
+def standing_block(width: Value = 1.0, height: Value = 3.0, mass: Value = 1.0, mu: Value = 0.8) -> System:
+    """A uniform block of `width` and `height` [m] that stands on its lower edges, without restitution, and may rock.
 
     It starts upright; the pitch is positive from z to x.
     """
-    builder = RobotBuilder("rocking_block", gravity=GRAVITY)
+    builder = RobotBuilder("standing_block", gravity=GRAVITY)
     builder.add(Body.box("block", mass, (width, 0.5 * width, height)))
     turning(builder, "block")
     feet = [

@@ -7,5 +7,6 @@ kneed_walker      legs with knees that lock
 slip_runner       a mass on a massless spring leg
 raibert_hopper    a body on a springy leg, which is thrust and placed by controllers
 monopods          bolt_like, raptor_like: hoppers on a leg of Klann or Jansen
+rocking_block     a block that rocks from corner to corner
 rabbit            a biped of five links, with actuated hips and knees
 """
