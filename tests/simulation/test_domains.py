@@ -63,7 +63,7 @@ def test_newmark_does_not_turn_back_at_a_dead_point(method: str, sampled: float)
     """It stepped over the dead point, to a motion that the formula does not describe, and finished."""
     system = load_text(MODEL.replace("0.3 * t", "q").replace("Tdisp(1, 0, 0)", "Tdisp(q, 0, 0)"), "toml")
     run = kinemorph.simulate(system, 2.0, v=[1.0], method=method, output_step=sampled)
-    assert run.outcome.kind == "failed" and 0.65 <= run.t[-1] == run.outcome.t < 0.72
+    assert run.outcome.kind == "failed" and 0.65 <= run.t[-1] < 0.72 and run.t[-1] <= run.outcome.t
     assert "dependent 'gamma' leaves its domain: the argument of acos is" in run.outcome.message
 
 

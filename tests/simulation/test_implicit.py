@@ -206,7 +206,7 @@ def test_a_batch_agrees_with_single_runs(name):
     plan.array(memory, "s")[:, 6:] = rng.normal(size=(count, 6)) * np.linspace(0.1, 4.0, count)[:, None]
     plan.array(memory, "fresh")[...] = 1.0
     plan.array(memory, "h")[...] = 1e-3
-    rest = ([0.03, 0.07, 0.1], 3.0, 0.1, [1e-6, 1e-7, 1e-12, 1e30, 1e5], np.zeros(6), np.zeros(0))
+    rest = ([0.03, 0.07, 0.1], 3.0, 0.1, [1e-6, 1e-7, 1e-12, 1e30, 1e5, 1e300], np.zeros(6), np.zeros(0))
     together = function(memory, *(np.broadcast_to(x, (count, *np.shape(x))) for x in map(np.asarray, rest)))
     steps = plan.array(together[0], "accepted")
     assert len(set(steps.tolist())) > 1  # each has steps of its own

@@ -277,7 +277,7 @@ def test_interpreter_and_machine_code_march_alike(name):
     plan.array(memory, "base")[:] = [0.4, -0.3]
     plan.array(memory, "fresh")[...] = 1.0
     plan.array(memory, "h")[...] = 0.01
-    inputs = (memory, [0.01, 0.025, 0.03], 3.0, 0.03, [1e-6, 1e-8, 1e-12, 1e30, 1e6], [0.1, -0.2], [])
+    inputs = (memory, [0.01, 0.025, 0.03], 3.0, 0.03, [1e-6, 1e-8, 1e-12, 1e30, 1e6, 1e300], [0.1, -0.2], [])
     ways = [build(program, backend)(*inputs)[1] for backend in ("interpreter", "llvm")]
     assert np.allclose(ways[0], ways[1], rtol=1e-12, atol=1e-13)
 

@@ -44,6 +44,7 @@ FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # contain 
 PARTS: dict[str, tuple[str, ...]] = {
     "forces.applied": ("Table",),
     "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor", "Rigid", "Coulomb"),
+    "contact.impact_laws": ("Plastic", "Newton", "Poisson", "Energetic"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),
     "phases.automaton": ("Automaton", "Phase", "Edge"),
     "forces.joint_forces": ("with_joint_forces",),

@@ -24,7 +24,7 @@ PARTS = 64  # samples of that motion
 
 
 def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array) -> tuple[int, str] | None:
-    """(the sample before it, message) of the first dead point that samples have stepped over, else None.
+    """(the sample after it, message) of the first dead point that samples have stepped over, else None.
 
     The samples are t (n,) [s] and rows (n, :) of q, v, x and m. Only Newmark's methods are checked.
     """
@@ -42,5 +42,5 @@ def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array)
                 state = again.state
             left = watch.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
             if left is not None:
-                return k, left[1]
+                return k + 1, left[1]
     return None

@@ -27,6 +27,13 @@ class AutomatonLaw(RowForces):
     def memory(self, element: Automaton) -> tuple[Slot, ...]:
         return (Slot("phase", "", float(element.first)),)
 
+    def signals(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase"), *super().signals(element))
+
+    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
+        forces = super().publish(element, view) if _locks(element) else {}
+        return {"phase": view.instant.phase, **forces}
+
     def guards(self, element: Automaton) -> tuple[str, ...]:
         return tuple(edge.name for edge in element.edges)
 
