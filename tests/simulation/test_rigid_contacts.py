@@ -162,6 +162,9 @@ def test_standing_block_keeps_the_share_of_housner(rocker) -> None:
         assert event.after["v"][2] / event.before["v"][2] == pytest.approx(0.85, abs=1e-12)
     assert [event.name for event in impacts] == ["left.touches", "right.touches", "left.touches"]
     assert run.energy.balance == pytest.approx(run.energy.balance[0], abs=1e-8)
+    run = simulate(rocker, 6.0, q=tilted(0.1, 1.0, 3.0), p={"w": 1.0, "h": 3.0})  # ever smaller impacts, then rest
+    assert [run["left.mode"][-1], run["right.mode"][-1]] == [1.0, 1.0] and not run.v[-1].round(12).any()
+    assert run.q[-1] == pytest.approx([0.0, 1.5, 0.0], abs=1e-6) and run.energy.kinetic[-1] < 1e-20
     run = simulate(rocker, 1.0, q=tilted(0.1, 1.5, 1.0), p={"w": 1.5, "h": 1.0})
     assert len(run.events) == 1 and not run.v[-1].round(12).any()
     assert [run["left.mode"][-1], run["right.mode"][-1]] == [1.0, 1.0]

@@ -17,8 +17,9 @@ exact for a body that nothing else touches: each flight is shorter than the last
 
     rest = t + 2 u / ((1 - e) |b|),      u the velocity of separation, b the acceleration without contacts
 
-Where no forces are possible, a point is idle. The bodies then approach until their surfaces overlap by NEAR, and an
-impact follows: the impact without collision of Painleve's paradox.
+A point that has no force and neither approaches nor separates is idle, until its surfaces overlap by NEAR: so its next
+touch is seen even where it lifts by less than rounding errors. Where no forces are possible, the bodies then approach,
+and an impact follows: the impact without collision of Painleve's paradox.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import absolute, div, is_zero, less, less_equal, maximum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.mechanics.constraints.constrained import with_locked_rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, MEMORY, OPEN, SLIP, STICK
 from kinemorph.mechanics.impacts.closed_contacts import decided_modes
 from kinemorph.mechanics.impacts.contact_space import holding
 from kinemorph.mechanics.impacts.impact import impact_of
+from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.impact_laws import ImpactLaw, Plastic
 from kinemorph.plants.constrained_motion import acceleration_rows, conditions_at, solved
@@ -104,7 +106,29 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     x = list(at.x)
     if loaded.account:
         x[-1] = x[-1] + lost
-    return {"q": list(at.q), "v": settled.v, "x": x, "m": settled.m, "lost": lost, "impulses": impulses}
+    return {
+        "q": _touching(loaded, tree, at, rows, near),
+        "v": settled.v,
+        "x": x,
+        "m": settled.m,
+        "lost": lost,
+        "impulses": impulses,
+    }
+
+
+def _touching(loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, near: list[Any]) -> list[Any]:
+    """The configuration (nq,) nearest to that of an instant in which points that touch have a gap of 0 exactly.
+
+    Gaps of closed points have errors of the tolerance of the constraints. A point that lifts would otherwise start
+    below its surface, and its next touch would not be seen.
+    """
+    found = conditions_at(loaded, tree, at, bias=False)
+    kept = with_locked_rows(found.rows([0.0] * len(found.rate)), loaded.locked, loaded.nv)
+    holds = other_rows(loaded, kept).rows
+    J = [*(row[0] for row in rows.J), *holds.J]
+    wanted = [*(-times(one, point.gap) for one, point in zip(near, rows.points, strict=True)), *holds.wanted]
+    closing = ConstraintRows(J, wanted, [*near, *holds.weights], found.opening)
+    return charts.place(loaded.bare, at.q, loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing).a)
 
 
 def _law(loaded: LoadedRobot, rows: RigidRows) -> ImpactLaw:
@@ -183,7 +207,7 @@ def _settled(
     memory = list(at.m)
     for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
         closed, sticks = decided.modes.closed[i], decided.modes.sticks[i]
-        idle = maximum(maximum(decided.idle[i], approaching[i]), times(slow[i], 1.0 - pressed[i]))
+        idle = maximum(approaching[i], times(slow[i], 1.0 - closed))
         direction = point.in_world(rows.both(decided.modes.directions[i]))
         first, old = place.memory, at.m[place.memory + len(MEMORY) - 1]
         memory[first] = where(sticks, STICK, where(closed, SLIP, where(idle, IDLE, OPEN)))

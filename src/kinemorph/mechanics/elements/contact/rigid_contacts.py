@@ -5,7 +5,7 @@ Each sphere of the element is one point of contact, with a mode in its memory:
     OPEN     no force
     STICK    a normal row  gap = 0  and two tangent rows  slip = 0  hold
     SLIP     the normal row holds; friction is mu times the normal force, against the direction of sliding
-    IDLE     it touches, but other points carry the load, or no force is possible: no force
+    IDLE     no force, though it touches: it is just lifting, other points carry the load, or no force is possible
 
 The modes of all points of a system are decided together, at their events (`plants.jumps.contact_jumps`), and so are the
 forces of points that are closed (`plants.contacts`). Directions are in world axes, so that they stay where bodies turn.

@@ -5,7 +5,7 @@ The values of guards and the jump of the state at an edge need the motion of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.algebra.scalar import S, times
