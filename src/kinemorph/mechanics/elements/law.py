@@ -122,6 +122,10 @@ class ElementLaw(Generic[E]):
     )
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
+    def of(self, element: E) -> ElementLaw[Any]:
+        """The law of this element, where elements of one kind have several laws; by default this one."""
+        return self
+
     def problems(self, element: E, robot: Robot) -> list[str]:
         """Problems of the element on this robot, one sentence each."""
         return []
@@ -310,7 +314,7 @@ def law_of(element: Any) -> ElementLaw[Any]:
         remedy = f"Write a subclass of ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
         what = f"no law is registered for its kind, {kind.__name__}"
         raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
-    return _LAWS[kind]
+    return _LAWS[kind].of(element)
 
 
 def plain(v: Sequence[S]) -> Vec3:

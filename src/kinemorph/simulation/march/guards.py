@@ -195,13 +195,24 @@ class Watch:
         return Jump(lambda: program, guard.stop)
 
     def _jump(self, switch: int) -> Jump:
-        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
+        """The jump at an edge, of rigid contacts, or of other elements: guards of these share the jump."""
         edge = self.edge(switch)
-        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+        if edge is not None:
+            return Jump(partial(self.plant.switching, switch), edge.stop)
+        return self._contacts if switch in self.plant.contact_guards else self._switch
 
     @cached_property
     def _switch(self) -> Jump:
         return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
+
+    @cached_property
+    def _contacts(self) -> Jump:
+        """The jump that all guards of rigid contacts share."""
+        return Jump(partial(self.plant.switching, self.plant.contact_guards[0]))
+
+    def moves(self, switch: int) -> bool:
+        """Whether the guard with this index in the plant's guards may change q and v: an edge, a rigid contact."""
+        return self.edge(switch) is not None or switch in self.plant.contact_guards
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""
