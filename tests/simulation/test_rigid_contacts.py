@@ -277,7 +277,7 @@ def test_failures_of_rigid_contacts_are_named() -> None:
     sentence = explained(stepper, Status.STUCK)
     assert "contact 'tip' jams (Painleve): with friction mu = 1.33333" in sentence and "pitch = 0.4636" in sentence
     stepper._store(None, np.zeros(3), np.full(3, np.nan), np.zeros(0))
-    assert "impulses of the contacts that touch were not found" in explained(stepper, Status.INFINITE)
+    assert "impulses of the contacts that touch at once were not found" in explained(stepper, Status.INFINITE)
 
 
 # ── time-stepping ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -32,7 +32,7 @@ from kinemorph.algebra.scalar import absolute, div, is_zero, less, less_equal, m
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, MEMORY, OPEN, SLIP, STICK
-from kinemorph.mechanics.impacts.closed_contacts import decided_modes
+from kinemorph.mechanics.impacts.closed_contacts import SLIDING, decided_modes
 from kinemorph.mechanics.impacts.contact_space import holding
 from kinemorph.mechanics.impacts.impact import impact_of
 from kinemorph.mechanics.trees import charts
@@ -225,7 +225,7 @@ def _settled(
         for own, J in zip(rows.slip, rows.J, strict=True)
     ]
     decided = decided_modes(W, b, slip, rows.mu, pressed, yields)
-    memory = list(at.m)
+    memory, held = list(at.m), list(at.m)  # points that begin to slide have no velocity along their surfaces yet
     for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
         closed, sticks = decided.modes.closed[i], decided.modes.sticks[i]
         idle = maximum(approaching[i], times(slow[i], 1.0 - closed))
@@ -235,7 +235,9 @@ def _settled(
         memory[first + 1 : first + 4] = [where(times(closed, 1.0 - sticks), x, 0.0) for x in direction]
         begins = at.t + where(less(series[i], LONGEST), series[i], 0.0)
         memory[first + 4] = where(closed, where(point.closed, old, begins), 0.0)
-    after = at._replace(v=summed(at.v, change), m=memory)
+        begins_to_slide = times(closed, less_equal(dot(slip[i], slip[i]), SLIDING * SLIDING))
+        held[first] = where(begins_to_slide, STICK, memory[first])
+    after = at._replace(v=summed(at.v, change), m=held)
     still = conditions_at(loaded, tree, after, bias=False)
     stopped = with_locked_rows(still.rows([-rate for rate in still.rate]), loaded.locked, loaded.nv)
     return _Settled(summed(after.v, dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped).a), memory)
