@@ -182,6 +182,32 @@ def test_energy_of_a_tumbling_block_never_rises(rocker) -> None:
             assert event["energy_loss"] > -1e-12
 
 
+@pytest.mark.slow
+def test_tossed_boxes_obey_all_laws() -> None:
+    """Boxes of any spin, friction and restitution: no corner is below the ground, none pulls, energy only falls, and
+    they come to rest, most of them after tens of impacts.
+    """
+    mu, e = Parameter("mu", 0.4), Parameter("e", 0.3)
+    builder = RobotBuilder("box", gravity=GRAVITY).add(Body.box("box", 1.0, (0.4, 0.2, 0.3)))
+    turning(builder, "box")
+    places = [(0.2 * i, 0.0, 0.15 * j) for i in (-1, 1) for j in (-1, 1)]
+    names = [f"corner{k}" for k in range(4)]
+    corners = [Contact(name, "box", Rigid(e), Coulomb(mu), point=at) for name, at in zip(names, places, strict=True)]
+    box = plant(System(builder.build(), tuple(corners)), parameters=["mu", "e"], account=True)
+    rng, impacts = np.random.default_rng(5), 0
+    for _ in range(40):
+        start = {"q": [0.0, rng.uniform(0.3, 1.0), rng.uniform(-3.0, 3.0)], "v": rng.normal(size=3) * [2.0, 1.0, 5.0]}
+        p = {"mu": rng.uniform(0.05, 1.2), "e": rng.choice([0.0, 0.3, 0.7])}
+        run = simulate(box, 6.0, **start, p=p, output_step=0.02)
+        assert run.outcome.kind == "finished" and np.abs(run.v[-1]).max() < 1e-9, p
+        assert min(run[f"{name}.gap"].min() for name in names) > -2e-9
+        assert min(run[f"{name}.normal"].min() for name in names) > -1e-6
+        assert np.diff(run.energy.kinetic + run.energy.potential).max() < 1e-7
+        assert run.energy.balance == pytest.approx(run.energy.balance[0], abs=1e-6)
+        impacts += sum(event.kind == "impact" for event in run.events)
+    assert impacts > 1000
+
+
 @pytest.mark.parametrize(
     ("in_sequence", "share"),
     [

@@ -7,6 +7,8 @@ All points of all rigid contacts share one jump, whichever of their guards has f
     slips      the friction of a point that sticks reaches its cone
     halts      a point that slides comes to rest, or its direction has turned by a right angle
     jams       the normal force of a point that slides no longer pushes it out (Painleve)
+    nears      an open point begins to move away from its surface. Nothing happens there, but a point that dips below
+               its surface and comes out again within a step is found by it
 
 Where a point that touches approaches, velocities jump by the law of impacts, with all points that touch. Then points
 that neither approach nor separate are closed or open, stick or slide, by complementarity of forces and accelerations.
@@ -43,6 +45,7 @@ from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import LoadedRobot
 
 NEAR = 1e-9  # [m]; surfaces that are nearer touch
+HALTED = 1e-9  # [m/s] against the direction of sliding at which a point has halted: one that starts has 0
 APPROACHING = 1e-10  # [m/s]; slower points do not approach
 AT_BOUND = 1e-7  # relative to forces: an event is found on states that are not yet brought onto the constraints
 LONGEST = 1e6  # [s] that a series of bounces may last at most
@@ -56,12 +59,12 @@ class _Settled(NamedTuple):
 
 
 def contact_guards(loaded: LoadedRobot, at: Instant) -> list[list[Any]]:
-    """The values of the five guards of each point; a guard that does not apply in the point's mode is 1."""
+    """The values of all guards of each point; a guard that does not apply in the point's mode is 1."""
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     found = solved(loaded, tree, at, acting(loaded, tree, at))
     values = []
-    points = rigid_rows(loaded, tree, at, bias=False).points
-    for place, point, grip in zip(loaded.rigid, points, found.grips, strict=True):
+    rows = rigid_rows(loaded, tree, at, bias=False)
+    for place, point, rate, grip in zip(loaded.rigid, rows.points, rows.u, found.grips, strict=True):
         normal, *friction = (found.multipliers[k] for k in place.rows)
         size = sqrt(maximum(dot(friction, friction), 1e-300))
         open_, idle = less(point.mode, 0.5), less(2.5, point.mode)
@@ -71,8 +74,9 @@ def contact_guards(loaded: LoadedRobot, at: Instant) -> list[list[Any]]:
                 where(open_, point.gap, where(idle, plus(point.gap, NEAR), 1.0)),
                 where(point.closed, normal, 1.0),
                 where(point.sticks, minus(times(point.mu, normal), size), 1.0) if rubs else 1.0,
-                where(point.slides, dot(point.slip, point.direction), 1.0) if rubs else 1.0,
+                where(point.slides, plus(dot(point.slip, point.direction), HALTED), 1.0) if rubs else 1.0,
                 where(point.slides, grip, 1.0) if rubs else 1.0,
+                where(point.closed, 1.0, -rate[0]),
             ]
         )
     return values
@@ -122,13 +126,24 @@ def _touching(loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, nea
     Gaps of closed points have errors of the tolerance of the constraints. A point that lifts would otherwise start
     below its surface, and its next touch would not be seen.
     """
+    gaps = [point.gap for point in rows.points]
+    return charts.place(loaded.bare, at.q, _moved(loaded, tree, at, rows, near, gaps))
+
+
+def _moved(
+    loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, there: list[Any], off: list[Any]
+) -> list[Any]:
+    """The smallest change (nv,) of velocities or positions that removes `off` (n,) along the normals of points.
+
+    It is removed at points for which `there` is 1, while all other constraints hold on.
+    """
     found = conditions_at(loaded, tree, at, bias=False)
     kept = with_locked_rows(found.rows([0.0] * len(found.rate)), loaded.locked, loaded.nv)
     holds = other_rows(loaded, kept).rows
     J = [*(row[0] for row in rows.J), *holds.J]
-    wanted = [*(-times(one, point.gap) for one, point in zip(near, rows.points, strict=True)), *holds.wanted]
-    closing = ConstraintRows(J, wanted, [*near, *holds.weights], found.opening)
-    return charts.place(loaded.bare, at.q, loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing).a)
+    wanted = [*(-times(one, x) for one, x in zip(there, off, strict=True)), *holds.wanted]
+    closing = ConstraintRows(J, wanted, [*there, *holds.weights], found.opening)
+    return list(loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing).a)
 
 
 def _law(loaded: LoadedRobot, rows: RigidRows) -> ImpactLaw:
@@ -203,7 +218,13 @@ def _settled(
         flight = div(2.0 * maximum(u, 0.0), maximum(pull, 1e-300))
         series.append(where(less(0.0, pull), div(flight, maximum(1.0 - point.restitution, 1e-12)), 0.0))
     pressed = slow if stays is None else [times(one, keep) for one, keep in zip(slow, stays, strict=True)]
-    decided = decided_modes(W, b, rows.slip, rows.mu, pressed, yields)
+    # what is left of a bounce is removed first: it may turn the direction of sliding
+    change = _moved(loaded, tree, at, rows, slow, [row[0] for row in rows.u])
+    slip = [
+        [plus(u, dot(row, change)) for u, row in zip(own, J[1:], strict=True)]
+        for own, J in zip(rows.slip, rows.J, strict=True)
+    ]
+    decided = decided_modes(W, b, slip, rows.mu, pressed, yields)
     memory = list(at.m)
     for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
         closed, sticks = decided.modes.closed[i], decided.modes.sticks[i]
@@ -214,8 +235,7 @@ def _settled(
         memory[first + 1 : first + 4] = [where(times(closed, 1.0 - sticks), x, 0.0) for x in direction]
         begins = at.t + where(less(series[i], LONGEST), series[i], 0.0)
         memory[first + 4] = where(closed, where(point.closed, old, begins), 0.0)
-    after = at._replace(m=memory)
+    after = at._replace(v=summed(at.v, change), m=memory)
     still = conditions_at(loaded, tree, after, bias=False)
     stopped = with_locked_rows(still.rows([-rate for rate in still.rate]), loaded.locked, loaded.nv)
-    change = dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped).a
-    return _Settled(summed(at.v, change), memory)
+    return _Settled(summed(after.v, dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped).a), memory)

@@ -21,6 +21,8 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
+from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS as CONTACT_GUARDS
+from kinemorph.mechanics.elements.contact.rigid_contacts import SILENT
 from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.jumps.pure_functions import is_pure
@@ -164,6 +166,7 @@ class Watch:
             own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
             jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
+            silent=(*(False for _ in self.guards), *map(self._is_silent, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
@@ -209,6 +212,10 @@ class Watch:
     def _contacts(self) -> Jump:
         """The jump that all guards of rigid contacts share."""
         return Jump(partial(self.plant.switching, self.plant.contact_guards[0]))
+
+    def _is_silent(self, switch: int) -> bool:
+        contacts = self.plant.contact_guards
+        return switch in contacts and CONTACT_GUARDS[contacts.index(switch) % len(CONTACT_GUARDS)] == SILENT
 
     def moves(self, switch: int) -> bool:
         """Whether the guard with this index in the plant's guards may change q and v: an edge, a rigid contact."""

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 OPEN, STICK, SLIP, IDLE = 0.0, 1.0, 2.0, 3.0
 MEMORY = (Slot("mode"), *(Slot(f"direction_{axis}") for axis in "xyz"), Slot("rest", "s"))
-GUARDS = ("touches", "lifts", "slips", "halts", "jams")
+GUARDS = ("touches", "lifts", "slips", "halts", "jams", "nears")
+SILENT = "nears"  # a guard that only helps to find the others: nothing happens where it alone changes its sign
 ROWS = ("normal", "tangent_1", "tangent_2")
 SIGNALS = (
     Slot("normal", "N"),
