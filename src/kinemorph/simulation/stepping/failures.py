@@ -86,7 +86,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if plant.contact_guards and not np.isfinite(v).all():
         return (
             f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; by Newton's law there "
-            "may be none where contacts are redundant. Use Rigid(..., in_sequence=True), which lets them act one by one."
+            "may be none where contacts are redundant. Use Rigid(..., in_sequence=True), and they act one by one."
         )
     jammed = _jammed(stepper)
     if jammed is not None:
