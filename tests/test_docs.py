@@ -39,6 +39,7 @@ PAGES = [
         "gaits",
         "analysis",
         "orbits",
+        "hybrid",
         "viewing",
         "files",
         "model_file",

@@ -74,6 +74,8 @@ HOMES: dict[str, str] = {
     "Energetic": "kinemorph.model.elements.contact.impact_laws",
     "HuntCrossley": "kinemorph.model.elements.contact.contact_laws",
     "Regularized": "kinemorph.model.elements.contact.contact_laws",
+    "Rigid": "kinemorph.model.elements.contact.contact_laws",
+    "Coulomb": "kinemorph.model.elements.contact.contact_laws",
     "Anchor": "kinemorph.model.elements.contact.contact_laws",
     "Automaton": "kinemorph.model.elements.phases.automaton",
     "Phase": "kinemorph.model.elements.phases.automaton",
@@ -123,9 +125,11 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.constraints.rolling import RollingDisc as RollingDisc
     from kinemorph.model.elements.constraints.rolling import RollingSphere as RollingSphere
     from kinemorph.model.elements.contact.contact_laws import Anchor as Anchor
+    from kinemorph.model.elements.contact.contact_laws import Coulomb as Coulomb
     from kinemorph.model.elements.contact.contact_laws import EasyDynNormal as EasyDynNormal
     from kinemorph.model.elements.contact.contact_laws import HuntCrossley as HuntCrossley
     from kinemorph.model.elements.contact.contact_laws import Regularized as Regularized
+    from kinemorph.model.elements.contact.contact_laws import Rigid as Rigid
     from kinemorph.model.elements.contact.contacts import Contact as Contact
     from kinemorph.model.elements.contact.grounds import HeightFunction as HeightFunction
     from kinemorph.model.elements.contact.grounds import HeightMap as HeightMap

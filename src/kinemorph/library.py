@@ -47,6 +47,12 @@ HOMES: dict[str, str] = {
     "rabbit": "kinemorph.model.library.walkers.rabbit",
     "bolt_like": "kinemorph.model.library.walkers.monopods",
     "raptor_like": "kinemorph.model.library.walkers.monopods",
+    "rigid_ball": "kinemorph.model.library.rigid_contacts.balls",
+    "cradle": "kinemorph.model.library.rigid_contacts.balls",
+    "sliding_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "standing_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "falling_rod": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "stacked_blocks": "kinemorph.model.library.rigid_contacts.planar_bodies",
     "rocking_block": "kinemorph.model.library.walkers.rocking_block",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
@@ -86,6 +92,12 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.linkages import slider_crank as slider_crank
     from kinemorph.model.library.modular import organism9 as organism9
     from kinemorph.model.library.planar_bikes import planar_bike as planar_bike
+    from kinemorph.model.library.rigid_contacts.balls import cradle as cradle
+    from kinemorph.model.library.rigid_contacts.balls import rigid_ball as rigid_ball
+    from kinemorph.model.library.rigid_contacts.planar_bodies import falling_rod as falling_rod
+    from kinemorph.model.library.rigid_contacts.planar_bodies import sliding_block as sliding_block
+    from kinemorph.model.library.rigid_contacts.planar_bodies import stacked_blocks as stacked_blocks
+    from kinemorph.model.library.rigid_contacts.planar_bodies import standing_block as standing_block
     from kinemorph.model.library.rovers import rover as rover
     from kinemorph.model.library.textbook import chain as chain
     from kinemorph.model.library.textbook import crane as crane

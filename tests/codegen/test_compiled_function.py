@@ -3,8 +3,10 @@
 import contextlib
 import gc
 import inspect
+import os
 import pickle
 import platform
+import subprocess
 import sys
 import threading
 import weakref
@@ -341,6 +343,37 @@ def test_a_function_no_longer_used_goes(scaled):
     del function
     gc.collect()
     assert seen() is None
+
+
+CYCLES = """
+import gc
+import numpy as np
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.tracing import trace
+
+program = trace(lambda x: 2.0 * x, {"x": ()}, name="double")
+said = []
+
+class Asks:
+    def __init__(self, function):
+        self.function, self.itself = function, self
+
+    def __del__(self):
+        said.append((self.function(1.0), self.function(np.ones(2)).sum()))
+
+for _ in range(5):
+    build(program, "llvm")
+    Asks(build(program, "llvm"))
+    gc.collect()
+assert said == [(2.0, 4.0)] * 5
+"""
+
+
+def test_the_garbage_collector_may_take_functions_in_any_order():
+    # glibc fills freed memory with 2s: CPython would read them as flags of a built-in function, and crash
+    filled = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "2", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    done = subprocess.run([sys.executable, "-c", CYCLES], env=os.environ | filled, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_results_own_their_memory(scaled):

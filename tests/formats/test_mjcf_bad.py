@@ -178,7 +178,7 @@ def test_models_as_parts_of_models(tmp_path: Path) -> None:
     [
         ("", "syntax", "empty"),
         ("<mujoco", "syntax", "not well-formed"),
-        (b"<mujoco>\xff\xfe\x00</mujoco>", "syntax", "not well-formed"),
+        (b"<mujoco>\xff\xfe\x00</mujoco>", "syntax", "does not fit the encoding"),
         ("<mujoco><worldbody>" + "<body>" * 300 + "</body>" * 300 + "</worldbody></mujoco>", "file", "deeper"),
         ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco>&a;</mujoco>', "entities", "document type"),
         ("<mujocoinclude/>", "structure", "part of a model"),

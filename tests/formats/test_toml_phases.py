@@ -140,3 +140,13 @@ def test_functions_of_edges_are_left_out_with_a_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert load(path).automaton is None
+
+
+def test_phases_name_only_elements_that_the_file_has(tmp_path: Path) -> None:
+    """Controllers that are Python functions are left out with a warning, and so are their names in phases."""
+    path = tmp_path / "hopper.toml"
+    with pytest.warns(ModelWarning, match="'placing'"):
+        save(library.raibert_hopper(), path)
+    found = load(path)
+    assert found.automaton is not None
+    assert {name for phase in found.automaton.phases for name in phase.elements} <= {e.name for e in found.elements}

@@ -40,6 +40,8 @@ UNEXPECTED = (
 )
 # the exception that the parser raises for wrong usage; not all versions of Typer give it a public name
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.mro() if kind.__name__ == "ClickException")
+# what some versions of the parser add to sentences about a wrong choice
+ADDED = ("Value error, ", " (env var: 'None')")
 
 
 class Verbs(TyperGroup):
@@ -53,8 +55,9 @@ class Verbs(TyperGroup):
             message: Any = error
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "kinemorph"
-            # some versions of the parser put "Value error, " before the sentence for a wrong choice
-            text = " ".join(message.format_message().split()).replace("Value error, ", "").rstrip(".")
+            text = " ".join(message.format_message().split()).rstrip(".")
+            for added in ADDED:
+                text = text.replace(added, "")
             print(f"error: {text}. See `{path} --help`.", file=sys.stderr)
             sys.exit(BAD_INPUT)
         except typer.Abort:

@@ -46,12 +46,15 @@ LINES = (
 )
 
 
-def blank(width: float, height: float) -> Figure:
-    """An empty white figure, `width` times `height` [inch]. Notebooks show it with any Matplotlib backend."""
+def blank(width: float, height: float, dpi: float = 110.0) -> Figure:
+    """An empty white figure, `width` times `height` [inch]. Notebooks show it with any Matplotlib backend.
+
+    `dpi` is its resolution [pixels/inch]. Older versions of Matplotlib forget in pickling one that is set later.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure: Any = Figure(figsize=(width, height), dpi=110, facecolor="white")
+    figure: Any = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
     FigureCanvasAgg(figure)
     figure._repr_png_ = partial(png_of, figure)  # on the instance, as a subclass would import Matplotlib
     shown: Figure = figure

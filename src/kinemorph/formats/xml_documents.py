@@ -48,6 +48,19 @@ _TOLERATED = (
 )
 _PREFIX = re.compile(r"Namespace prefix (\S+)")  # in a message of libxml2
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
+# (messages of libxml2, whose words differ between its versions; problem; remedy)
+_SENTENCES = (
+    (
+        re.compile("Input is not proper UTF-8|Invalid bytes in|Truncated multi-byte"),
+        "a byte does not fit the encoding of the file, which is UTF-8 where no other is declared",
+        'Save the file as UTF-8, or write its encoding at the start: <?xml version="1.0" encoding="..."?>.',
+    ),
+    (
+        re.compile("invalid character in|(xml)?Char value|out of allowed range"),
+        "the text contains a character that XML does not allow, such as a control character",
+        "Remove it near this line.",
+    ),
+)
 
 
 def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | None:
@@ -101,12 +114,14 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
 
 
 def _refuse(line: int | None, message: str, findings: Findings) -> None:
-    """Reports that a text is not well-formed XML, or nested too deep."""
+    """Reports that a text is not well-formed XML, encoded otherwise than declared, or nested too deep."""
     reason = _POSITION.sub("", message.strip()) or "no element found"
     if reason.startswith("Excessive depth"):  # the parser has the same limit
         _too_deep(line or 1, findings)
         return
-    findings.error("syntax", line or 1, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
+    plain = (f"the text is not well-formed XML: {reason}", "Correct it near this line.")
+    problem, remedy = next(((said, advice) for words, said, advice in _SENTENCES if words.search(reason)), plain)
+    findings.error("syntax", line or 1, "", problem, remedy)
 
 
 def _log_of(data: bytes) -> tuple[Node | None, list[Any]] | None:

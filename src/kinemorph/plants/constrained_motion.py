@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, sub
+from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     ConstraintRows,
@@ -30,6 +31,8 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants.constraints import Conditions, conditions
+from kinemorph.plants.contacts.closed_motion import closed_motion
+from kinemorph.plants.contacts.rigid_rows import rigid_rows
 from kinemorph.plants.forces import Acting, acting, all_forces, extra_rates, summed
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
@@ -52,11 +55,16 @@ class Corrections(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] that constraints supply."""
+    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] that constraints supply.
+
+    `lost` [W] is the power of the friction of rigid contacts, and `grips` (n,) are those of `closed_motion`.
+    """
 
     a: Sequence[Any]
     multipliers: Sequence[Any] = ()
     supplied: Any = 0.0
+    lost: Any = 0.0
+    grips: Sequence[Any] = ()
 
 
 # ── accelerations and corrections ─────────────────────────────────────────────────────────────────────────────────────
@@ -74,10 +82,16 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
         return Solved(a, supplied=drive_power(loaded, tree, a, found))
     rows = conditions_at(loaded, tree, at)
     rest = dynamics.rest(tree, at.q, at.v, *forces)
-    a, multipliers, *_ = dynamics.under(tree, at.q, rest, acceleration_rows(loaded, rows))
+    wanted = acceleration_rows(loaded, rows)
+    lost: Any = 0.0
+    grips: Sequence[Any] = ()
+    if loaded.rigid:
+        a, multipliers, lost, grips = closed_motion(loaded, tree, at, rest, wanted)
+    else:
+        a, multipliers, *_ = dynamics.under(tree, at.q, rest, wanted)
     multipliers = multipliers[: len(rows.rate)]
     supplied = plus(driven_power(multipliers, rows), drive_power(loaded, tree, a, found))
-    return Solved(a, multipliers, supplied)
+    return Solved(a, multipliers, supplied, lost, grips)
 
 
 def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting) -> Any:
@@ -184,7 +198,11 @@ def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
     if not loaded.constrained:
         return through_joints(robot, tree, at.q, at.v, a, loads)
     rows = conditions_at(loaded, tree, at, bias=False).rows([])
-    multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
+    if loaded.rigid:
+        ready = loaded.prepared(loaded.tree(at.p, at.t))
+        multipliers = list(solved(loaded, ready, at, acting(loaded, ready, at)).multipliers)
+    else:
+        multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
     own = len(closures.constraint_names(robot))
     carried = _carried(loaded, tree, at, multipliers[own:])
     return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
@@ -200,7 +218,13 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     nv, every = tree.nv, loaded.all_joints(tree, at)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing]), bias=False).J
+    moved = at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing])
+    J = conditions_at(loaded, loose, moved, bias=False).J
+    if loaded.rigid:  # rows of contacts that slide are asleep, their friction is not
+        J, points = list(J), rigid_rows(loaded, loose, moved, bias=False)
+        for place, rows in zip(loaded.rigid, points.J, strict=True):
+            for k, row in zip((place.rows[0], *points.along(place.rows[1:])), rows, strict=True):
+                J[k - len(loaded.constraint_names) + len(J)] = row
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)
@@ -296,6 +320,11 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
     `pushes` (nh,) are zero except for errors of the method. Returns `moving` (nv,), the velocity of the coordinates;
     `left` (nv + nx,), the residual at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
     """
+    if loaded.rigid:
+        raise UnsupportedError(
+            f"'{loaded.dynamics.robot.name}' has rigid contacts, whose friction is no multiplier of a constraint. Use "
+            "method='dop853', or another method that does not have multipliers as unknowns."
+        )
     tree, nv = loaded.tree(at.p, at.t), loaded.nv
     ready = loaded.prepared(tree)
     now = loaded.instant(at)

@@ -8,7 +8,7 @@ numbers in t, q and v, so that no derivative is written by hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minus, plus, where
@@ -16,11 +16,19 @@ from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
-from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
-Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
+
+class HasRows(Protocol):
+    """The rows of elements at one instant."""
+
+    def position_rows(self) -> list[Any]: ...
+
+    def velocity_rows(self) -> list[Any]: ...
+
+
+Seen = Callable[[Any, Any, Any], HasRows]  # the rows at (t, q, v)
 
 
 class Conditions(NamedTuple):
@@ -94,7 +102,7 @@ def conditions(
     parts = [Conditions(phi, rate, own, gamma, sizes, [], driven)]
     if seen is not None:
         space = tree.of_state
-        parts += [_of_positions(space, t, q, v, seen, bias), _of_velocities(space, t, q, v, seen, bias)]
+        parts += [of_positions(space, t, q, v, seen, bias), of_velocities(space, t, q, v, seen, bias)]
     errors = [x for part in parts for x in part.phi]
     whole = [size for part in parts for size in part.sizes]
     off = plus(closures.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
@@ -104,7 +112,8 @@ def conditions(
     return joined._replace(opening=off)
 
 
-def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+def of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+    """The rows with a position level that `seen` has, with their derivatives; see `conditions`."""
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
     columns = [
@@ -122,7 +131,8 @@ def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma, driven)
 
 
-def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+    """The rows on velocities only that `seen` has, with their derivatives; see `conditions`."""
     rate = seen(t, q, v).velocity_rows()
     columns = [
         [

@@ -86,11 +86,14 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     return summed(found.tau, found.of_state(generalized(motions, found.elements.loads)))
 
 
-def extra_rates(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
+def extra_rates(
+    loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, driven: Any = 0.0, lost: Any = 0.0
+) -> list[Any]:
     """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
 
     The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
-    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power.
+    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power, and `lost` [W],
+    that of the friction of rigid contacts, of the dissipated power.
     """
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
@@ -100,7 +103,7 @@ def extra_rates(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, dri
     if loaded.account:
         rates += [
             plus(power(tree, found.pushed, at.v) + found.elements.supplied, driven),
-            found.elements.dissipated - power(tree, found.damped, found.every.v),
+            plus(found.elements.dissipated - power(tree, found.damped, found.every.v), lost),
         ]
     return rates
 

@@ -67,6 +67,7 @@ class Laws:
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
+    time_step: Law | None = None  # (instant, h) -> s after a step; None without rigid contacts
     missing: bool = False  # whether `implicit` also tells the force that contacts lack
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name

@@ -17,6 +17,7 @@ from typing import Any
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidPlace, rigid_places
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Stiff
@@ -163,6 +164,11 @@ class LoadedRobot(Fixed):
     def constraint_names(self) -> tuple[str, ...]:
         """The names of all constraint rows: those of loops and coupled joints, then those of elements."""
         return (*constraint_names(self.dynamics.robot), *self.elements.constraint_names)
+
+    @cached_property
+    def rigid(self) -> tuple[RigidPlace, ...]:
+        """The points of rigid contacts; empty where there are none."""
+        return rigid_places(self.elements, self.constraint_names)
 
     @property
     def on_stages(self) -> bool:

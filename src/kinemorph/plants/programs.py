@@ -130,6 +130,8 @@ class Plant(Fixed, Shown):
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     ticks: tuple[Tick, ...] = ()  # when memory is sampled
     guards: tuple[str, ...] = ()  # the names of guards of elements
+    contact_guards: tuple[int, ...] = ()  # the indices of those of rigid contacts, at which the state jumps
+    contact_modes: tuple[int, ...] = ()  # the indices in m of the modes of rigid contacts
     touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events
@@ -221,6 +223,8 @@ class Plant(Fixed, Shown):
     """(J (nc, nv), margin ()) of the present choice of dependent velocities, which is at the end of the memory, from
     the inputs of `rate`. None where no velocity depends on others. See `constrained_motion.dependence`.
     """
+    time_step = _optional("time_step", "t base s h m u p", out="ns")
+    """The state s (ns,) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 
@@ -261,11 +265,16 @@ class Plant(Fixed, Shown):
 
     @property
     def implicit_law(self) -> Law:
-        """The law of a step with stiff forces at its end; raises UnsupportedError where the plant is not a robot."""
+        """The law of a step with stiff forces at its end; raises UnsupportedError where there is none."""
         if self.laws.implicit is None:
             raise UnsupportedError(
                 f"plant '{self.name}' is made of equations, and methods for contact are for robots only. "
                 "Use method='rodas' or 'radau'."
+            )
+        if self.contact_guards:
+            raise UnsupportedError(
+                f"plant '{self.name}' has rigid contacts, and methods for contact are for soft contacts. Use "
+                "method='dop853', which locates their events, or 'moreau' with a step."
             )
         return self.laws.implicit
 

@@ -33,6 +33,7 @@ from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rate
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.jumps import memory_laws
+from kinemorph.plants.jumps.time_step import time_step
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, Multipliers, SingularPerturbation
@@ -53,6 +54,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         stored: acted_on,
         stiff: acted_on and not constrained,
         powers: acted_on,
+        time_step: bool(loaded.rigid),
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
         constrained_motion.holding: constrained and not isinstance(loops, Baumgarte | Multipliers),
@@ -82,7 +84,7 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
         now, drifting = now._replace(v=summed(now.v, slow)), summed(now.v, fast)
     found = acting(loaded, ready, now)
     solved = constrained_motion.solved(loaded, ready, now, found)
-    rates = extra_rates(loaded, ready, now, found, solved.supplied)
+    rates = extra_rates(loaded, ready, now, found, solved.supplied, solved.lost)
     return [*charts.local_rate(loaded.bare, at.s[: loaded.nv], drifting), *solved.a, *rates]
 
 
@@ -97,15 +99,16 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
     a = [0.0 if k in loaded.locked else entry for k, entry in enumerate(z[:nv])]
     found = acting(loaded, ready, now)
     driven: Any = 0.0
+    lost: Any = 0.0
     unmet: Sequence[Any]
     if loaded.constrained:
         solved = constrained_motion.solved(loaded, ready, now, found)
-        unmet, driven = sub(a, solved.a), solved.supplied
+        unmet, driven, lost = sub(a, solved.a), solved.supplied, solved.lost
     else:
         unmet = constrained_motion.unmet_forces(loaded, ready, now, a, found)
         driven = constrained_motion.drive_power(loaded, ready, a, found)
     left = [z[k] if k in loaded.locked else entry for k, entry in enumerate(unmet)]
-    return [*left, *sub(z[nv:], extra_rates(loaded, ready, now, found, driven))]
+    return [*left, *sub(z[nv:], extra_rates(loaded, ready, now, found, driven, lost))]
 
 
 def place(loaded: LoadedRobot, base: Any, s: Any, *, finished: bool = True) -> list[Any]:

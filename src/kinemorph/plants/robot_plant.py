@@ -15,9 +15,10 @@ from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
@@ -30,7 +31,7 @@ from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
-from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
+from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
 from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
@@ -106,6 +107,11 @@ def plant(
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
     loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by))
+    if loaded.rigid and not isinstance(kept_by, Projection | Baumgarte):
+        raise UnsupportedError(
+            f"loops: {type(kept_by).__name__} is given, and '{robot.name}' has rigid contacts, whose constraints come "
+            "and go. Use loops='projection', the default, or 'baumgarte'."
+        )
     chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if loaded.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
     x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
@@ -144,6 +150,10 @@ def plant(
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
+        contact_guards=tuple(
+            k for k, (index, *_) in enumerate(cast.guards) if isinstance(cast.members[index].law, RigidContactLaw)
+        ),
+        contact_modes=tuple(place.memory for place in loaded.rigid),
         automaton=model.automaton if isinstance(model, System) else None,
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),

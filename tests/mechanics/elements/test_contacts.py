@@ -17,8 +17,8 @@ from kinemorph.mechanics.elements.contact.contacts import ContactLaw
 from kinemorph.mechanics.elements.contact.friction import regularized
 from kinemorph.mechanics.elements.contact.grounds import interpolated, nearest, slopes, surface
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
-from kinemorph.mechanics.elements.contact.pair_contacts import EVEN
-from kinemorph.mechanics.elements.contact.pair_contacts import nearest as nearest_axes
+from kinemorph.mechanics.elements.contact.spheres import EVEN
+from kinemorph.mechanics.elements.contact.spheres import nearest as nearest_axes
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
 from kinemorph.model.elements.contact.contacts import Contact

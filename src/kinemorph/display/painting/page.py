@@ -5,6 +5,7 @@ Matplotlib draws text and lines, on a canvas without a window. The parts that do
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from numbers import Real
@@ -48,8 +49,9 @@ class Page:
         if self.notes:
             self._arrange(window, size)
         (width, height), (inner_width, inner_height) = self.size, self.window.size
-        self.figure: Any = blank(width / DPI, height / DPI)
-        self.figure.set_dpi(DPI)
+        # slightly more than these inches: versions of Matplotlib before 3.11 cut 4.6 * 100 off to 459 pixels
+        wide, high = (math.nextafter(side / DPI, math.inf) for side in (width, height))
+        self.figure: Any = blank(wide, high, DPI)
         bottom = height - self.top - inner_height
         place = (self.left / width, bottom / height, inner_width / width, inner_height / height)
         self.axes: Any = self.figure.add_axes(place)

@@ -72,7 +72,7 @@ def _touched(elements: Sequence[Element]) -> Iterator[Any]:
     for element in elements:
         row = GROUNDS.get(type(element))
         ground = None if row is None else row(element)
-        if ground is not None and ground not in seen:
+        if ground is not None and getattr(ground, "on", "world") == "world" and ground not in seen:
             seen.append(ground)
             yield ground
 

@@ -19,8 +19,8 @@ from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
 from kinemorph.mechanics.elements.contact.grounds import surface
-from kinemorph.mechanics.elements.contact.pair_contacts import nearest
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
+from kinemorph.mechanics.elements.contact.spheres import nearest
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.forces.applied import AppliedWrench
@@ -168,6 +168,8 @@ def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
     ends = [np.array(evaluate_all(end), dtype=float) for end in (contact.point, contact.end) if end is not None]
     centers = [ends[0]] if len(ends) == 1 else list(np.linspace(ends[0], ends[1], contact.samples))
     radius, ground = float(evaluate(contact.radius)), surface(contact.ground)
+    if getattr(contact.ground, "on", "world") != "world":  # its normal turns with the body
+        radius = 0.0
     spots, depths = [], []
     for center in centers:
         place = positions_of(figure, fixed(figure.robot, contact.body, center))

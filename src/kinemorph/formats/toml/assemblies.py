@@ -368,11 +368,12 @@ class Organisms:
         read = self.values.table(raw, place, rows.PORT)
         side: Side = int(key) if key.isdecimal() else key
         if "reach" in read and ("placement" in read or side not in SIDES):
-            problem = "reach is given " + (
-                "together with a pose" if "placement" in read else f"for the side {key}, which is none of 1 to 6"
-            )
-            problem = f"{problem}, expected it only for the sides 1 to 6 of a cube, without a pose"
-            self.values.error("assembly", place.key("reach"), problem, "Remove reach, and give a pose.")
+            if "placement" in read:
+                problem, remedy = "reach is given together with a pose, expected one of them", "Remove one of them."
+            else:
+                problem = f"reach is given for the side {key}, expected it only for the sides 1 to 6 of a cube"
+                remedy = "Give a pose in place of reach."
+            self.values.error("assembly", place.key("reach"), problem, remedy)
         if self.values.error_count > before:
             return None
         if "reach" in read:

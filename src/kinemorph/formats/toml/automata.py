@@ -5,7 +5,7 @@ Phases have the order of the file; runs begin in the first one unless [automaton
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -79,8 +79,11 @@ def _texts(raw: Any, at: At, values: Values) -> tuple[tuple[str, str], ...]:
     return tuple((name, values.text(one, at.key(name))) for name, one in plain.items())
 
 
-def writable(automaton: Automaton | None, findings: Findings) -> Automaton | None:
-    """The automaton as a file can express it; None, with a warning, where an edge has a Python function."""
+def writable(automaton: Automaton | None, written: Container[str], findings: Findings) -> Automaton | None:
+    """The automaton as a file can express it; None, with a warning, where an edge has a Python function.
+
+    Phases name only the elements that are `written` (names); of the others a warning has told already.
+    """
     if automaton is None:
         return None
     for edge in automaton.edges:
@@ -89,4 +92,7 @@ def writable(automaton: Automaton | None, findings: Findings) -> Automaton | Non
                 problem = f"its {key} is a Python function, which a file cannot contain, so all phases are left out"
                 findings.warn("dropped", 0, f"edge '{edge.name}'", problem, "Write it as a text.")
                 return None
-    return replace(automaton, known=automaton.brief().known)
+    phases = [
+        replace(phase, elements=tuple(name for name in phase.elements if name in written)) for phase in automaton.phases
+    ]
+    return replace(automaton, phases=tuple(phases), known=automaton.brief().known)

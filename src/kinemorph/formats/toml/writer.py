@@ -77,12 +77,14 @@ def written_system(system: System, findings: Findings) -> str:
         docked = organism_sections(system, findings)
     placed = placed_sections(system) if docked is None else []
     assembly = None if docked is None else system.assembly
+    parameters = _parameters(_all_parameters(system), findings)
+    acting = list(_elements(system.elements, findings))
     sections = [
         f"# A robot for Kinemorph. {UNITS_NOTE}\n" + lines_of(_top(robot, {"name": spell.text(robot.name)})),
-        _parameters(_all_parameters(system), findings),
+        parameters,
         *(placed or _robot(robot) if docked is None else docked),
-        *_tables("elements", _elements(system.elements, findings)),
-        *_automaton(writable(system.automaton, findings)),
+        *_tables("elements", acting),
+        *_automaton(writable(system.automaton, {name for name, *_ in acting}, findings)),
         *_settings(replace(system.settings, q=()) if placed else system.settings, robot, assembly),
     ]
     return "\n".join(section for section in sections if section)

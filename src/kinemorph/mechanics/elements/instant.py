@@ -303,6 +303,11 @@ class ElementView:
         self.m: Sequence[S] = instant.m[m : m + len(law.memory(element))]
 
     @property
+    def activity(self) -> S:
+        """1 if the element acts in the present phase, else 0."""
+        return self.instant.activity(self._index)
+
+    @property
     def t(self) -> S:
         """Time [s]."""
         return self.instant.t

@@ -123,6 +123,10 @@ class ElementLaw(Generic[E]):
     switched_by_edges = False  # whether the edges of an automaton whose phases name it take the place of its events
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
+    def of(self, element: E) -> ElementLaw[Any]:
+        """The law of this element, where elements of one kind have several laws; by default this one."""
+        return self
+
     def problems(self, element: E, robot: Robot) -> list[str]:
         """Problems of the element on this robot, one sentence each."""
         return []
@@ -311,7 +315,7 @@ def law_of(element: Any) -> ElementLaw[Any]:
         remedy = f"Write a subclass of ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
         what = f"no law is registered for its kind, {kind.__name__}"
         raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
-    return _LAWS[kind]
+    return _LAWS[kind].of(element)
 
 
 def plain(v: Sequence[S]) -> Vec3:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.linear import applied, complementarity
-from kinemorph.algebra.scalar import S, times, where
+from kinemorph.algebra.scalar import S, absolute, less, maximum, times, where
 from kinemorph.algebra.vectors import add, matvec
 from kinemorph.vocabulary.coulomb_cone import CoulombCone
+
+ROUNDING = 2e-12  # relative to the largest velocity: twice the ties of `vocabulary.complementarity`
 
 
 class ConeSolution(NamedTuple):
@@ -38,8 +40,20 @@ def in_coulomb_cone(
     if len(b) == 2 * n:
         p, error = _in_wedge(W, b, mu, least)
     else:
-        *p, error = applied(CoulombCone(n), [*(x for row in W for x in row), *b, *mu, *least])
+        *p, error = applied(CoulombCone(n), [*(x for row in W for x in row), *without_rounding(b), *mu, *least])
     return ConeSolution(p, add(matvec(W, p), b), error)
+
+
+def without_rounding(b: Sequence[S]) -> list[S]:
+    """Velocities b (m,) in which rounding errors of a velocity that should be 0 are 0.
+
+    The pivots of a complementarity problem take differences of this size for ties: a contact that approaches at less
+    would count as one that does not, and there would be no solution.
+    """
+    size: S = 0.0
+    for x in b:
+        size = maximum(size, absolute(x))
+    return [where(less(ROUNDING * size, absolute(x)), x, 0.0) for x in b]
 
 
 def _in_wedge(W: Sequence[Sequence[S]], b: Sequence[S], mu: Sequence[S], least: Sequence[S]) -> tuple[list[S], S]:
@@ -64,6 +78,6 @@ def _in_wedge(W: Sequence[Sequence[S]], b: Sequence[S], mu: Sequence[S], least: 
         A[4 * i + 1][4 * i + 3] = A[4 * i + 2][4 * i + 3] = 1.0
         A[4 * i + 3][4 * i : 4 * i + 3] = [mu[i], -1.0, -1.0]
         right[4 * i + 3] = times(mu[i], least[i])
-    z, solved = complementarity(A, right)
+    z, solved = complementarity(A, without_rounding(right))
     p = [x for i in range(n) for x in (least[i] + z[4 * i], z[4 * i + 1] - z[4 * i + 2])]
     return p, where(solved, 0.0 * solved, z[0])

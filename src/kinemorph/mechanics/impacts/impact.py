@@ -121,7 +121,7 @@ def impulses_of(
     n, width = len(contacts.rows), contacts.width
     given = contacts.restitution
     e: list[S] = [law.restitution] * n if given is None or isinstance(law, Plastic) else list(given)
-    W, u = _of_present(space, contacts)
+    W, u = of_present(space, contacts)
     if n == 1 or law.in_sequence:
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
         return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
@@ -136,7 +136,7 @@ def impulses_of(
     return [x + unknown for x in p], error + unknown
 
 
-def _of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
+def of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
     """W and u without contacts of weight 0: they feel nothing, and they seem to open."""
     if contacts.weights is None:
         return space

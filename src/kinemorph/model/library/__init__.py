@@ -11,6 +11,8 @@ walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on contacts; rimless_wheel, simplest_walker, compass_walker,
                      kneed_walker, slip_runner, raibert_hopper, rabbit, bolt_like, raptor_like, rocking_block: Systems
                      with phases and edges
+rigid_contacts       rigid_ball, cradle, sliding_block, standing_block, falling_rod, stacked_blocks: Systems with rigid
+                     contacts
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
@@ -39,6 +41,13 @@ from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.modular import organism9
 from kinemorph.model.library.planar_bikes import planar_bike
+from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
+from kinemorph.model.library.rigid_contacts.planar_bodies import (
+    falling_rod,
+    sliding_block,
+    stacked_blocks,
+    standing_block,
+)
 from kinemorph.model.library.rovers import rover
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
 from kinemorph.model.library.walkers.jansen_walker import jansen_walker
@@ -89,6 +98,12 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "rabbit": rabbit,
     "bolt_like": bolt_like,
     "raptor_like": raptor_like,
+    "rigid_ball": rigid_ball,
+    "cradle": cradle,
+    "sliding_block": sliding_block,
+    "standing_block": standing_block,
+    "falling_rod": falling_rod,
+    "stacked_blocks": stacked_blocks,
     "rocking_block": rocking_block,
     "whipple_bicycle": whipple_bicycle,
     "planar_bike": planar_bike,

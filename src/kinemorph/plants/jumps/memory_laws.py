@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any
 
 from kinemorph.algebra.scalar import absolute, less, minus, plus, where
+from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS, RigidContactLaw
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change, ElementLaw
 from kinemorph.mechanics.trees import charts
 from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant, LocalInstant
-from kinemorph.plants.jumps import phases
+from kinemorph.plants.jumps import contact_jumps, phases
 from kinemorph.plants.laws import Jumps
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, split
@@ -31,7 +32,9 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
     found = Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, awake, switch, switch_one)))
-    enters = any(type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members)
+    enters = bool(loaded.rigid) or any(
+        type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members
+    )
     return replace(found, enter=partial(enter, loaded)) if enters else found
 
 
@@ -87,9 +90,13 @@ def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dic
 def guards(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The values of all guards of elements, in the order of the elements."""
     now, found = _now(loaded, at), []
+    of_contacts = iter(contact_jumps.contact_guards(loaded, _instant(loaded, at)) if loaded.rigid else ())
     for index, member in enumerate(loaded.elements.members):
         if member == loaded.elements.automaton:
             found += phases.edge_values(loaded, now, _instant(loaded, at))
+        elif isinstance(member.law, RigidContactLaw):
+            points = len(member.law.guards(member.element)) // len(GUARDS)
+            found += [value for _ in range(points) for value in next(of_contacts)]
         else:
             found += member.law.guard_values(member.element, now.views[index])
     return found
@@ -112,6 +119,8 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
     now = _instant(loaded, at)
     if member == loaded.elements.automaton:
         return phases.taken_edge(loaded, number, now)
+    if isinstance(member.law, RigidContactLaw):
+        return contact_jumps.contact_jump(loaded, now)
     changed = _changed(loaded, {index: member.law.switch(member.element, _now(loaded, at).views[index], number)}, at)
     nothing = [0.0] * len(loaded.constraint_names)
     return {"q": now.q, "v": now.v, "x": changed["x"], "m": changed["m"], "lost": 0.0, "impulses": nothing}
@@ -125,6 +134,8 @@ def switch_one(loaded: LoadedRobot, count: int, at: LocalInstant, guard: Any) ->
     now, memory, lost = _now(loaded, at), list(at.m), 0.0
     for number, (index, own, _) in enumerate(loaded.elements.guards[:count]):
         element, law, _, start = loaded.elements.members[index]
+        if isinstance(law, RigidContactLaw):
+            continue
         here, change = less(absolute(minus(guard, float(number))), 0.5), law.switch(element, now.views[index], own)
         for k, value in enumerate(change.memory, start):
             memory[k] = where(here, value, memory[k])
@@ -142,6 +153,8 @@ def enter(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     for index, (element, law, _, start) in enumerate(loaded.elements.members):
         new = law.entered(element, now.views[index])
         memory[start : start + len(new or ())] = new or ()
+    if loaded.rigid:
+        memory = contact_jumps.contact_memory(loaded, _instant(loaded, at)._replace(m=memory))
     return memory
 
 

@@ -19,6 +19,7 @@ from kinemorph.simulation.integrators import (
     radau,
     rosenbrock,
     symplectic,
+    time_stepping,
     variational,
 )
 from kinemorph.simulation.integrators.method import Method
@@ -33,6 +34,7 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
     symplectic.FAMILY,
     variational.FAMILY,
     linearly_implicit.FAMILY,
+    time_stepping.FAMILY,
 )
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
@@ -68,6 +70,7 @@ NOTES: dict[str, Note] = {
     "extrapolated_contact": Note(
         "one step and two half steps, extrapolated to order 2; the most accurate for contact", True
     ),
+    "moreau": Note("Moreau-Jean time-stepping of rigid contacts, impulses within steps; many contacts", True),
     "rosenbrock23": Note("Rosenbrock 2(3) of Shampine and Reichelt; stiff, loose tolerances", True),
     "rodas": Note("Rosenbrock 4(3) of Hairer and Wanner; stiff, tolerances down to about 1e-8", True),
     "radau": Note("Radau IIA of order 5; very stiff, tight tolerances", True),

@@ -58,13 +58,34 @@ class Watching:
             loop.copy(found, hit)
             with loop.if_(found):
                 self._bisect(low, high)
-                loop.let(searching, lambda: 0.0)
-                happen(high)
+                if not any(self.guards.silent):
+                    loop.let(searching, lambda: 0.0)
+                    happen(high)
+                else:
+                    self._happen_aloud(low, high, searching, happen)
             with loop.otherwise():
                 self._note_sides()
                 loop.copy(low, high)
                 loop.let(piece, lambda k: k + 1.0, piece)
                 loop.let(searching, lambda k: k < PIECES + 0.5, piece)
+
+    def _happen_aloud(self, low: View, high: View, searching: View, happen: Callable[[View], None]) -> None:
+        """Writes code for an event at `high`; where only silent guards have fired, the search goes on from there."""
+        loop = self.loop
+        loud, silent = loop.buffer("guard_loud"), loop.constant("silent", [float(one) for one in self.guards.silent])
+        loop.let(loud, lambda: 0.0)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                loud, lambda loud, fired, one: loud.maximum(fired * (1.0 - one)), loud, loop["fired"][i], silent[i]
+            )
+        with loop.if_(loud):
+            loop.let(searching, lambda: 0.0)
+            happen(high)
+        with loop.otherwise():
+            self._note_sides()
+            loop.copy(low, high)
+            with loop.repeat(self.guards.count) as i:
+                loop.let(loop["fired"][i], lambda: 0.0)
 
     def _look_at(self, moment: View) -> None:
         """Writes code for `hit`: 1 if some guard has crossed zero by this time in the direction that counts, else 0."""

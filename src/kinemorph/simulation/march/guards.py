@@ -21,6 +21,8 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError, TracingError, UnsupportedError, told
+from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS as CONTACT_GUARDS
+from kinemorph.mechanics.elements.contact.rigid_contacts import SILENT
 from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.jumps.pure_functions import is_pure
@@ -164,6 +166,7 @@ class Watch:
             own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
             jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
+            silent=(*(False for _ in self.guards), *map(self._is_silent, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
@@ -195,13 +198,28 @@ class Watch:
         return Jump(lambda: program, guard.stop)
 
     def _jump(self, switch: int) -> Jump:
-        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
+        """The jump at an edge, of rigid contacts, or of other elements: guards of these share the jump."""
         edge = self.edge(switch)
-        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+        if edge is not None:
+            return Jump(partial(self.plant.switching, switch), edge.stop)
+        return self._contacts if switch in self.plant.contact_guards else self._switch
 
     @cached_property
     def _switch(self) -> Jump:
         return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
+
+    @cached_property
+    def _contacts(self) -> Jump:
+        """The jump that all guards of rigid contacts share."""
+        return Jump(partial(self.plant.switching, self.plant.contact_guards[0]))
+
+    def _is_silent(self, switch: int) -> bool:
+        contacts = self.plant.contact_guards
+        return switch in contacts and CONTACT_GUARDS[contacts.index(switch) % len(CONTACT_GUARDS)] == SILENT
+
+    def moves(self, switch: int) -> bool:
+        """Whether the guard with this index in the plant's guards may change q and v: an edge, a rigid contact."""
+        return self.edge(switch) is not None or switch in self.plant.contact_guards
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""

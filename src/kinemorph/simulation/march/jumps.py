@@ -6,7 +6,7 @@ return to Python. Each jump is written to a log: a run reads it to know its even
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -81,8 +81,7 @@ class Jumps:
         loop.let(self.moved, lambda: 0.0)
         for jump in dict.fromkeys(jump for jump in self.guards.jumps if jump is not None):
             own = [float(i) for i, other in enumerate(self.guards.jumps) if other is jump]
-            loop.let(here, lambda taken, own=own: (taken >= own[0]) * (taken <= own[-1]), self.taken)
-            assert own == [own[0] + k for k in range(len(own))]  # guards that share a jump are neighbors
+            loop.let(here, lambda taken, own=own: _is_one_of(taken, own), self.taken)
             with loop.if_(here):
                 loop.let(self.moved, lambda jump=jump: float(jump.moves))
                 loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
@@ -221,6 +220,17 @@ class Jumps:
             ),
             *(self.status, stopping, at["events"], loop["limits"][5], logged),
         )
+
+
+def _is_one_of(number: Any, known: Sequence[float]) -> Any:
+    """1 where a whole number is one of those known, which ascend, else 0: by runs of neighbors."""
+    found: Any = 0.0
+    first = known[0]
+    for k, one in enumerate(known):
+        if k + 1 == len(known) or known[k + 1] > one + 1.0:
+            found = found + (number >= first) * (number <= one)
+            first = known[k + 1] if k + 1 < len(known) else one
+    return found
 
 
 def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:

@@ -97,6 +97,7 @@ class Guards:
     own: int = 0  # the index of the plant's first guard among them, whether or not it is watched
     located: bool = False  # whether elements change their memory at events of their guards, and not after steps
     jumps: tuple[Jump | None, ...] = ()  # of each guard, or empty; None where Python has to act at the event
+    silent: tuple[bool, ...] = ()  # of each guard, or empty: whether nothing happens where it alone changes its sign
     make_awake: Callable[[], Program | None] = lambda: None
 
     @cached_property

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 from kinemorph.algebra.arrays import Array
 
-EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "edge", "dock", "undock", "refused"]
+EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "impact", "edge", "dock", "undock", "refused"]
 TOLD = 3  # the count of numbers that one line shows
-WORDS = ("rest", "dock", "undock", "refused")  # kinds that are shown after the name of an event
+WORDS = ("rest", "impact", "dock", "undock", "refused")  # kinds that are shown after the name of an event
 
 
 class Quantity(NamedTuple):

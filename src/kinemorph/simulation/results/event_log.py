@@ -61,8 +61,11 @@ class LogFormat:
         return 4 + len(self.constraints) + 2 * sum(self.sizes)
 
     def mark(self, row: Array) -> Mark:
-        """What happened, according to a row."""
-        return self.marks[int(row[1])]
+        """What happened, according to a row: an event of rigid contacts without impulses is a switch of their modes."""
+        mark = self.marks[int(row[1])]
+        if mark.kind == "impact" and not np.any(row[4 : 4 + len(self.constraints)]):
+            return mark._replace(kind="switch", jumps=False, impact=False)
+        return mark
 
     def jumped(self, row: Array) -> Jumped:
         """The jump of a row."""

@@ -18,12 +18,12 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ImpactWarning, users_level
-from kinemorph.mechanics.elements.contact.contacts import sphere_centers
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
-from kinemorph.mechanics.elements.contact.pair_contacts import nearest
+from kinemorph.mechanics.elements.contact.spheres import nearest, sphere_centers
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -70,7 +70,8 @@ def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
 def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
     """The hardest impact on each contact of a run, where it lasts less than a step [s] and its rebound matters."""
     robot = segment.robot
-    contacts = [element for element in segment.plant.elements if isinstance(element, (Contact, PairContact))]
+    elements = [element for element in segment.plant.elements if isinstance(element, (Contact, PairContact))]
+    contacts = [element for element in elements if not isinstance(element.normal, Rigid)]
     n = len(segment.t)
     energies = run_energies(segment) if contacts and n > 2 else None
     if robot is None or energies is None:

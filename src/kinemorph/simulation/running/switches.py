@@ -36,7 +36,7 @@ class Switches:
         after = watch.switched(switch, *stepper.inputs)
         stepper.m = after.m
         broken = None
-        if watch.edge(switch) is None:
+        if not watch.moves(switch):
             stepper.place(None, x=after.x)
         else:
             stepper.place(None, after.q, after.v, after.x)
@@ -65,7 +65,9 @@ def log_format(watch: Watch) -> LogFormat:
     marks = [Mark(guard.name, kind_of(guard), guard.reset is not None) for guard in watch.guards]
     for switch in watch.switches:
         edge, name = watch.edge(switch), plant.guards[switch]
-        if edge is None:
+        if switch in plant.contact_guards:
+            marks.append(Mark(name, "impact", True, impact=True))
+        elif edge is None:
             marks.append(Mark(name, "switch"))
         else:
             begun = f"'{edge.target}' begins"

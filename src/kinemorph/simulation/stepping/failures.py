@@ -8,6 +8,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
+from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS
+from kinemorph.model.parameter import evaluate
 from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
@@ -25,6 +27,7 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
+JAMMED = 1e-3  # the share of its effect without friction that the normal force of a rigid contact has left
 SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
@@ -80,6 +83,14 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return _lost(stepper)
     if status is Status.BREACH:
         return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
+    if plant.contact_guards and not np.isfinite(v).all():
+        return (
+            f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; by Newton's law there "
+            "may be none where contacts are redundant. Use Rigid(..., in_sequence=True), and they act one by one."
+        )
+    jammed = _jammed(stepper)
+    if jammed is not None:
+        return jammed
     growth = np.abs(rate) / (1.0 + np.abs(s))
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
@@ -144,6 +155,29 @@ def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
         f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion that "
         f"closes loops within epsilon = {plant.loops.epsilon:g} s. Take steps below "
         f"{2.8 * plant.loops.epsilon:g} s, or leave step= out."
+    )
+
+
+def _jammed(stepper: PlantStepper) -> str | None:
+    """A message if a rigid contact slides and its normal force hardly pushes it out any more; None if none does."""
+    plant = stepper.plant
+    if not plant.contact_guards:
+        return None
+    values = np.zeros(len(plant.contact_guards))
+    program = plant.observed({}, "contacts", switches=plant.contact_guards)
+    build(program).raw(values, *(np.array(x, dtype=float) for x in stepper.inputs))
+    grips = values[GUARDS.index("jams") :: len(GUARDS)]
+    worst = int(np.argmin(grips))
+    if not grips[worst] < JAMMED:
+        return None
+    name = plant.guards[plant.contact_guards[worst * len(GUARDS)]].rpartition(".")[0]
+    element = next(one for one in plant.elements if name == one.name or name.startswith(f"{one.name}."))
+    mu = float(evaluate(element.friction.coefficient))  # type: ignore[attr-defined]
+    angles = ", ".join(f"{column.name} = {x:.4g}" for column, x in zip(plant.q, stepper.state.q, strict=True))
+    return (
+        f"At t = {stepper.state.t:.9g} s contact '{name}' jams (Painleve): with friction mu = {mu:g} at {angles} its "
+        f"normal force pushes it out with only {grips[worst]:.2g} of its effect without friction, and no impact "
+        "resolves this. Take a smaller mu, or a soft contact (HuntCrossley)."
     )
 
 

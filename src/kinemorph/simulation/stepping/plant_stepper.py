@@ -195,6 +195,10 @@ class PlantStepper(ABC):
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
         self.m = entered_memory(self.plant, m, self.inputs)
+        if getattr(self.method, "opens_contacts", False):
+            opened = self.m.copy()
+            opened[list(self.plant.contact_modes)] = 0.0
+            self.m = opened
         if close or q is not None or v is not None:
             self.close(q, v)
         self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))

@@ -40,7 +40,8 @@ class Stepper(PlantStepper):
                 "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
-        located = bool(plant.guards) and not self.fixed
+        opens = getattr(self.method, "opens_contacts", False)
+        located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
         self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
         marched = self.watch.marched if self.watch else None

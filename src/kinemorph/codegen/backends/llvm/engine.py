@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.graphs.program import Runnable
@@ -176,27 +178,33 @@ def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
 
 
 class Engine:
-    """A compiled LLVM module. The machine code exists as long as the engine; every returned function keeps it alive."""
+    """A compiled LLVM module. The machine code exists as long as the engine; every returned function keeps it alive.
+
+    llvmlite unloads the code when its object is finalized. In unreachable cycles the garbage collector finalizes all
+    objects first, in any order, and finalizers of others may still call the code. The collector does not look into
+    NumPy arrays: held by one, llvmlite's object is finalized when the engine itself is freed, which is later.
+    """
 
     def __init__(self, code: bytes) -> None:
         with LLVM_LOCK:
             binding, machine = _binding(), _machine(LEAST)
             empty = binding.parse_assembly("")  # an execution engine needs a module
             empty.triple = machine.triple
-            self._engine = binding.create_mcjit_compiler(empty, machine)
-            self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
+            engine = binding.create_mcjit_compiler(empty, machine)
+            engine.add_object_file(binding.ObjectFileRef.from_data(code))
+            engine.finalize_object()
+        self._engine = np.array(engine, dtype=object)
         self.kept: list[object] = []  # what the code refers to
 
     def address(self, name: str) -> int:
         """The address of the machine code of a function."""
         with LLVM_LOCK:
-            return int(self._engine.get_function_address(name))
+            return int(self._engine.item().get_function_address(name))
 
     def place(self, name: str) -> int:
         """The address of a global variable."""
         with LLVM_LOCK:
-            return int(self._engine.get_global_value_address(name))
+            return int(self._engine.item().get_global_value_address(name))
 
     def function(self, name: str, result: str, arguments: Sequence[str]) -> Any:
         """A function of the LLVM module, callable from Python; it runs without Python's interpreter lock.

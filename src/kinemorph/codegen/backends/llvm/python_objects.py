@@ -127,7 +127,8 @@ def _arrays_can_be_made() -> bool:
     make = ctypes.PYFUNCTYPE(thing, thing, thing, integer, word, word, word, integer, word)(table[NEW_ARRAY])
     dtype = np.dtype("float32")
     ctypes.pythonapi.Py_IncRef(thing(dtype))  # the array takes ownership of one reference
-    made = make(np.ndarray, dtype, 2, ctypes.addressof((ctypes.c_int64 * 2)(3, 5)), None, None, 0, None)
+    extents = (ctypes.c_int64 * 2)(3, 5)  # a variable keeps them alive while NumPy reads them
+    made = make(np.ndarray, dtype, 2, ctypes.addressof(extents), None, None, 0, None)
     return bool(made.shape == (3, 5) and made.dtype == dtype and made.flags.carray and made.flags.owndata)
 
 
@@ -157,9 +158,12 @@ def built_in(address: int, name: str, doc: str, flags: int, *owned: object) -> C
     The function keeps the owned objects alive, also the engine that has its machine code. `flags` is its calling
     convention.
     """
-    definition = _MethodDefinition(name.encode(), address, flags, doc.encode())
+    texts = name.encode(), doc.encode()
+    definition = np.frombuffer(bytes(_MethodDefinition(texts[0], address, flags, texts[1])), np.uint8).copy()
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     make.restype = ctypes.py_object
-    function: Callable[..., Any] = make(ctypes.addressof(definition), (*owned, definition), None)
+    # CPython reads the definition until the function has gone. The garbage collector frees the memory of a ctypes
+    # structure while functions of the same garbage are still there; that of an array stays until its owner releases it.
+    function: Callable[..., Any] = make(definition.ctypes.data, (*owned, definition, texts), None)
     return function

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,14 +22,15 @@ from kinemorph.mechanics.elements.contact.friction import (
 )
 from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
+from kinemorph.mechanics.elements.contact.spheres import axis_problems, numbered, sphere_centers
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
-from kinemorph.model.elements.contact.contact_laws import Anchor
+from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
-from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
 SIGNALS = (
@@ -57,6 +57,9 @@ class ContactLaw(ElementLaw[Contact]):
 
     contact = True
 
+    def of(self, element: Contact) -> ElementLaw[Any]:
+        return RigidContactLaw() if is_rigid(element) else self
+
     def problems(self, element: Contact, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + not_negative(element, "radius")
         found += ground_problems(element.name, element.ground)
@@ -71,13 +74,13 @@ class ContactLaw(ElementLaw[Contact]):
     def states(self, element: Contact) -> tuple[Slot, ...]:
         if not _rolls(element):
             return ()
-        names = _numbered(element)
+        names = numbered(element)
         return tuple(Slot(f"{name}slipped_{axis}", "m") for name in names for axis in "xyz")
 
     def memory(self, element: Contact) -> tuple[Slot, ...]:
         if not isinstance(element.friction, Anchor):
             return ()
-        return tuple(slot._replace(name=name + slot.name) for name in _numbered(element) for slot in anchors.SLOTS)
+        return tuple(slot._replace(name=name + slot.name) for name in numbered(element) for slot in anchors.SLOTS)
 
     def signals(self, element: Contact) -> tuple[Slot, ...]:
         return SIGNALS
@@ -140,7 +143,7 @@ class ContactLaw(ElementLaw[Contact]):
     def guards(self, element: Contact) -> tuple[str, ...]:
         if not isinstance(element.friction, Anchor):
             return ()
-        return tuple(name + guard for name in _numbered(element) for guard in anchors.GUARDS)
+        return tuple(name + guard for name in numbered(element) for guard in anchors.GUARDS)
 
     def guard_values(self, element: Contact, view: ElementView) -> Sequence[S]:
         if not isinstance(element.friction, Anchor):
@@ -175,17 +178,6 @@ class ContactLaw(ElementLaw[Contact]):
         return found
 
 
-def axis_problems(name: str, point: Any, end: Any) -> list[str]:
-    """Problems of the axis of a capsule of the element `name`: `point` and `end` [m]; without `end` it is a sphere."""
-    ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
-    if not all(map(math.isfinite, (x for place in ends for x in place))):
-        return [wrong(name, f"its points are {ends}; expected finite numbers [m]", "Correct them.")]
-    if len(ends) == 2 and ends[0] == ends[1]:
-        problem = f"both ends of its capsule are at {ends[0]}; expected two different points"
-        return [wrong(name, problem, "Leave out the end to get a sphere.")]
-    return []
-
-
 def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     """The signals of a contact from its touching points: the sums of their forces, and the greatest depth."""
     normal: S = 0.0
@@ -201,23 +193,6 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
         depth = maximum(depth, felt.depth)
     sides = dict(zip(("force_x", "force_y", "force_z"), force, strict=True))
     return {"normal": normal, "friction": friction, "depth": depth, **sides, "touching": less(0.0, depth)}
-
-
-def sphere_centers(element: Contact) -> list[Any]:
-    """The centers of the spheres [m], in the body's axes."""
-    if element.end is None:
-        return [element.point]
-    last = element.samples - 1
-    return [
-        tuple(a + (b - a) * (k / last) for a, b in zip(element.point, element.end, strict=True))
-        for k in range(element.samples)
-    ]
-
-
-def _numbered(element: Contact) -> list[str]:
-    """For each sphere the prefix of the names of its states and memory."""
-    count = len(sphere_centers(element))
-    return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 
 def _rolls(element: Contact) -> bool:
@@ -243,6 +218,7 @@ def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):
+        assert isinstance(element.friction, Regularized)
         mu, speed = view.value((element.friction.coefficient, element.friction.speed))
         return lambda point, force, slip, normal: (regularized(mu, speed, force, slip), None)
     numbers, memory = _anchor_numbers(element, view), view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]

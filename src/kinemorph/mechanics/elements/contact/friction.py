@@ -20,7 +20,7 @@ from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.contact.normal_forces import number
 from kinemorph.mechanics.trees.motions import ZERO3
-from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
+from kinemorph.model.elements.contact.contact_laws import Anchor, Coulomb, Regularized
 from kinemorph.words import listed
 
 FREE, STICK, SLIP = 0.0, 1.0, 2.0  # modes of an anchored contact
@@ -92,6 +92,9 @@ def friction_problems(name: str, friction: Any) -> list[str]:
     """Problems of the friction of the element with this name, one sentence each."""
     if friction is None:
         return []
+    if isinstance(friction, Coulomb):
+        problem = "friction is Coulomb and the normal force is soft; expected None, Regularized or Anchor"
+        return [wrong(name, problem, "Use Coulomb with normal=Rigid(...), or Regularized.", "friction")]
     if type(friction) not in _FIELDS:
         known = listed(kind.__name__ for kind in _FIELDS)
         return [wrong(name, f"friction is {friction!r}; expected None or one of {known}", "Correct it.", "friction")]

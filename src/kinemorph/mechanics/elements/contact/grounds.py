@@ -185,11 +185,17 @@ def spline_slopes(values: Array, axis: int) -> Array:
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def ground_problems(name: str, ground: Any) -> list[str]:
-    """Problems of the ground of the element with this name, one sentence each."""
+def ground_problems(name: str, ground: Any, *, carried: bool = False) -> list[str]:
+    """Problems of the ground of the element with this name, one sentence each.
+
+    `carried` says that the ground may be a plane on a body, as for rigid contacts.
+    """
     if type(ground) not in _SURFACES:
         known = listed(kind.__name__ for kind in _SURFACES)
         return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]
+    if isinstance(ground, Plane) and ground.on != "world" and not carried:
+        problem = f"ground: the plane is on '{ground.on}'; expected 'world', except for rigid contacts"
+        return [wrong(name, problem, "Use normal=Rigid(...), or leave `on` out.", "ground")]
     return _PROBLEMS[type(ground)](name, ground)
 
 

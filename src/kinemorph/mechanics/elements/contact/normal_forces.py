@@ -105,7 +105,7 @@ _POWERS = {EasyDynNormal: ("stiffness_power", "damping_power"), HuntCrossley: ("
 def normal_problems(name: str, normal: Any) -> list[str]:
     """Problems of the normal force law of the element with this name, one sentence each."""
     if type(normal) not in _FORMS:
-        known = listed(kind.__name__ for kind in _FORMS)
+        known = listed([*(kind.__name__ for kind in _FORMS), "Rigid"])
         return [wrong(name, f"normal is {normal!r}; expected one of {known}", "Correct it.", "normal")]
     found = []
     if not 0.0 < (k := number(normal.stiffness)) < math.inf:

@@ -1,1 +1,1 @@
-"""Laws of forces: springs, bushings, legs, applied forces, forces inside joints, tires."""
+"""Laws of forces: springs, bushings, spring legs without mass, applied forces, forces inside joints, tires."""

@@ -9,15 +9,23 @@ and the friction force, at the slip velocity v of the contact point,
 
     Regularized      F_t = -coefficient F v / max(|v|, speed)
     Anchor           spring force to a fixed point while |F_t| <= static F; otherwise sliding with |F_t| = kinetic F
+
+Rigid surfaces never overlap: the distance d >= 0 and the force F >= 0 complement each other, and impacts change
+velocities from one instant to the next,
+
+    Rigid            F >= 0,  d >= 0,  F d = 0;  impacts by one of the `impact_laws`
+    Coulomb          |F_t| <= coefficient F while the contact sticks;  F_t = -coefficient F v / |v| while it slides
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from kinemorph.errors import ModelError
+from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
 from kinemorph.model.parameter import Value
 
 
@@ -102,5 +110,43 @@ class Anchor:
     speed: Value = field(default=1e-6, metadata={"kind": "speed"})
 
 
-Normal: TypeAlias = EasyDynNormal | HuntCrossley
-Friction: TypeAlias = Regularized | Anchor
+@dataclass(frozen=True)
+class Rigid:
+    """Rigid surfaces, which touch and never overlap.
+
+    `restitution`   e, from 0 to 1, of impacts
+    `law`           what e means: "energetic" (Stronge; never gains energy), "newton", "poisson", or "plastic" (e is 0)
+    `in_sequence`   whether contacts that are hit at the same instant act one after the other, and not at once
+    `shortest`      [s]: bounces that would be shorter are summed up, and the contact is closed from then on
+
+    All contacts of a system have the same law, each with its own restitution. Friction is `Coulomb`, or None.
+    """
+
+    restitution: Value = 0.0
+    law: Literal["energetic", "newton", "poisson", "plastic"] = "energetic"
+    in_sequence: bool = False
+    shortest: Value = field(default=1e-6, metadata={"kind": "time"})
+
+    @property
+    def impact(self) -> ImpactLaw:
+        """The law of impacts."""
+        return IMPACTS[self.law](self.restitution, self.in_sequence)
+
+
+IMPACTS: dict[str, Callable[[Value, bool], ImpactLaw]] = {
+    "energetic": Energetic,
+    "newton": Newton,
+    "poisson": Poisson,
+    "plastic": lambda restitution, in_sequence: Plastic(in_sequence),
+}
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """Coulomb friction of rigid contacts: they stick exactly, or slide; `coefficient` is mu."""
+
+    coefficient: Value
+
+
+Normal: TypeAlias = EasyDynNormal | HuntCrossley | Rigid
+Friction: TypeAlias = Regularized | Anchor | Coulomb

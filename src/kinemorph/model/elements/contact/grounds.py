@@ -1,4 +1,4 @@
-"""The ground for contacts; all grounds are at rest in the world.
+"""The ground for contacts; it is at rest in the world, but a plane may also be a surface of a body.
 
 Plane             an infinite plane, level or sloped
 HeightMap         terrain from heights on a regular grid
@@ -21,10 +21,15 @@ Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | np.ndarray[An
 
 @dataclass(frozen=True)
 class Plane:
-    """Ground below the plane through `point` [m]; the vector `normal`, of any length, points out of the ground."""
+    """Ground below the plane through `point` [m]; the vector `normal`, of any length, points out of the ground.
+
+    With `on`, the name of a body or frame, the plane moves with it: `point` and `normal` are in its axes, and a contact
+    pushes this body back. This is for rigid contacts only.
+    """
 
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     normal: Vector = (0.0, 0.0, 1.0)
+    on: str = "world"
 
 
 @dataclass(frozen=True)

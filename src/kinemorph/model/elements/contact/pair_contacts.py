@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.elements.contact.contact_laws import Normal, Regularized
+from kinemorph.model.elements.contact.contact_laws import Coulomb, Normal, Regularized
 from kinemorph.model.parameter import Value
 
 
@@ -24,7 +24,7 @@ class PairContact:
     normal: Normal
     radius_a: Value = field(metadata={"kind": "length"})
     radius_b: Value = field(metadata={"kind": "length"})
-    friction: Regularized | None = None
+    friction: Regularized | Coulomb | None = None
     point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     end_a: Vector | None = field(default=None, metadata={"kind": "length"})

@@ -22,10 +22,11 @@ STOPPING = (Contact, PairContact, RollingDisc, RollingSphere, SpringLeg, Tire)
 
 
 def touched_grounds(elements: Iterable[Any]) -> tuple[Ground, ...]:
-    """The different grounds of the contacts and tires among these elements."""
+    """The different grounds, at rest in the world, of the contacts and tires among these elements."""
     found: list[Ground] = []
     for element in elements:
-        if isinstance(element, (Contact, Tire)) and element.ground not in found:
+        still = isinstance(element, (Contact, Tire)) and getattr(element.ground, "on", WORLD) == WORLD
+        if still and element.ground not in found:
             found.append(element.ground)
     return tuple(found)
 

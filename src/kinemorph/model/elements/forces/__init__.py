@@ -1,1 +1,1 @@
-"""The data of force elements: springs, bushings, legs, applied forces, forces in joints, tires."""
+"""The data of force elements: springs, bushings, spring legs without mass, applied forces, forces in joints, tires."""

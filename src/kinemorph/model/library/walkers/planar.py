@@ -45,18 +45,21 @@ def above_zero(owner: str, **numbers: float) -> None:
             raise ModelError(f"{owner}: {name} is {number:g}, expected a finite number above 0. Correct it.")
 
 
-def sliding(builder: RobotBuilder, body: str) -> None:
-    """Lets a body move along x and z without turning, by the joints "x" and "z"."""
-    builder.add(Body.massless("slider"))
-    builder.joint("x", "prismatic", WORLD, "slider", axis=(1.0, 0.0, 0.0))
-    builder.joint("z", "prismatic", "slider", body, axis=(0.0, 0.0, 1.0))
+def sliding(builder: RobotBuilder, body: str, prefix: str = "") -> None:
+    """Lets a body move along x and z without turning, by the joints "x" and "z", named after a `prefix`."""
+    builder.add(Body.massless(f"{prefix}slider"))
+    builder.joint(f"{prefix}x", "prismatic", WORLD, f"{prefix}slider", axis=(1.0, 0.0, 0.0))
+    builder.joint(f"{prefix}z", "prismatic", f"{prefix}slider", body, axis=(0.0, 0.0, 1.0))
 
 
-def turning(builder: RobotBuilder, body: str) -> None:
-    """Lets a body move along x and z and turn about y, by the joints "x", "z" and "pitch", positive forward."""
-    builder.add(Body.massless("carriage"))
-    sliding(builder, "carriage")
-    builder.joint("pitch", "revolute", "carriage", body, axis=BACK)
+def turning(builder: RobotBuilder, body: str, prefix: str = "") -> None:
+    """Lets a body move along x and z and turn about y, by the joints "x", "z" and "pitch", positive forward.
+
+    The names of the joints come after a `prefix`.
+    """
+    builder.add(Body.massless(f"{prefix}carriage"))
+    sliding(builder, f"{prefix}carriage", prefix)
+    builder.joint(f"{prefix}pitch", "revolute", f"{prefix}carriage", body, axis=BACK)
 
 
 def bob(name: str, mass: Any, radius: float) -> Body:

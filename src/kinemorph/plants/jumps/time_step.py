@@ -1,0 +1,63 @@
+"""A step of Moreau and Jean: contacts within a step are impulses, and no event is looked for.
+
+    q_m = q moved by v h/2,    M (v+ - v) = h (tau - h_bias) + J^T p + G^T lambda,    q+ = q_m moved by v+ h/2
+
+All terms are evaluated at the middle q_m of the step. Contacts whose surfaces overlap there have impulses p in
+Coulomb's cone, with Newton's restitution: u_n+ + e u_n- >= 0 complements p_n >= 0. Constraints that hold, with rows G,
+hold for v+. Any number of contacts may open and close in a step; the error is of order 1.
+
+Moreau, Nonsmooth Mechanics and Applications (1988) 1-82; Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinemorph.algebra.scalar import less_equal, minimum, minus, plus, times, where
+from kinemorph.algebra.vectors import add, dot
+from kinemorph.mechanics.constraints.constrained import constrained_dynamics, with_locked_rows
+from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN
+from kinemorph.mechanics.impacts.contact_space import NONE, contact_space, settled
+from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
+from kinemorph.mechanics.impacts.impact import of_present
+from kinemorph.mechanics.trees import charts
+from kinemorph.plants.constrained_motion import conditions_at
+from kinemorph.plants.contacts.rigid_rows import metric_of, other_rows, rigid_rows
+from kinemorph.plants.forces import acting, all_forces, extra_rates
+from kinemorph.plants.instant import LocalInstant
+from kinemorph.plants.loaded_robot import LoadedRobot
+
+
+def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> list[Any]:
+    """The state s = [w, v, x] (ns,) after a step of h [s] from s = [0, v, x] about `base`."""
+    nv, bare, dynamics = loaded.nv, loaded.bare, loaded.dynamics
+    memory = list(at.m)
+    for place in loaded.rigid:
+        memory[place.memory] = OPEN  # no contact is a constraint
+    now = loaded.instant(at._replace(s=[*[0.0] * nv, *at.s[nv:]], m=memory))
+    first = charts.steady(bare, [0.5 * h * rate for rate in now.v])
+    middle = now._replace(t=plus(at.t, 0.5 * h), q=charts.place(bare, at.base, first, finished=False))
+    tree = loaded.prepared(loaded.tree(at.p, middle.t))
+    rows = rigid_rows(loaded, tree, middle, bias=False)
+    found = acting(loaded, tree, middle)
+    forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, middle, found),)
+    rest = dynamics.rest(tree, middle.q, middle.v, *forces)
+    held = conditions_at(loaded, tree, middle, bias=False)
+    wanted = [minus(dot(row, now.v), rate) for row, rate in zip(held.J, held.rate, strict=True)]
+    holds = other_rows(loaded, with_locked_rows(held.rows(wanted), loaded.locked, nv)).rows
+    _, metric = metric_of(loaded, tree, middle)
+    free = add(now.v, constrained_dynamics(metric, [times(h, force) for force in rest], NONE).a)
+    contacts = rows.contacts([less_equal(point.gap, 0.0) for point in rows.points])
+    space = of_present(contact_space(metric, free, contacts, holds), contacts)
+    width = contacts.width
+    goal = list(space.u)
+    for i, point in enumerate(rows.points):
+        bounce = times(point.restitution, minimum(rows.u[i][0], 0.0))
+        goal[i * width] = plus(goal[i * width], where(contacts.weights[i], bounce, 0.0))  # type: ignore[index]
+    p = in_coulomb_cone(space.W, goal, rows.mu).p
+    v = settled(metric, free, p, contacts, holds).v
+    mean = [0.5 * (a + b) for a, b in zip(now.v, v, strict=True)]
+    work = dot(p, [dot(row, mean) for row in contacts.J])
+    rates = extra_rates(loaded, tree, middle._replace(v=mean), found, 0.0, -work / h)
+    x = [plus(a, times(h, b)) for a, b in zip(now.x, rates, strict=True)]
+    return [*charts.chained(bare, first, charts.steady(bare, [0.5 * h * rate for rate in v])), *v, *x]
