@@ -159,7 +159,7 @@ def _check_memory(plant: Plant, end: Point) -> None:
 
 
 class _Runner:
-    """Runs of a plant from states near a first state, so exact that values which stay the same can be told."""
+    """Runs of a plant from states near a first state, exact enough to find values that stay the same."""
 
     def __init__(self, plant: Plant, start: Point, options: RunOptions) -> None:
         exact = RunOptions()
