@@ -11,7 +11,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.vocabulary.coulomb_cone import CoulombCone
 from support.references.derivative_oracles import by_duals, run
-from support.tools.program_runs import all_ways, assert_agrees
+from support.tools.program_runs import WAYS, assert_agrees
 
 
 def entries(n: int, freedom: int, states: int, seed: int = 0) -> np.ndarray:
@@ -53,7 +53,9 @@ def test_many_impulses_obey_the_cone(n: int, freedom: int) -> None:
     check(n, given, np.stack(CoulombCone(n).meaning(*given.T), axis=-1), 1e-10)
 
 
-@all_ways
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=() if way == "llvm lanes" else pytest.mark.slow) for way in WAYS]
+)
 def test_every_backend_computes_it_alike(way: str) -> None:
     block = CoulombCone(1 if way in ("c", "matlab") else 2)
     given = entries(block.n, 8, 6)

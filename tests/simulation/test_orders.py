@@ -55,10 +55,11 @@ def error(name: str, method: str, h: float, until: float) -> float:
 
 
 # the tumbling bodies have what the pendulum has and quaternions besides, so most methods show theirs on them only
+SMOOTH = [method for method in METHODS if method != "moreau"]  # it is for rigid contacts, see test_rigid_contacts
 BOTH = ("dop853", "rodas", "generalized_alpha", "variational")
 CASES = [
     pytest.param(method, name, marks=() if name == "tumbling" or method in BOTH else pytest.mark.slow)
-    for method in METHODS
+    for method in SMOOTH
     for name in END
 ]
 
@@ -81,7 +82,7 @@ def order_within(method: str) -> float:
     return float(np.log2(coarse / fine))
 
 
-@each_case("method", METHODS)
+@each_case("method", SMOOTH)
 def test_values_within_a_step_are_as_good_as_those_at_its_ends(method):
     """A polynomial of degree d is good for an error of order d + 1: that of radau for 4 of its 5."""
     assert order_within(method) > min(METHODS[method].order, METHODS[method].degree + 1) - 0.2

@@ -188,7 +188,7 @@ class RigidContactLaw(ElementLaw[Any]):
 
 def is_rigid(element: Any) -> bool:
     """Whether an element is a rigid contact."""
-    return isinstance(element, (Contact, PairContact)) and isinstance(element.normal, Rigid)
+    return isinstance(element, (Contact, PairContact)) and isinstance(getattr(element, "normal", None), Rigid)
 
 
 def rigid_points(instant: SystemInstant) -> list[RigidPoint]:
