@@ -46,7 +46,7 @@ def differences(of: Any, at: np.ndarray, h: float = 1e-5) -> np.ndarray:
     return np.array(columns).T
 
 
-@pytest.mark.parametrize("nodes", [1, 4])
+@pytest.mark.parametrize("nodes", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_period_of_van_der_pols_oscillator_is_known_to_13_digits(nodes: int) -> None:
     found = periodic_orbit(VAN_DER_POL, section="y", nodes=nodes)
     assert found.period == pytest.approx(PERIOD, abs=2e-12)
@@ -133,6 +133,7 @@ def test_multipliers_of_a_driven_oscillator_are_those_of_differences_and_of_scip
     np.testing.assert_allclose(np.abs(again.multipliers), np.abs(found.multipliers), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_tongues_of_mathieus_equation_begin_where_its_characteristic_values_are() -> None:
     """y'' + (a - 2 q cos 2t) y = 0, period pi: multipliers -1 at b_1 and a_1, and +1 at b_2 and a_2."""
     mathieu = second_order(
