@@ -40,7 +40,7 @@ def test_many_more_random_mechanisms(seed: int, record_property: Callable[[str, 
 
 
 def test_every_kind_of_joint_closes_loops() -> None:
-    drafts = [random_mechanism(seed) for seed in SWEEP]
+    drafts = [random_mechanism(seed) for seed in range(300)]
     robots = [draft.built()[0] for draft in drafts]
     kinds = Counter(loop.kind for robot in robots for loop in robot.loops)
     assert set(kinds) == set(CLOSING) and min(kinds.values()) >= 10, kinds

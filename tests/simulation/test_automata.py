@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import RobotBuilder, System, derive, simulate
+from kinemorph import RobotBuilder, System, derive, simulate, simulate_batch
 from kinemorph.elements import Automaton, Edge, Hold, Phase, Probe, Spring
 from kinemorph.errors import ModelError
 from kinemorph.simulation.march.guards import Guard
@@ -130,6 +130,20 @@ def test_a_reset_by_text_and_by_function_bounces_as_the_closed_form(reset):
     first = math.sqrt(2.0 / 9.81)
     expected = first + 2.0 * first * np.array([0.0, 0.8, 0.8 + 0.64])
     assert np.abs(np.array([event.t for event in found.events]) - expected).max() < 1e-9
+
+
+@pytest.mark.parametrize("e", [0.0, 0.01, 0.5, 0.8])
+@pytest.mark.parametrize("options", [{}, {"method": "rk4", "step": 1e-3}])
+def test_bounces_that_come_ever_faster_end_in_rest_and_not_below_the_ground(e, options):
+    """They fell through the ground where a flight was shorter than the rounding of the guard."""
+    edge = Edge("bounce", "flight", "flight", "q.z - 0.53", reset={"v.z": f"-{e} * v.z"}, impact="none")
+    system = ball(Automaton(Phase("flight"), edge))
+    found = simulate(system, 10.0, q=[1.0], **options)
+    first = math.sqrt(2.0 * 0.47 / 9.81)
+    assert found.outcome.kind == "rest" and found["q.z"].min() > 0.53 - 1e-9
+    assert found.outcome.t == pytest.approx(first * (1.0 + 2.0 * e / (1.0 - e)), abs=1e-4)
+    batch = simulate_batch(system, 10.0, q=[[1.0], [0.9]], **options)
+    assert [outcome.kind for outcome in batch.outcomes] == ["rest", "rest"]
 
 
 def test_the_same_reset_as_a_guard_is_compiled_or_called_and_gives_the_same_run():

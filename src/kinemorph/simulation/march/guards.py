@@ -31,6 +31,7 @@ from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
 
 RESOLUTION = 1e-12  # [s] events of a guard that are closer count as one: the state has not left the guard's zero
+SHORTEST = 1e-5  # [s] edges that follow themselves sooner, and ever faster, count as rest
 MOST_QUICK = 20  # events in a row that follow too soon: so many count as rest, even if they do not come ever faster
 MOST_WATCHES = 4  # watches that one plant caches
 FEW = 20  # calls for which compiling a program does not pay
@@ -75,6 +76,7 @@ class Pace:
 
     shortest: float  # [s]
     times: list[float] = field(default_factory=list)
+    least: int = 1  # so many quick events in a row count as rest
     quick: int = 0  # the number of events in a row that followed each other sooner than `shortest`
 
     @property
@@ -85,16 +87,29 @@ class Pace:
     def at_rest(self, t: float) -> float | None:
         """Records an event at t [s]; returns the time [s] at which the events accumulate, or None if they do not."""
         self.times = [*self.times[-2:], t]
-        if len(self.times) > 1 and self.last < RESOLUTION:
+        if self.least == 1 and len(self.times) > 1 and self.last < RESOLUTION:
             return t
         if len(self.times) < 3:
             return None
         before, last = np.diff(self.times)
         self.quick = self.quick + 1 if last < self.shortest else 0
-        if not self.quick or (last > before and self.quick < MOST_QUICK):
+        if self.quick < self.least or (last > before and self.quick < MOST_QUICK):
             return None
         ratio = last / before if before > 0.0 else 0.0
         return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))
+
+
+class Paced(NamedTuple):
+    """A guard whose events may come ever faster, which counts as rest; see `Pace` and `Guard`."""
+
+    name: str
+    shortest: float  # [s]
+    least: int
+    stays: bool  # whether the run is at rest, too, where the guard stays at zero after its event
+
+    def pace(self, times: Sequence[float] = ()) -> Pace:
+        """The pace of its events, of which those at the `times` [s] have happened."""
+        return Pace(self.shortest, list(times), self.least)
 
 
 class Switched(NamedTuple):
@@ -220,6 +235,24 @@ class Watch:
     def moves(self, switch: int) -> bool:
         """Whether the guard with this index in the plant's guards may change q and v: an edge, a rigid contact."""
         return self.edge(switch) is not None or switch in self.plant.contact_guards
+
+    @cached_property
+    def paced(self) -> dict[int, Paced]:
+        """The guards whose events may come ever faster, by index: those of the user with a reset, and those of edges.
+
+        Two edges of one name may happen at the same instant, so a single quick one does not count.
+        """
+        own = {
+            k: Paced(guard.name, guard.shortest, 1, not guard.stop)
+            for k, guard in enumerate(self.guards)
+            if guard.reset is not None
+        }
+        for k, switch in enumerate(self.switches, start=len(self.guards)):
+            edge = self.edge(switch)
+            if edge is not None:
+                stays = bool(edge.reset) and edge.source == edge.target and not edge.stop
+                own[k] = Paced(edge.name, SHORTEST, 2, stays)
+        return own
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""

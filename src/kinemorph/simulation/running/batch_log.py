@@ -46,7 +46,7 @@ class BatchLog:
         self.format, self.keep = log_format(watch), keep
         self.counts, self.last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
         self._parts: list[tuple[Whole, Array]] = []  # (indices of runs (n,), rows (n, width)) of each call
-        self._resets = {k: guard for k, guard in enumerate(watch.guards) if guard.reset is not None}
+        self._resets = watch.paced
         self._first_switch, self._first_rest = len(watch.guards), len(watch.guards) + len(watch.switches)
         self._times = np.full((count, len(self._resets), 2), -np.inf)  # [s] of the last two resets of each guard
         self._jumped = np.full(count, -np.inf)  # [s] the time of the last jump of any guard
@@ -116,7 +116,7 @@ class BatchLog:
         if run not in self._followed:
             known = [[t for t in two if t > -np.inf] for two in times.tolist()]
             pairs = zip(self._resets.items(), known, strict=True)
-            paces = {index: Pace(guard.shortest, two) for (index, guard), two in pairs}
+            paces = {index: one.pace(two) for (index, one), two in pairs}
             self._followed[run], self._is_followed[run] = Followed(paces, Switches(jumped)), True
         paces, switches = self._followed[run]
         for j, row in enumerate(rows):
@@ -127,7 +127,7 @@ class BatchLog:
                 if end is not None:
                     message = comes_to_rest(name, end, paces[index].last)
                     return Ending(run, Status.REST, j, index, t, before, end, message)
-                if row[2] == 0.0 and not self._resets[index].stop:
+                if row[2] == 0.0 and self._resets[index].stays:
                     return Ending(run, Status.REST, j + 1, index, t, after, t, stays_at_zero(name, t))
             if index in paces or index >= self._first_switch:
                 endless = switches.endless(t, name)

@@ -21,7 +21,7 @@ from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
 from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.march.guards import Guard, Pace
+from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.event_log import LogFormat, cut_at_jumps
 from kinemorph.simulation.results.outcome import Outcome, comes_to_rest, stays_at_zero, stopped_after, stopped_by
@@ -31,7 +31,7 @@ from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
-from kinemorph.simulation.stepping.failures import explained
+from kinemorph.simulation.stepping.failures import breach, explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")
@@ -123,8 +123,8 @@ class Run:
         self.events: list[Event] = []
         self.done: list[list[Samples]] = [[]]  # by segment
         self.next = 0  # the index of the next sample time
-        guards = stepper.watch.guards if stepper.watch else ()
-        self.paces = [Pace(guard.shortest) for guard in guards]
+        paced = stepper.watch.paced if stepper.watch else {}
+        self.paces = {index: one.pace() for index, one in paced.items()}
         self.domains = DomainWatch(stepper.plant)
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
@@ -264,14 +264,12 @@ class Run:
         """
         watch, index, event = self.stepper.watch, int(row[1]), form.event(row)
         assert watch is not None
-        guard = watch.guards[index] if index < len(watch.guards) else None
-        if guard is not None:
-            self.ended = self._rest(index, guard, event.t, event.before)
-            if self.ended is not None:
-                return False
+        self.ended = self._rest(index, event.name, event.t, event.before)
+        if self.ended is not None:
+            return False
         self.events.append(event)
-        if guard is not None and row[2] == 0.0 and not guard.stop:
-            self.ended = self._stays(guard, event.t, event.after)
+        if row[2] == 0.0 and index in watch.paced and watch.paced[index].stays:
+            self.ended = self._stays(event.name, event.t, event.after)
             return True
         endless = self.switches.endless(event.t, event.name)
         self.ended = None if endless is None else Outcome("failed", event.t, endless)
@@ -329,18 +327,21 @@ class Run:
             if index >= len(stepper.watch.guards):
                 if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
-                ended = ended or self._switch(index)
+                ended = ended or self._rest(index, self._name(index), t, state_groups(stepper))
+                ended = ended or self._switch(index) or self._at_zero(index)
                 continue
             guard = stepper.watch.guards[index]
             before = state_groups(self.stepper)
             if guard.reset is not None:
                 self._keep_now()
-                ended = ended or self._rest(index, guard, t, before)
+                ended = ended or self._rest(index, guard.name, t, before)
                 if ended is not None:
                     continue
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
+                broken = breach(stepper)
+                ended = None if broken is None else Outcome("failed", t, broken)
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
             after = state_groups(self.stepper)
@@ -348,7 +349,7 @@ class Run:
             if guard.stop:
                 ended = ended or Outcome("stopped", t, stopped_by(guard.name, t))
             elif guard.reset is not None and stepper.side(index) == 0.0:
-                ended = self._stays(guard, t, after)
+                ended = self._stays(guard.name, t, after)
         stepper.most_jumps -= len(self.events) - count
         if ended is None and len(self.events) >= self.most:
             ended = Outcome("stopped", t, stopped_after(len(self.events), t))
@@ -383,21 +384,34 @@ class Run:
             return Outcome("failed", event.t, reason)
         return Outcome("stopped", event.t, stopped_by(event.name, event.t)) if event.kind == "stop" else None
 
-    def _stays(self, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome:
+    def _stays(self, name: str, t: float, state: Mapping[str, Array]) -> Outcome:
         """The outcome of a run that ends at the time t [s] at rest, because a guard stays at zero after its reset."""
-        self.events.append(Event(t, guard.name, "rest", state, state))
-        return Outcome("rest", t, stays_at_zero(guard.name, t))
+        self.events.append(Event(t, name, "rest", state, state))
+        return Outcome("rest", t, stays_at_zero(name, t))
 
-    def _rest(self, index: int, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome | None:
+    def _at_zero(self, index: int) -> Outcome | None:
+        """The outcome of a run that is at rest because the guard of an edge stays at zero; None if it does not."""
+        watch, t = self.stepper.watch, self.stepper.state.t
+        assert watch is not None
+        at_rest = index in watch.paced and watch.paced[index].stays and self.stepper.side(index) == 0.0
+        return self._stays(self._name(index), t, state_groups(self.stepper)) if at_rest else None
+
+    def _name(self, index: int) -> str:
+        """The name of the events of a guard."""
+        assert self.format is not None
+        return self.format.marks[index].name
+
+    def _rest(self, index: int, name: str, t: float, state: Mapping[str, Array]) -> Outcome | None:
         """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not.
 
-        `state` are the groups of the state before the event at the time t [s].
+        `state` are the groups of the state before the event at the time t [s], and `name` is that of the event.
         """
-        end = self.paces[index].at_rest(t)
-        if end is None:
+        pace = self.paces.get(index)
+        end = None if pace is None else pace.at_rest(t)
+        if pace is None or end is None:
             return None
-        self.events.append(Event(end, guard.name, "rest", state, state))
-        return Outcome("rest", end, comes_to_rest(guard.name, end, self.paces[index].last))
+        self.events.append(Event(end, name, "rest", state, state))
+        return Outcome("rest", end, comes_to_rest(name, end, pace.last))
 
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""

@@ -72,7 +72,7 @@ def log_format(watch: Watch) -> LogFormat:
         else:
             begun = f"'{edge.target}' begins"
             marks.append(Mark(name, "stop" if edge.stop else "edge", True, begun, edge.impact != "none"))
-    rests = [Mark(guard.name, "rest") for guard in watch.guards]
+    rests = [Mark(mark.name, "rest") for mark in marks]
     return LogFormat((*marks, *rests), (plant.nq, plant.nv, plant.nx, len(plant.m)), tuple(plant.constraint_names))
 
 

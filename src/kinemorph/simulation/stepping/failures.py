@@ -85,8 +85,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
     if plant.contact_guards and not np.isfinite(v).all():
         return (
-            f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; by Newton's law there "
-            "may be none where contacts are redundant. Use Rigid(..., in_sequence=True), and they act one by one."
+            f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; for some laws there may "
+            "be none. Use Rigid(..., in_sequence=True), and they act one by one, or law='plastic'."
         )
     jammed = _jammed(stepper)
     if jammed is not None:
