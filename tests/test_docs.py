@@ -38,7 +38,6 @@ PAGES = [
         "controllers",
         "gaits",
         "analysis",
-        "orbits",
         "hybrid",
         "viewing",
         "files",
@@ -49,7 +48,8 @@ PAGES = [
         "notebook",
     )
 ]
-SLOW = [pytest.param(ROOT / "docs" / "amru5.md", marks=pytest.mark.slow)]  # a large system, which is compiled twice
+# a large system, which is compiled twice, and many walks
+SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in ("amru5", "orbits")]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -42,7 +42,10 @@ def warned(model: System, **options: Any) -> list[str]:
     return [str(one.message) for one in caught if one.category is AutomatonWarning]
 
 
-@pytest.mark.parametrize("name", ["rimless_wheel", "simplest_walker", "compass_walker", "kneed_walker", "slip_runner"])
+MORE = ("rimless_wheel", "simplest_walker", "compass_walker", "slip_runner")
+
+
+@pytest.mark.parametrize("name", ["kneed_walker", *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
 def test_walkers_of_the_library_are_sound(name: str) -> None:
     assert warned(getattr(library, name)()) == []
 
