@@ -118,7 +118,8 @@ def test_robots_from_matrices_have_limbs() -> None:
 OPTIONS: list[dict[str, Any]] = [{"controller": "continuous"}, {"motor": "second"}, {"screws": "self-locking"}]
 
 
-@pytest.mark.parametrize("options", [{}, *(pytest.param(one, marks=pytest.mark.slow) for one in OPTIONS)], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, *OPTIONS], ids=str)
 def test_the_contact_step_of_amru5(options: Any) -> None:
     """Motors, a PID and a gait that name all legs, contacts and the account of energy: legs as lanes of one state."""
     model = plant(library.amru5_walk(**options), account=True)
