@@ -235,6 +235,7 @@ def compared(seed: int, edges: int) -> None:
         np.testing.assert_allclose(mine, other, atol=1e-6 * max(1.0, float(np.abs(other).max())), rtol=0.0)
 
 
+@pytest.mark.slow
 def test_derivatives_equal_differences() -> None:
     """Two limbs in series on a planar base: holds, a lock, relabelings, resets, guards of time and state."""
     compared(1, 8)

@@ -55,6 +55,7 @@ def test_close_to_singular_configurations(name: str, by: float) -> None:
                 assert found.shared.rank == expected.rank and apart(found.shared.a, expected.a) < 1e-8
 
 
+@pytest.mark.slow
 @each_case("seed", [*ONE_OF_EACH, *LONG_WAY_ROUND])
 def test_states_a_little_off_the_constraints(seed: int) -> None:
     """Rows that repeat others where loops are closed still do so where they are open by a little."""

@@ -97,6 +97,7 @@ def test_block_pushed_up_an_incline(block, case) -> None:
     assert run.energy.balance == pytest.approx(run.energy.balance[0], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", INCLINE["rolling"], ids=lambda case: case["body"])
 def test_bodies_roll_or_slide_down_an_incline(disc, case) -> None:
     normal = {"nx": math.sin(SLOPE), "nz": math.cos(SLOPE)}
@@ -297,6 +298,7 @@ def test_time_stepping_converges_to_the_events(rocker) -> None:
 # ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_batch_equals_single_runs(rocker) -> None:
     q = np.array([tilted(turn, 1.0, 3.0) for turn in (0.05, 0.1, 0.2)])
     p = np.array([[1.0, 3.0]] * 3)
