@@ -34,7 +34,7 @@ PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code 
 LEAST = 0  # the level for programs that are called a few times: compiled 5 times as fast, runs 1.2 to 2 times as long
 # the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
-MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that is fast only after all passes, above all the vectorizer
+MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that is fast only with all passes, above all the vectorizer
 BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
 # subpackages that do not influence the LLVM IR of a program other than through its key
 NO_SAY = frozenset(
