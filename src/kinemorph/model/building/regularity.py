@@ -153,7 +153,7 @@ def _extreme(joint: Joint, inertia: float) -> tuple[str, str]:
 
 
 def _in_a_loop(cycles: Sequence[set[str]], joint: Joint, below: Blocks) -> str:
-    """A further remedy for a joint that is part of a loop; otherwise an empty text. `cycles` are the bodies of loops."""
+    """A further remedy for a joint of one of the loops whose bodies are `cycles`; otherwise an empty text."""
     if not any({joint.parent, joint.child} <= cycle for cycle in cycles):
         return ""
     if below[0][0] == 0.0:
