@@ -18,7 +18,7 @@ Law = Callable[..., Any]
 
 
 def _stacked(law: Law) -> Law:
-    """The law of `Dynamics.stacked_matrices` for a robot with driven joints.
+    """The law of `Dynamics.block_matrices` for a robot with driven joints.
 
     All matrices are those of all joints; only the columns of S are changed to those of the velocities in the state.
     """
@@ -50,7 +50,7 @@ FORMS: dict[str, tuple[int, driven.Result]] = {
     "multiplier_wrenches": (1, "same"),
 }
 OWN_FORMS: dict[str, Callable[[Law], Law]] = {
-    "stacked_matrices": _stacked,
+    "block_matrices": _stacked,
     "configuration_rate": lambda law: _of_state_links,
     "constraint_bias": lambda law: lambda tree, q, v: driven_constraints.constraint_rows(tree, q, v).wanted,
 }

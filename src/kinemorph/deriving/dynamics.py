@@ -76,8 +76,9 @@ def derive(
     The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
-                    "dalembert" (from the positions of the bodies, by dual numbers; a check) or "closed_form" (the
-                    stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
+                    "dalembert" (from the positions of the bodies, by dual numbers; a check), "closed_form" (the
+                    stacked matrices of the MODUROB paper) or "incidence" (the kinematic graph in world axes, after
+                    Escalera et al.); the last two are checks with `block_matrices` to read
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
@@ -186,15 +187,14 @@ class Dynamics(Fixed, ShownEquations):
         return self._maker.function("energy", ("q", "v"), both, written=True)
 
     @cached_property
-    def stacked_matrices(self) -> CompiledFunction:
-        """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
+    def block_matrices(self) -> CompiledFunction:
+        """The matrices of the equations of motion at (q, v), a block of six rows [linear; angular] for each of n links.
 
-        Each of the n links, in the order of `link_names`, has a block of six rows, [linear; angular]. A block is in the
-        frame of its link: the joint frame on the child, rotated so that z is the joint axis; this is not the frame of
-        the body. A block (i, j) of T transforms twists from the frame of link j to that of link i, a block of T_H0 from
-        the world frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
+        Of formulation "incidence" they are B (6n, 6 arcs), C (6n, 6n), S (6n, nv), Ad, M, M_rate and ad (6n, 6n each)
+        in world axes; of all others S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n each) of the
+        closed form. Links are in the order of `link_names`; see `deriving.body_functions.block_matrices`.
         """
-        return body_functions.stacked_matrices(self._maker)
+        return body_functions.block_matrices(self._maker)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:

@@ -100,6 +100,16 @@ def _seen_from_world(tree: Tree, poses: Sequence[Pose], v: Sequence[Scalar]) -> 
     return Graph(incidence(tree), C, S, moved, M, M_rate, rates, t_K, t_B)
 
 
+def _near_roots(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
+    """The poses of the links in world axes about the place where their root link is now.
+
+    Forces do not depend on the point that is chosen. About the world's origin, the inertia of a robot far away grows
+    with the square of the distance, and the differences that matter are lost by rounding.
+    """
+    poses = link_poses(tree, q)
+    return [Pose(pose.R, sub(pose.p, poses[line[0]].p)) for pose, line in zip(poses, lines(tree), strict=True)]
+
+
 def incidence(tree: Tree) -> Pairs:
     """B, the incidence matrix without the world's row: an arc for each link's joint, then one for each loop."""
     one, arcs = identity(6), [(i, link.parent) for i, link in enumerate(tree.links)]
@@ -141,7 +151,7 @@ def inverse_dynamics(
 
     `wrenches` are outside wrenches: link index -> wrench on the link, in its frame and about its origin.
     """
-    poses = link_poses(tree, q)
+    poses = _near_roots(tree, q)
     K = _seen_from_world(tree, poses, v)
     outside = {i: _wrench(move_wrench(poses[i], (*f, *m))) for i, (f, m) in (wrenches or {}).items()}
     balance = without(net_wrenches(tree, K, a), outside)  # w_B - M t_g - w_E
@@ -166,7 +176,7 @@ def net_wrenches(tree: Tree, K: Graph, a: Sequence[Scalar]) -> list[Vec]:
 
 def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix S^T Ad^T C^T M C Ad S, shape (nv, nv), with the armatures added to its diagonal."""
-    K = graph(tree, q)
+    K = _seen_from_world(tree, _near_roots(tree, q), [0.0] * tree.nv)
     seen = [matmul(*both) for both in zip(K.Ad, K.S, strict=True)]
     J = {(i, j): seen[j] for i, j in K.C}  # C Ad S
     return with_armature_masses(tree, squared(tree, J, from_left(K.M, J), symmetric=True))
