@@ -71,7 +71,10 @@ class ImpactContest(Contest):
 
 
 def _on_ground(twin: PinocchioTwin, frame: str) -> PointPair:
-    """The origin of a frame, which is stopped in the world; where it is then does not matter for an impact."""
+    """The origin of a frame, which is stopped in the world; where it is then does not matter for an impact.
+
+    `impulseDynamics` reads the velocity of the first of two bodies only, so that this has to be the robot's.
+    """
     found = twin.robot.frame(frame)
     index, pose = twin.at[found.body]
-    return PointPair(0, np.eye(4), index, pose @ matrix(found.placement))
+    return PointPair(index, pose @ matrix(found.placement), 0, np.eye(4))

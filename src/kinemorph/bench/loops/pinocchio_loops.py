@@ -25,13 +25,12 @@ from kinemorph.model.robot import Robot
 APART = 0.5  # [m], half the distance between the two points on the axis of a hinge
 
 # from fast to accurate; the first iteration of `lcaba`, which it always makes, counts
-DENSE = (
-    *(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11)),
-    *(Prox(mu, n) for n in (2, 3, 5, 20) for mu in (1e-12, 1e-10, 1e-8, 1e-6)),
-)
 SETTINGS: dict[str, tuple[Prox, ...]] = {
-    "constrained": DENSE,
-    "impulse": DENSE,
+    "constrained": (
+        *(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11)),
+        *(Prox(mu, n) for n in (2, 3, 5, 20) for mu in (1e-12, 1e-10, 1e-8, 1e-6)),
+    ),
+    "impulse": tuple(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11, 1e-10, 1e-9)),  # it does not iterate
     "lcaba": tuple(Prox(mu, n) for n in (1, 2, 3, 4, 6, 10, 30) for mu in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)),
 }
 
