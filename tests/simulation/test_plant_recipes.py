@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import subprocess
 import sys
 import weakref
@@ -205,6 +206,23 @@ def test_recalled_functions_do_not_keep_a_plant_alive(graphs: list[Graph]) -> No
         del run
         gc.collect()
         assert seen() is None
+
+
+def test_a_system_keeps_its_plants_as_long_as_it_lives() -> None:
+    """Runs of one system make its plant once for each choice of options, pickles leave it out, and it is freed."""
+    system = System(library.double_pendulum(), (), Settings(q=(0.3, 0.1)))
+
+    def made(model: System = system, **options: Any) -> Any:
+        return simulate(model, 0.02, **options).segments[0].plant
+
+    assert made() is made() and made(locked="q2") is made(locked="q2")
+    assert made() is not made(locked="q2") and made(p={}) is made()
+    assert made(forces=lambda t: [t, 0.0]) is not made(forces=lambda t: [t, 0.0])
+    assert len(pickle.dumps(system)) == len(pickle.dumps(replace(system)))
+    seen = weakref.ref(made())
+    del system, made
+    gc.collect()
+    assert seen() is None
 
 
 def test_outputs_of_the_user_stay_with_their_plant() -> None:

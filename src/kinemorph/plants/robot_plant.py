@@ -168,20 +168,30 @@ def plant(
 
 
 _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use
+KEPT = "plants of runs"  # where a model keeps its plants; a model is frozen, and pickles leave this out
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """The plant of a robot, as `plant` makes it; an equal one with its compiled programs, if there is one in use
-    already.
+    """The plant of a robot, as `plant` makes it; the one of an earlier call with this model and these options, or an
+    equal one that is in use, with its compiled programs.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.
     """
+    if isinstance(model, Plant | Dynamics):
+        return plant(model, **options)
+    asked = written(tuple(options.items()))
+    kept: dict[str, Plant] = vars(model).setdefault(KEPT, {})
+    if asked in kept:
+        return kept[asked]
     made = plant(model, **options)
-    if isinstance(model, Plant | Dynamics) or made.recipe is None:
+    if made.recipe is None:
         return made
     key = written((made.recipe, tuple(made.start.items())))
-    return made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
+    found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
+    if asked is not None:
+        kept[asked] = found
+    return found
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -416,12 +417,12 @@ class Run:
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""
         plant = self.stepper.plant
-        edges = np.cumsum([plant.nq, plant.nv, plant.nx])
+        q_end, v_end, x_end = accumulate((plant.nq, plant.nv, plant.nx))
         found = []
         for parts in self.done:
             t, rows, u = (np.concatenate(column) for column in zip(*parts, strict=True))
-            q, v, x, m = np.split(rows, edges, axis=1)
-            found.append(Segment(plant, t, q, v, x, m, u, self.stepper.p))
+            q, v, x = rows[:, :q_end], rows[:, q_end:v_end], rows[:, v_end:x_end]
+            found.append(Segment(plant, t, q, v, x, rows[:, x_end:], u, self.stepper.p))
         return tuple(found)
 
 
