@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
+SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # states that a run adds to count energy
 # what messages call one number of each group of a plant
 WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 
@@ -439,6 +440,7 @@ class Plant(Fixed, Shown):
     def initial(self, group: str, given: Any = None) -> Array:
         """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
+        States x may be given without the accounts of energy, which then begin at 0.
         Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
         """
         columns: tuple[Column, ...] = getattr(self, group)
@@ -455,6 +457,8 @@ class Plant(Fixed, Shown):
                 raise ShapeError(
                     f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
                 ) from None
+            counted = [0.0 for column in columns if group == "x" and column.name in ACCOUNT]  # they come last
+            values = np.append(values, counted) if values.shape == (len(columns) - len(counted),) else values
         if values.shape != (len(columns),):
             listed = ", ".join(column.name for column in columns) or "none"
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")

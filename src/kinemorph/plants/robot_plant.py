@@ -32,21 +32,19 @@ from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant
+from kinemorph.plants.programs import ACCOUNT, Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 
-SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
-
 
 def summed_states(plant: Plant) -> tuple[str, ...]:
     """The names of states x that the motion does not depend on: accounts of energy, integrals that no element reads."""
     read = {name for element in plant.elements for text in law_of(element).reads(element) for name in text.split("|")}
     sums = {element.name for element in plant.elements if law_of(element).sums} - read
-    return tuple(column.name for column in plant.x if column.name in {SUPPLIED, DISSIPATED, *sums})
+    return tuple(column.name for column in plant.x if column.name in {*ACCOUNT, *sums})
 
 
 def plant(
@@ -114,7 +112,7 @@ def plant(
         )
     chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if loaded.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
-    x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
+    x += tuple(Column(name, "J") for name in ACCOUNT) if account else ()
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
     settings = model.settings if isinstance(model, System) else None
     begun = [slot.start for slot in cast.states]

@@ -11,11 +11,12 @@ from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.loop_methods import leaves_errors
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.layout import LOG_LENGTH, Guards, Status, log_width
 
-BREACH = 1e-6  # relative to the size of a loop, or per second: a state that breaks constraints by more is refused
+BREACH = 1e-6  # relative to the size of a loop, or per second: a jump that breaks constraints by more is refused
 SMALL, NEAR = 1e-12, 1e-8  # values of guards that count as zero; values at an event whose time is known up to rounding
 
 
@@ -56,8 +57,9 @@ class Jumps:
         with loop.if_(python):
             loop.let(self.status, lambda: float(Status.EVENT))
         with loop.otherwise():
+            before = self._errors_before()
             self._jump()
-            self._check()
+            self._check(before)
             self._find_sides()
             self._log()
 
@@ -113,33 +115,52 @@ class Jumps:
                 loop.let(at["s"][i], lambda: 0.0)
         loop.copy(at["s"].part(nv, nv + nx), self.new.part(nq, nv + nx))
 
-    def _check(self) -> None:
-        """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        loop, plant = self.loop, self.plant
-        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
-            return
-        with loop.if_(self.moved):
-            self._check_constraints()
+    @property
+    def _checks(self) -> bool:
+        """Whether there are constraints that a jump may break."""
+        some = any(jump is not None and jump.moves for jump in self.guards.jumps)
+        return some and self.plant.constraints is not None
 
-    def _check_constraints(self) -> None:
+    def _errors_before(self) -> View | None:
+        """Writes code for the largest error of the constraints before the jump; None where they are kept exactly."""
+        return self._errors("jump_before") if self._checks and leaves_errors(self.plant.loops) else None
+
+    def _check(self, before: View | None) -> None:
+        """Writes code that brings the new state onto the constraints, or stops the march where the jump breaks them.
+
+        A jump breaks them if their largest error afterward is greater than `before`, that of the state it started from.
+        """
+        if self._checks:
+            with self.loop.if_(self.moved):
+                self._check_constraints(before)
+
+    def _errors(self, name: str) -> View:
+        """Writes code for the largest error and rate of the constraints now, relative to the sizes of their rows."""
         loop, at, plant, site = self.loop, self.at, self.plant, self.site
         assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
-        phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
-        J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
-        worst = loop.buffer("jump_worst")
+        phi, rate = loop.scratch("jump_phi", (nh,)), loop.scratch("jump_rate", (nc,))
+        J, sizes = loop.scratch("jump_rows", (nc, nv)), loop.scratch("jump_sizes", (nc,))
+        worst = loop.buffer(name)
         loop.call(plant.constraints, [phi, rate, J, sizes], site.inputs(m=at["m_next"]))
         loop.let(worst, lambda: 0.0)
         for errors, count in ((phi, nh), (rate, nc)):
             if count:
                 with loop.repeat(count) as i:
                     loop.let(worst, lambda w, e, size: w.maximum(abs(e) / size), worst, errors[i], sizes[i])
+        return worst
+
+    def _check_constraints(self, before: View | None) -> None:
+        loop, at = self.loop, self.at
+        worst = self._errors("jump_worst")
+        if before is not None:
+            loop.let(worst, lambda worst, before: worst - before, worst, before)
         loop.let(
             self.status,
             lambda status, worst: (worst > BREACH).where(float(Status.BREACH), status),
             *(self.status, worst),
         )
-        if plant.holding is not None:
+        if self.plant.holding is not None:
             kept = loop.buffer("jump_kept")
             loop.let(kept, lambda worst: worst <= BREACH, worst)
             with loop.if_(kept):

@@ -32,7 +32,7 @@ from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
-from kinemorph.simulation.stepping.failures import breach, explained
+from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")
@@ -338,10 +338,11 @@ class Run:
                 ended = ended or self._rest(index, guard.name, t, before)
                 if ended is not None:
                     continue
+                allowed = allowed_errors(stepper)
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
-                broken = breach(stepper)
+                broken = breach(stepper, allowed)
                 ended = None if broken is None else Outcome("failed", t, broken)
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
