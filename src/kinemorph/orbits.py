@@ -25,6 +25,9 @@ HOMES: dict[str, str] = {
     # many motions
     "bifurcation_diagram": "kinemorph.analysis.orbits.bifurcation_diagram",
     "basin": "kinemorph.analysis.orbits.basin",
+    # gaits
+    "optimize_gait": "kinemorph.analysis.gaits.optimize_gait",
+    "Gait": "kinemorph.analysis.gaits.gait",
     # pictures
     "plot_orbit": "kinemorph.display.charts.orbit_plots",
     "plot_branch": "kinemorph.display.charts.orbit_plots",
@@ -35,6 +38,8 @@ HOMES: dict[str, str] = {
 __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.analysis.gaits.gait import Gait as Gait
+    from kinemorph.analysis.gaits.optimize_gait import optimize_gait as optimize_gait
     from kinemorph.analysis.orbits.basin import basin as basin
     from kinemorph.analysis.orbits.bifurcation_diagram import bifurcation_diagram as bifurcation_diagram
     from kinemorph.analysis.orbits.continuation import Branch as Branch

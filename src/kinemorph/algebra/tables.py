@@ -9,6 +9,7 @@ The result is a `Table` of the block vocabulary: one op in the graph, whatever i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -51,6 +52,28 @@ def through(x: Sequence[float], y: Sequence[float], *, kind: Kind = "linear", ou
         rows[0, 0], rows[-1, 0] = values[0], values[-1]
         breaks, origins = list(knots), [knots[0], *origins, knots[-1]]
     return Table(tuple(map(float, breaks)), tuple(map(float, origins)), tuple(tuple(map(float, row)) for row in rows))
+
+
+@lru_cache(maxsize=64)
+def spline_basis(count: int, degree: int) -> tuple[Table, ...]:
+    """`count` B-splines of the given degree over [0, 1], with uniform knots; their sum is 1 everywhere.
+
+    The first one is 1 at 0 and the last one is 1 at 1. With count = degree + 1 they are Bernstein's polynomials, those
+    of a Bezier curve. Outside of [0, 1] the first and the last piece continue.
+    """
+    from scipy.interpolate import BSpline, PPoly
+
+    inner = np.linspace(0.0, 1.0, count - degree + 1)
+    knots = np.concatenate([np.zeros(degree), inner, np.ones(degree)])
+    found = []
+    for k in range(count):
+        rows = PPoly.from_spline(BSpline(knots, np.eye(count)[k], degree)).c[::-1].T[degree : degree + len(inner) - 1]
+        found.append(Table(_floats(inner[1:-1]), _floats(inner[:-1]), tuple(map(_floats, rows))))
+    return tuple(found)
+
+
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(map(float, values))
 
 
 def _linear(x: Any, y: Any) -> Any:

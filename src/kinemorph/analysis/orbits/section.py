@@ -199,8 +199,7 @@ class Section:
     @property
     def start(self) -> Array:
         """The coordinates (n,) of `home`."""
-        found: Array = (self._offset + self.home.s)[self.independent]
-        return found
+        return self.coordinates(self.home.s)
 
     @cached_property
     def _offset(self) -> Array:
@@ -249,17 +248,28 @@ class Section:
     def _placing(self) -> CompiledFunction:
         return built(self.plant.place)
 
+    def slopes(self, s: Array, p: Array) -> tuple[Array, Array]:
+        """The derivatives of states s (B, ns) about `home` on the section by z, (B, ns, n), and by p, (B, ns, np)."""
+        by_z = np.zeros((len(s), self.plant.ns, len(self.independent)))
+        by_p = np.zeros((len(s), self.plant.ns, len(self.home.p)))
+        by_z[:, self.independent] = np.eye(len(self.independent))
+        if self.count:
+            _, C, C_p = self._at_many(s, p)
+            back = np.linalg.pinv(C[:, :, self.dependent], rcond=FLAT)
+            by_z[:, self.dependent] = -back @ C[:, :, self.independent]
+            by_p[:, self.dependent] = -back @ C_p
+        return by_z, by_p
+
+    def coordinates(self, s: Array) -> Array:
+        """The coordinates z (..., n) of states s (..., ns) about `home`."""
+        found: Array = (self._offset + s)[..., self.independent]
+        return found
+
     def at(self, z: Array, p: Array) -> Start:
         """The state at coordinates z (n,) with its slopes."""
         (s,), (off,) = self.states(np.atleast_2d(z), np.atleast_2d(p))
         (q,), (v,), (x,) = self.placed(s[None])
-        by_z, by_p = np.zeros((self.plant.ns, len(self.independent))), np.zeros((self.plant.ns, len(self.home.p)))
-        by_z[self.independent] = np.eye(len(self.independent))
-        if self.count:
-            _, (C,), (C_p,) = self._at_many(s[None], np.atleast_2d(p))
-            back = np.linalg.pinv(C[:, self.dependent], rcond=FLAT)
-            by_z[self.dependent] = -back @ C[:, self.independent]
-            by_p[self.dependent] = -back @ C_p
+        (by_z,), (by_p,) = self.slopes(s[None], np.atleast_2d(p))
         if not self.line.all():  # displacements about `home` become displacements about q
             turned = self._moved(self.home.q, s, q)
             by_z, by_p = turned @ by_z, turned @ by_p

@@ -25,6 +25,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "control.functions": ("Continuous", "PythonController", "Sampled"),
     "gaits.gaits": ("CoupledMaps", "PhaseOscillators", "Rhythmic", "Serpenoid"),
     "gaits.pantograph_gait": ("PantographGait",),
+    "gaits.torque_splines": ("TorqueSpline",),
     "constraints.guides": ("DistanceConstraint", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface"),
     "forces.joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "forces.legs": ("SpringLeg",),

@@ -1,0 +1,58 @@
+"""Texts with names of coordinates, velocities, states, parameters and signals, as laws of a plant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kinemorph.errors import ModelError, Problem
+from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
+from kinemorph.model.parameter import Parameter, Value, evaluate
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.user_laws import GROUPS, Law, of_groups
+from kinemorph.words import did_you_mean, listed
+
+PLACEHOLDER = "value of "  # the prefix of the names of placeholders
+
+
+def named_law(plant: Plant, text: str | Law) -> Law:
+    """The law of a text such as "0.6 * stance.z.force - foot.x"; a function is a law already.
+
+    Names are "t", coordinates "q.hip", velocities "v.hip", states, parameters that the plant keeps, parameters of its
+    robot, and signals of its elements.
+    """
+    if callable(text):
+        return text
+    readers = _readers(plant)
+    fixed: dict[str, Value] = {one.name: one for one in (plant.robot.parameters if plant.robot else ())}
+    try:
+        used = names_in(text)
+        unknown = [name for name in used if name not in readers and name not in fixed and name != "pi"]
+        if unknown:
+            known = [*readers, *fixed]
+            raise ModelError(
+                f"condition '{text}' names '{unknown[0]}', but '{plant.name}' has no such coordinate, velocity, state, "
+                f"parameter or signal.{did_you_mean(unknown[0], known)} Known: {listed(known, 24)}."
+            )
+        read = [name for name in used if name in readers]
+        formula = parse_expression(text, {**fixed, **{name: Parameter(PLACEHOLDER + name, 0.0) for name in read}})
+    except ExpressionError as error:
+        problem = Problem.of(error.args[0])
+        raise ModelError(f"condition '{text}': {problem.what}. {problem.remedy}") from None
+
+    def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+        return evaluate(formula, {PLACEHOLDER + name: readers[name](t, q, v, x, m, u, p) for name in read})
+
+    return law
+
+
+def _readers(plant: Plant) -> dict[str, Callable[..., Any]]:
+    """By name, functions of (t, q, v, x, m, u, p) that return one number."""
+    found: dict[str, Callable[..., Any]] = {"t": lambda t, *_: t}
+    groups = {"q": (1, "q."), "v": (2, "v."), "x": (3, ""), "p": (6, "")}
+    for group, (place, prefix) in groups.items():
+        for k, column in enumerate(getattr(plant, group)):
+            found[prefix + column.name] = lambda *at, place=place, k=k: at[place][k]
+    for name, law in plant.outputs.items():
+        found.setdefault(name, lambda *at, law=law, name=name: of_groups(law, dict(zip(GROUPS, at, strict=True)), name))
+    return found
