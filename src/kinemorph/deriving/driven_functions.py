@@ -31,6 +31,18 @@ def _stacked(law: Law) -> Law:
     return seen
 
 
+def _regressor(law: Law) -> Law:
+    """The law of `Dynamics.regressor` for a robot with driven joints: each column has the forces of all joints."""
+
+    def seen(tree: Tree, q: Any, v: Any, a: Any) -> list[list[Any]]:
+        every = tree.all_joints(q, v)
+        rows = law(tree, every.q, every.v, every.accelerations(a))
+        columns = [every.forces(column) for column in zip(*rows, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    return seen
+
+
 def _of_state_links(tree: Tree, q: Any, v: Any) -> Any:
     return configuration_rate(tree.of_state, q, v)
 
@@ -51,6 +63,7 @@ FORMS: dict[str, tuple[int, driven.Result]] = {
 }
 OWN_FORMS: dict[str, Callable[[Law], Law]] = {
     "block_matrices": _stacked,
+    "regressor": _regressor,
     "configuration_rate": lambda law: _of_state_links,
     "constraint_bias": lambda law: lambda tree, q, v: driven_constraints.constraint_rows(tree, q, v).wanted,
 }
