@@ -134,7 +134,7 @@ class _Problem:
             first = self.b.T[3 * i + 1 : 3 * i + 3]
             aim = [np.where(started, x, y) for x, y in zip(aims, first, strict=True)]
             directions.append(fan_directions(ARRAYS, aim, turns))
-        sides = np.array(directions).transpose(2, 0, 1).reshape(self.states, self.n, SIDES, 2)
+        sides: Array = np.array(directions).transpose(2, 0, 1).reshape(self.states, self.n, SIDES, 2)
         return _in_pyramid(self.n, self.W, self.b, self.mu, self.floor, sides)
 
     def swept(self, p: Array) -> Array:

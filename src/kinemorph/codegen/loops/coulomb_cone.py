@@ -1,4 +1,4 @@
-"""Contacts in Coulomb's cone as a loop program: pyramids, sweeps and Newton's method, as in `vocabulary.coulomb_cone`."""
+"""Contacts in Coulomb's cone as a loop program: pyramids, sweeps and Newton's method, see `vocabulary.coulomb_cone`."""
 
 from __future__ import annotations
 
