@@ -1,4 +1,4 @@
-"""Monopods on closed chains, as in the paper of Kamidi, Williams and Ben-Tzvi: one runs forward, one hops.
+"""Monopods on closed chains, as in the paper of Kamidi, Williams and Ben-Tzvi: one runs, one hops in place.
 
 The sizes of BOLT and of Raptor's leg were not published, so that these are stand-ins: Klann's leg has the two loops of
 BOLT, Jansen's leg the three loops of Raptor. The pictures correspond to figures 5 to 8 of the paper.
@@ -64,11 +64,11 @@ def traces(run, errors, heading):
 # the angles of the crank [rad] in flight and in stance, gains and masses were tuned for steady gaits
 tuned = {
     "bolt_like": {"attack": np.radians(225), "push": np.radians(190), "mass": 3.0, "stiffness": 60.0, "damping": 0.5},
-    "raptor_like": {"attack": np.radians(225), "push": np.radians(262), "mass": 1.5, "stiffness": 30.0, "damping": 0.3},
+    "raptor_like": {"attack": np.radians(248), "push": np.radians(288), "mass": 1.5, "stiffness": 30.0, "damping": 0.3},
 }
 labels = {
     "bolt_like": ("a monopod on Klann's leg runs, a stand-in for BOLT", ("rocker", "rod"), 5),
-    "raptor_like": ("a monopod on Jansen's leg hops, a stand-in for Raptor", ("upper", "upper_rod"), 7),
+    "raptor_like": ("a monopod on Jansen's leg hops in place, a stand-in for Raptor", ("upper", "upper_rod"), 7),
 }
 for name, values in tuned.items():
     model = getattr(library, name)(**values)
