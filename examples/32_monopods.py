@@ -20,10 +20,11 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
 
 def gait_strip(model, run, driving, heading):
-    """Seven instants of a cycle side by side: the crank is black, the driving loop red, the other links are gray."""
+    """Instants of a cycle side by side, one in stance: the crank is black, the driving loop red, other links are gray."""
     figure = blank(11.0, 2.7)
     axes = figure.add_axes((0.02, 0.16, 0.96, 0.72))
-    for number, k in enumerate(np.linspace(0, len(run.t) - 1, 7).astype(int)):
+    stance = int(np.median(np.flatnonzero(run["phase"])))
+    for number, k in enumerate(sorted({*np.linspace(0, len(run.t) - 1, 7).astype(int), stance})):
         middle = 0.65 * number  # [m]: the instants are moved apart
         for body, pose in zip(model.robot.bodies, run.body_poses()[k], strict=True):
             color = "black" if body.name == "crank" else "crimson" if body.name in driving else "gray"

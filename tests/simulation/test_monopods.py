@@ -100,11 +100,11 @@ def test_ten_cycles_of_monopods_are_one_orbit_by_several_methods_for_loops(name:
     assert abs(gait.multipliers[0]) == pytest.approx(abs(other.multipliers[0]), abs=1e-6)
 
     # slopes by differences of motions without slopes; one multiplier is not 0, since stance has one freedom
-    z, h = gait.z, 1e-3 * np.maximum(1.0, np.abs(gait.z))
-    ends = gait.map.many(np.concatenate([z + np.diag(h), z - np.diag(h)]), gait.p, 1).z[:, 0]
+    z, h = other.z, 1e-3 * np.maximum(1.0, np.abs(other.z))
+    ends = other.map.many(np.concatenate([z + np.diag(h), z - np.diag(h)]), other.p, 1).z[:, 0]
     monodromy = ((ends[: len(z)] - ends[len(z) :]) / (2.0 * h[:, None])).T
-    np.testing.assert_allclose(monodromy, gait.monodromy, atol=1e-5)
-    assert np.trace(monodromy) == pytest.approx(gait.multipliers[0].real, abs=1e-6)
+    np.testing.assert_allclose(monodromy, other.monodromy, atol=1e-5)
+    assert np.trace(monodromy) == pytest.approx(other.multipliers[0].real, abs=1e-6)
 
     for loops in ("perturbation", "projection", "baumgarte"):
         run = simulate(model, 12.0 * gait.period, most_events=20, loops=loops, rtol=1e-9, atol=1e-11, **gait.state)
