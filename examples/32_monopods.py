@@ -1,4 +1,4 @@
-"""Monopods on closed chains, as in the paper of Kamidi, Williams and Ben-Tzvi: one runs forward, one hops.
+"""Monopods on closed chains, as in the paper of Kamidi, Williams and Ben-Tzvi: one runs, one hops in place.
 
 The sizes of BOLT and of Raptor's leg were not published, so that these are stand-ins: Klann's leg has the two loops of
 BOLT, Jansen's leg the three loops of Raptor. The pictures correspond to figures 5 to 8 of the paper.
@@ -20,10 +20,11 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
 
 def gait_strip(model, run, driving, heading):
-    """Seven instants of a cycle side by side: the crank is black, the driving loop red, the other links are gray."""
+    """Instants of a cycle side by side, one in stance: the crank is black, the driving loop red, other links are gray."""
     figure = blank(11.0, 2.7)
     axes = figure.add_axes((0.02, 0.16, 0.96, 0.72))
-    for number, k in enumerate(np.linspace(0, len(run.t) - 1, 7).astype(int)):
+    stance = int(np.median(np.flatnonzero(run["phase"])))
+    for number, k in enumerate(sorted({*np.linspace(0, len(run.t) - 1, 7).astype(int), stance})):
         middle = 0.65 * number  # [m]: the instants are moved apart
         for body, pose in zip(model.robot.bodies, run.body_poses()[k], strict=True):
             color = "black" if body.name == "crank" else "crimson" if body.name in driving else "gray"
@@ -64,11 +65,11 @@ def traces(run, errors, heading):
 # the angles of the crank [rad] in flight and in stance, gains and masses were tuned for steady gaits
 tuned = {
     "bolt_like": {"attack": np.radians(225), "push": np.radians(190), "mass": 3.0, "stiffness": 60.0, "damping": 0.5},
-    "raptor_like": {"attack": np.radians(225), "push": np.radians(262), "mass": 1.5, "stiffness": 30.0, "damping": 0.3},
+    "raptor_like": {"attack": np.radians(248), "push": np.radians(288), "mass": 1.5, "stiffness": 30.0, "damping": 0.3},
 }
 labels = {
     "bolt_like": ("a monopod on Klann's leg runs, a stand-in for BOLT", ("rocker", "rod"), 5),
-    "raptor_like": ("a monopod on Jansen's leg hops, a stand-in for Raptor", ("upper", "upper_rod"), 7),
+    "raptor_like": ("a monopod on Jansen's leg hops in place, a stand-in for Raptor", ("upper", "upper_rod"), 7),
 }
 for name, values in tuned.items():
     model = getattr(library, name)(**values)
