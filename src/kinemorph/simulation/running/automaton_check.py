@@ -62,7 +62,7 @@ def _unreachable(automaton: Automaton) -> Iterator[str]:
         new = {edge.target for edge in automaton.edges if edge.source == here and not edge.stop} - reached
         reached |= new
         waiting += new
-    ends = {edge.target for edge in automaton.edges if edge.source in reached}
+    ends = {name for edge in automaton.edges if edge.source in reached for name in (edge.target, edge.during)}
     lost = [phase.name for phase in automaton.phases if phase.name not in reached | ends]
     for name in lost:
         yield (

@@ -80,10 +80,12 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return _lost(stepper)
     if status is Status.BREACH:
         return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
-    if plant.contact_guards and not np.isfinite(v).all():
+    laws = [edge for edge in (plant.automaton.edges if plant.automaton else ()) if edge.law is not None]
+    if (plant.contact_guards or laws) and not np.isfinite(v).all():
+        law = "Rigid(..., in_sequence=True)" if plant.contact_guards else "a law with in_sequence=True"
         return (
             f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; for some laws there may "
-            "be none. Use Rigid(..., in_sequence=True), and they act one by one, or law='plastic'."
+            f"be none. Use {law}, and they act one by one, or a plastic law."
         )
     jammed = _jammed(stepper)
     if jammed is not None:
@@ -212,7 +214,8 @@ def breach(stepper: PlantStepper, allowed: float = BREACH) -> str | None:
             f"At t = {t:.9g} s an event led to velocities that break constraints, "
             f"{row_gaps(plant, moving, sizes, '/s')}; "
             "expected velocities that satisfy them. Correct the reset, or describe the event by an Edge with "
-            "impact='plastic', which finds such velocities."
+            "impact='plastic', which finds such velocities; points that bounce or slide after an impact with a law are "
+            "held in the phase `during` of the edge only, and not in its target."
         )
     return None
 
