@@ -471,9 +471,8 @@ class Plant(Fixed, Shown):
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
         for column, value in zip(columns, values, strict=True):
             if not np.isfinite(value):
-                raise ShapeError(
-                    f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
-                )
+                said = f"{group} '{column.name}' is {value}; expected a finite number"
+                raise ShapeError(f"{said}. Check how it was computed.")
         return self._finished(values) if group == "q" else values
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:
@@ -495,8 +494,6 @@ class Plant(Fixed, Shown):
         """The index of a name in a group; raises ShapeError where the group does not have it."""
         names = [column.name for column in getattr(self, group)]
         if name not in names:
-            hint = did_you_mean(name, names) or " Correct the name."
-            raise ShapeError(
-                f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}.{hint}"
-            )
+            said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
+            raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)
