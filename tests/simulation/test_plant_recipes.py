@@ -20,7 +20,7 @@ from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.deriving import making
 from kinemorph.elements import Effort, ElementLaw, register
-from kinemorph.model.elements import PD, AppliedWrench, Contact, HuntCrossley, Regularized, Spring
+from kinemorph.model.elements import PD, AppliedWrench, Contact, Coulomb, HuntCrossley, Regularized, Rigid, Spring
 from kinemorph.model.modules import Assembly, Docking, Module, scout
 from kinemorph.model.system import Settings, System
 from kinemorph.plants import robot_plant
@@ -35,6 +35,14 @@ def ball(stiffness: float = 1e4) -> System:
     builder = RobotBuilder("ball").body("ball", mass=1.0, inertia=(0.4, 0.4, 0.4))
     contact = Contact("floor", "ball", HuntCrossley(stiffness, 0.5), Regularized(0.5), radius=0.1)
     return System(builder.joint("float", "free", "world", "ball").build(), (contact,))
+
+
+def block(mu: float, restitution: float) -> System:
+    """A block that flies over rigid ground in the x-z plane, and does not turn."""
+    builder = RobotBuilder("block").body("carriage", mass=0.1).body("block", mass=1.0)
+    builder.joint("x", "prismatic", "world", "carriage", axis=(1, 0, 0))
+    builder.joint("z", "prismatic", "carriage", "block", axis=(0, 0, 1))
+    return System(builder.build(), (Contact("foot", "block", Rigid(restitution), Coulomb(mu)),))
 
 
 def controlled() -> System:
@@ -84,6 +92,19 @@ def test_a_second_run_of_the_same_system_builds_no_graph(kind: str, graphs: list
     assert graphs
     graphs.clear()
     assert end(make(), **options) == first and not graphs
+
+
+def test_rigid_contacts_are_compiled_once_for_all_friction_and_restitution(graphs: list[Graph]) -> None:
+    """Each value of mu was text of the program, and compiled anew for 4 to 25 s."""
+    start = {"q": [0.0, 0.2], "v": [1.0, -2.0], "method": "dormand_prince"}
+    first = simulate(block(0.3, 0.5), 0.2, **start)
+    count = len(graphs)
+    other = simulate(block(0.4, 0.6), 0.2, **start)
+    assert len(graphs) == count + 1  # only the values of guards at the start are traced, and not compiled
+    same = simulate(block(0.3, 0.5), 0.2, p={"foot.mu": 0.4, "foot.restitution": 0.6}, **start)
+    assert np.array_equal(same.q, other.q) and not np.array_equal(same.q, first.q)
+    recipes = [plant(block(*numbers)).recipe for numbers in ((0.3, 0.5), (0.4, 0.6), (0.0, 0.5), (0.3, 0.0))]
+    assert recipes[0] == recipes[1] and len({*recipes}) == 3  # what is 0 needs less computation
 
 
 def test_plants_in_use_are_shared_without_a_cache_too(graphs: list[Graph], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, with_numbers_as_data
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
-from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.configuration import initial_configuration
@@ -67,7 +67,8 @@ def plant(
     `states`        names and units of further continuous states x; `state_rates` is the law of their rates
     `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
-    `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
+    `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot. Last
+                    come NAME.mu and NAME.restitution of rigid contacts, where these are plain numbers above 0
     `locked`        joints, or single velocities by name, that do not move
     `loops`         how constraints are kept, see `loop_methods`; by default as a system's settings say
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
@@ -101,10 +102,14 @@ def plant(
     pushed = inputs is None and not cast.inputs
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
-    kept = (*dynamics.parameters, *outer)
+    cast, of_contacts = _with_contact_parameters(cast)
+    kept = (*dynamics.parameters, *outer, *of_contacts)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
-    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by))
+    loaded = LoadedRobot(
+        *(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by)),
+        data=tuple(parameter.name for parameter in of_contacts),
+    )
     if loaded.rigid and not isinstance(kept_by, Projection | Baumgarte):
         raise UnsupportedError(
             f"loops: {type(kept_by).__name__} is given, and '{robot.name}' has rigid contacts, whose constraints come "
@@ -216,6 +221,18 @@ def _shared_out(
         return wanted, tuple(own.values())
     names = (wanted,) if isinstance(wanted, str) else wanted
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
+
+
+def _with_contact_parameters(cast: Ensemble) -> tuple[Ensemble, tuple[Parameter, ...]]:
+    """Elements whose rigid contacts have parameters in place of their numbers, and these parameters."""
+    members: list[Member] = []
+    made: list[Parameter] = []
+    for member in cast.members:
+        if isinstance(member.law, RigidContactLaw):
+            element, own = with_numbers_as_data(member.element)
+            member, made = member._replace(element=element), [*made, *own]
+        members.append(member)
+    return (replace(cast, members=tuple(members)) if made else cast), tuple(made)
 
 
 @dataclass(frozen=True, eq=False)
