@@ -127,6 +127,15 @@ def test_a_slender_block_rocks_and_a_wide_one_rests() -> None:
         assert len(rocks) == 3
         kept = [float(event.after["v"][2] / event.before["v"][2]) for event in rocks]
         assert kept == pytest.approx([0.85] * 3, abs=1e-12)
+    run = simulate(
+        library.rocking_block(1.0, 3.0), 10.0
+    )  # until impacts are closer together than 10 us: none is missed
+    rates = np.array([abs(event.after["v"][2]) for event in run.events[:-1]])
+    assert run.outcome.kind == "rest" and len(rates) > 70
+    np.testing.assert_allclose(rates[1:], 0.85 * rates[:-1], rtol=1e-6, atol=1e-10)
+    flights = np.diff([event.t for event in run.events[:-1]])
+    back = 1.5 * 9.81 * 1.0 / (1.0 + 9.0)  # [rad/s^2] of an upright block about its corner
+    np.testing.assert_allclose(flights[-20:], 2.0 * rates[-21:-1] / back, rtol=1e-3)
     run = simulate(library.rocking_block(3.0, 2.0), 1.0)
     (event,) = run.events
     assert np.abs(event.after["v"]).max() < 1e-12 and np.abs(run.v[-1]).max() < 1e-9 and run["phase"][-1] == 1.0

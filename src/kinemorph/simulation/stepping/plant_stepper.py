@@ -154,7 +154,7 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def _at(self, name: str) -> Array:
-        """A writable array by name: "clock", the number of each clock's next tick; "sides", the sign of each guard."""
+        """A writable array by name: "clock", the number of each clock's next tick; "sides" and "floors" of guards."""
 
     @abstractmethod
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
@@ -266,6 +266,7 @@ class PlantStepper(ABC):
         self._change(fresh)
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
+            self._at("floors")[:] = 0.0
 
     def side(self, guard: int) -> float:
         """The sign of a guard's value, +1 or -1; 0 where the value is zero and stays zero."""
