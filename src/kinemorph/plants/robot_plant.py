@@ -27,7 +27,7 @@ from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.plants.constrained_motion import seen
+from kinemorph.plants.constrained_motion import response, seen
 from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
@@ -106,7 +106,8 @@ def plant(
     kept = (*dynamics.parameters, *outer)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
-    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by))
+    dependent = _dependent(robot, kept_by)
+    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, dependent, response=response)
     if loaded.rigid and not isinstance(kept_by, Projection | Baumgarte):
         raise UnsupportedError(
             f"loops: {type(kept_by).__name__} is given, and '{robot.name}' has rigid contacts, whose constraints come "

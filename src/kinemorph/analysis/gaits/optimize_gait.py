@@ -41,7 +41,7 @@ def optimize_gait(
     p: Any = None,
     u: Any = None,
     arcs: int = 6,
-    stages: int = 5,
+    stages: int = 6,
     tolerance: float = 1e-8,
     iterations: int = 300,
     progress: Callable[[int, float, float], Any] | None = None,
