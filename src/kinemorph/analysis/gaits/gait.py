@@ -14,13 +14,13 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.gait_problem import GaitProblem
 from kinemorph.analysis.orbits.periodic_orbit import Orbit, periodic_orbit
 from kinemorph.plants.programs import Plant
-from kinemorph.shown import ShownOrbits
+from kinemorph.shown import ShownGaits
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gait(ShownOrbits):
+class Gait(ShownGaits):
     """A periodic motion that costs little. Made by `optimize_gait`; as a bool it is True where one was found.
 
     `cost`                  the value of the cost

@@ -25,7 +25,7 @@ from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
-from kinemorph.shown import ShownOrbits
+from kinemorph.shown import ShownGaits
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.words import counted, did_you_mean, quoted
 
@@ -35,7 +35,7 @@ ACTIVE = (".control.", ".drives.", ".gaits.")  # folders of elements whose torqu
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StaticGait(ShownOrbits):
+class StaticGait(ShownGaits):
     """Postures in equilibrium along a motion. As a bool, True where all are balanced and no margin is negative.
 
     `motion`        by name, the coordinates that were prescribed, (n,) each
