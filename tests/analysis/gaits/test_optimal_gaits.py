@@ -131,6 +131,14 @@ def test_a_gait_that_is_impossible_is_false_and_says_why():
     assert "No gait of 'cart' was found" in gait.message and "'v.x'" in gait.message
 
 
+def test_conditions_that_say_the_same_are_named():
+    """The guard of the edge is 1 - q.x, so that q.x = 1 at the end is no further condition."""
+    system, spline = cart()
+    options = {"duration": 1.0, "guess": {"q.x": [0.0, 1.0]}, "arcs": 2}
+    gait = optimize_gait(system, "effort", spline.parameter_names, at_end={"q.x": 1.0}, **options)
+    assert not gait and "say the same" in gait.message
+
+
 def test_mistakes_are_named():
     system, spline = cart()
     names, guess = spline.parameter_names, {"q.x": [0.0, 1.0]}

@@ -125,7 +125,7 @@ class _Standing:
         memory: dict[str, float] = {} if phase is None else {"phase": float(phase)}
         self.point = point_of(plant, m=memory or None)
         self.row_names = [f"{foot.name}.{axis}" for foot in feet for axis in foot.axes]
-        self.worst = ""
+        self.worst: list[str] = []  # by posture, the velocity along which the largest force is left
         if plant.laws.jumps is not None and plant.laws.jumps.enter is not None:
             m = np.array(plant.compiled("entering")(*self.point.inputs))  # feet stand as far apart as they do now
             names = [column.name for column in plant.m]
@@ -149,7 +149,7 @@ class _Standing:
         A = np.hstack([np.eye(plant.nv)[:, list(motors)], J.T])
         solution = np.linalg.lstsq(A, needed, rcond=1e-10)[0]
         left = np.abs(A @ solution - needed)
-        self.worst = plant.v[int(np.argmax(left))].name if left.size else ""
+        self.worst.append(plant.v[int(np.argmax(left))].name)
         sizes = [float(part.max(initial=0.0)) for part in (left, np.abs(needed))]
         return q, solution[: len(motors)], solution[len(motors) :], sizes[0], sizes[1]
 
@@ -290,7 +290,7 @@ def _message(
         at = ", ".join(f"{key} = {values[k]:.6g}" for key, values in motion.items())
         return (
             f"'{name}' is not in equilibrium at {int((~balanced).sum())} of {count}: at {at} a force of {left[k]:.3g} "
-            f"is left, at '{found.worst}' in the last posture. Name more motors, or let more feet stand."
+            f"is left at '{found.worst[k]}'. Name more motors, or let more feet stand."
         )
     broken = {key: values for key, values in margins.items() if (values < 0.0).any()}
     if broken:

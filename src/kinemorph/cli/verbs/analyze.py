@@ -89,8 +89,8 @@ def analyze(
     edges. continuation follows the orbit over a range of a parameter (--over) and locates where it changes. diagram
     shows where the motion settles for many values of a parameter, basin which motion is reached from many starts.
 
-    static turns a joint over a range (--over crank_joint=0:6.28:73) while the feet stand, and lists the torques and foot
-    loads that hold every posture.
+    static turns a joint over a range (--over crank_joint=0:360deg:73) while the feet stand, and lists the torques and
+    foot loads that hold every posture.
     """
     given = {**vars(state), **vars(films), **repeating.given()}
     given |= {"stable": stable, "window": window, "mode": mode, "plot": plot}
@@ -129,10 +129,10 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.continuation: ("window", "gif", "mp4", "mode", "stable"),
         Analysis.diagram: ("window", "gif", "mp4", "mode", "stable", "cycles", "nodes"),
         Analysis.basin: ("window", "gif", "mp4", "mode", "stable", "nodes"),
-        Analysis.static: ("window", "gif", "mp4", "mode", "stable", "q", "v", "torque", "lock", "period", "section")
-        + ("edges", "cycles", "nodes"),
+        Analysis.static: ("window", "gif", "mp4", "mode", "stable", "q", "v", "torque", "lock"),
     }[what]
-    unused += () if what in (*REPEATING, Analysis.static) else ("period", "section", "edges", "cycles", "nodes", "over")
+    unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes")
+    unused += () if what in (*REPEATING, Analysis.static) else ("over",)
     for name in unused:
         if given[name]:
             raise KinemorphError(f"--{name} is not used by 'analyze {what.value}'. Leave --{name} out.")
