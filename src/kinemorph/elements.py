@@ -32,6 +32,7 @@ HOMES: dict[str, str] = {
     "PantographGait": "kinemorph.model.elements.gaits.pantograph_gait",
     "Serpenoid": "kinemorph.model.elements.gaits.gaits",
     "TorqueSpline": "kinemorph.model.elements.gaits.torque_splines",
+    "VirtualConstraints": "kinemorph.model.elements.gaits.virtual_constraints",
     "DistanceConstraint": "kinemorph.model.elements.constraints.guides",
     "PointOnCurve": "kinemorph.model.elements.constraints.guides",
     "PointOnLine": "kinemorph.model.elements.constraints.guides",
@@ -177,6 +178,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
     from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
     from kinemorph.model.elements.gaits.torque_splines import TorqueSpline as TorqueSpline
+    from kinemorph.model.elements.gaits.virtual_constraints import VirtualConstraints as VirtualConstraints
     from kinemorph.model.elements.phases.automaton import Automaton as Automaton
     from kinemorph.model.elements.phases.automaton import Edge as Edge
     from kinemorph.model.elements.phases.automaton import Phase as Phase

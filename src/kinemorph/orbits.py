@@ -28,18 +28,29 @@ HOMES: dict[str, str] = {
     # gaits
     "optimize_gait": "kinemorph.analysis.gaits.optimize_gait",
     "Gait": "kinemorph.analysis.gaits.gait",
+    "gait_library": "kinemorph.analysis.gaits.gait_library",
+    "GaitLibrary": "kinemorph.analysis.gaits.gait_library",
+    "static_gait": "kinemorph.analysis.gaits.static_gait",
+    "StaticGait": "kinemorph.analysis.gaits.static_gait",
     # pictures
     "plot_orbit": "kinemorph.display.charts.orbit_plots",
     "plot_branch": "kinemorph.display.charts.orbit_plots",
     "plot_bifurcation": "kinemorph.display.charts.orbit_plots",
     "plot_basin": "kinemorph.display.charts.orbit_plots",
+    "plot_gait": "kinemorph.display.charts.gait_plots",
+    "plot_static_gait": "kinemorph.display.charts.gait_plots",
+    "plot_gait_library": "kinemorph.display.charts.gait_plots",
 }
 
 __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.gaits.gait import Gait as Gait
+    from kinemorph.analysis.gaits.gait_library import GaitLibrary as GaitLibrary
+    from kinemorph.analysis.gaits.gait_library import gait_library as gait_library
     from kinemorph.analysis.gaits.optimize_gait import optimize_gait as optimize_gait
+    from kinemorph.analysis.gaits.static_gait import StaticGait as StaticGait
+    from kinemorph.analysis.gaits.static_gait import static_gait as static_gait
     from kinemorph.analysis.orbits.basin import basin as basin
     from kinemorph.analysis.orbits.bifurcation_diagram import bifurcation_diagram as bifurcation_diagram
     from kinemorph.analysis.orbits.continuation import Branch as Branch
@@ -52,6 +63,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.orbits.return_map import Return as Return
     from kinemorph.analysis.orbits.return_map import ReturnMap as ReturnMap
     from kinemorph.analysis.orbits.return_map import explicit_map as explicit_map
+    from kinemorph.display.charts.gait_plots import plot_gait as plot_gait
+    from kinemorph.display.charts.gait_plots import plot_gait_library as plot_gait_library
+    from kinemorph.display.charts.gait_plots import plot_static_gait as plot_static_gait
     from kinemorph.display.charts.orbit_plots import plot_basin as plot_basin
     from kinemorph.display.charts.orbit_plots import plot_bifurcation as plot_bifurcation
     from kinemorph.display.charts.orbit_plots import plot_branch as plot_branch

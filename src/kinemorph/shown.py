@@ -2,7 +2,8 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits` one to plot orbits. Each
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits` and
+`ShownGaits` one to plot orbits and gaits. Each
 method only calls the function named in its docstring. This is the only file that imports from layers above its own.
 """
 
@@ -91,6 +92,16 @@ class ShownOrbits(Shown):
         from kinemorph.display.charts.orbit_plots import plot_of
 
         return plot_of(self, **options)
+
+
+class ShownGaits(Shown):
+    """A base class for optimal gaits, static gaits and libraries of gaits, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of this result; `display.charts.gait_plots` lists the options."""
+        from kinemorph.display.charts.gait_plots import plot_of_gait
+
+        return plot_of_gait(self, **options)
 
 
 class ShownRun(ShownRuns):

@@ -121,7 +121,7 @@ def reference() -> dict[str, float]:
         problem.subject_to(first[0][mine] == q[other])
         problem.subject_to(first[1][mine] == after[other])
     problem.minimize(cost)
-    problem.solver("ipopt", {"print_time": 0}, {"print_level": 0, "tol": 1e-9, "sb": "yes"})
+    problem.solver("ipopt", {"print_time": 0, "record_time": 1}, {"print_level": 0, "tol": 1e-9, "sb": "yes"})
     solution = problem.solve()
     ended = time.perf_counter()
     inside = float(solution.stats()["t_wall_total"])  # of IPOPT, without the derivatives that CasADi prepares before it

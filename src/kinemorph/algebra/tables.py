@@ -61,15 +61,18 @@ def spline_basis(count: int, degree: int) -> tuple[Table, ...]:
     The first one is 1 at 0 and the last one is 1 at 1. With count = degree + 1 they are Bernstein's polynomials, those
     of a Bezier curve. Outside of [0, 1] the first and the last piece continue.
     """
-    from scipy.interpolate import BSpline, PPoly
+    from scipy.interpolate import BSpline
 
     inner = np.linspace(0.0, 1.0, count - degree + 1)
     knots = np.concatenate([np.zeros(degree), inner, np.ones(degree)])
-    found = []
-    for k in range(count):
-        rows = PPoly.from_spline(BSpline(knots, np.eye(count)[k], degree)).c[::-1].T[degree : degree + len(inner) - 1]
-        found.append(Table(_floats(inner[1:-1]), _floats(inner[:-1]), tuple(map(_floats, rows))))
-    return tuple(found)
+    spline, rows, factor = BSpline(knots, np.eye(count), degree), [], 1.0
+    for power in range(degree + 1):  # Taylor coefficients at the left end of each piece, for all B-splines
+        rows.append(spline(inner[:-1]) / factor)
+        factor *= power + 1
+        spline = spline.derivative() if power < degree else spline
+    pieces = np.stack(rows, axis=2)  # (pieces, count, degree + 1)
+    breaks, origins = _floats(inner[1:-1]), _floats(inner[:-1])
+    return tuple(Table(breaks, origins, tuple(map(_floats, pieces[:, k]))) for k in range(count))
 
 
 def _floats(values: Any) -> tuple[float, ...]:

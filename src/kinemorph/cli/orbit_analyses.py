@@ -1,4 +1,4 @@
-"""The analyses of motions that repeat: orbits, their branches, bifurcation diagrams and basins, for `analyze`."""
+"""The analyses of motions that repeat, for `analyze`: orbits, branches, bifurcation diagrams, basins, static gaits."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kinemorph.model.system import System
 
 Found = tuple[dict[str, Any], Callable[[Any], list[Any]], list[Path], bool]  # data, tables, files, success
 VALUES, STARTS, CYCLES = 100, 64, 30  # values of a diagram, starts along an axis of a basin, cycles of a basin
+POSTURES = 37  # of a static gait
 
 
 def of_orbits(system: System, what: str, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
@@ -101,3 +102,18 @@ def _drawn(found: Any, plot: Path | None) -> list[Path]:
         return []
     found.plot(path=plot)
     return [plot]
+
+
+def of_static_gait(system: System, options: OrbitOptions, plot: Path | None) -> Found:
+    """The static gait of a system while joints move over the ranges of --over; `plot` is the path of a picture."""
+    from kinemorph.analysis.gaits.static_gait import static_gait
+    from kinemorph.display.tables import orbit_reports
+
+    ranges = options.ranges("static", 1, 2)
+    count = max(over.number or POSTURES for over in ranges)
+    motion = {over.name: np.linspace(over.low, over.high, count).tolist() for over in ranges}
+    with working(f"balancing {system.robot.name} in {count} postures"):
+        found = static_gait(system, motion)
+    if not found:
+        say(f"failed: {found.message}")
+    return orbit_reports.static_summary(found), orbit_reports.static_tables, _drawn(found, plot), found.holds

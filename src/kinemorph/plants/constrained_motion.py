@@ -94,6 +94,17 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     return Solved(a, multipliers, supplied, lost, grips)
 
 
+def response(loaded: LoadedRobot, at: Instant, signals: Mapping[str, Any]) -> Sequence[Any]:
+    """The accelerations of all joints that would follow if these signals of elements, by full name, had these values.
+
+    All other forces and all constraints are those of the instant.
+    """
+    ready = loaded.prepared(loaded.tree(at.p, at.t))
+    return loaded.all_joints(ready, at).accelerations(
+        solved(loaded, ready, at, acting(loaded, ready, at, given=signals)).a
+    )
+
+
 def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting) -> Any:
     """The power [W] of the drives that move joints along formulas of the time, at accelerations `a` (nv,).
 

@@ -56,17 +56,19 @@ class Acting(NamedTuple):
         return (self.elements.loads,) if self.elements.loads else ()
 
 
-def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False) -> Acting:
+def acting(
+    loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False, given: Mapping[str, Any] | None = None
+) -> Acting:
     """The forces at an instant, with loads on the links of `tree`.
 
     With `stiff`, forces that a step may evaluate at its end, and damping, are listed separately: neither they nor
-    their power are added to the others.
+    their power are added to the others. `given` are values of signals, by full name, that are not to be computed.
     """
     pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
     if loaded.added.forces is not None:
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
-    world = loaded.seen(tree, at)
+    world = loaded.seen(tree, at, given=given)
     damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), world.v, strict=True)]
     apart = world.stiff() if stiff else {}
     return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
@@ -59,6 +59,8 @@ class LoadedRobot(Fixed):
     prepared_tree: Tree | None = None  # used for all parameters, in place of the robot's own; see `limb_folding`
     data: tuple[str, ...] = ()  # names of parameters whose nominal values no program depends on
     limb_of: Mapping[int, int] = field(default_factory=dict)  # element -> a link of its limb, which represents several
+    # (loaded, at, values of signals) -> accelerations (nv,): the motion if elements published these values
+    response: Callable[[LoadedRobot, Instant, Mapping[str, Any]], Any] | None = None
 
     @property
     def nq(self) -> int:
@@ -128,14 +130,19 @@ class LoadedRobot(Fixed):
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
-    def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
-        """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant."""
+    def seen(self, tree: Tree, at: Instant, *later: Any, given: Mapping[str, Any] | None = None) -> SystemInstant:
+        """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant.
+
+        `given` are values of signals that are not to be computed.
+        """
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         every = self.all_joints(tree, at)
         known = (own, at.m, u, self.lookup(at.p), *later)
+        respond = self.response and partial(self.response, self, at)
+        sums = self.element_sums(tree)
         return SystemInstant(
-            self.elements, tree.of_joints, at.t, every.q, every.v, *known, sums=self.element_sums(tree)
+            *(self.elements, tree.of_joints, at.t, every.q, every.v, *known), sums=sums, response=respond, given=given
         )
 
     def element_sums(self, tree: Tree) -> dict[int, Callable[[Any], Any]]:

@@ -27,7 +27,7 @@ from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.plants.constrained_motion import seen
+from kinemorph.plants.constrained_motion import response, seen
 from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
@@ -108,6 +108,7 @@ def plant(
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
     loaded = LoadedRobot(
         *(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by)),
+        response=response,
         data=tuple(parameter.name for parameter in of_contacts),
     )
     if loaded.rigid and not isinstance(kept_by, Projection | Baumgarte):

@@ -7,4 +7,6 @@ gait_start      where the search begins: the edges of a cycle, a first guess of 
 gait_search     the search by SLSQP
 gait            `Gait`: the result
 optimize_gait   `optimize_gait`
+gait_library    `gait_library`: gaits by speed, saved and interpolated
+static_gait     `static_gait`: equilibria along a prescribed motion, with torques, foot loads and margins
 """

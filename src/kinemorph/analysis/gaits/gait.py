@@ -8,18 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.gait_problem import GaitProblem
 from kinemorph.analysis.orbits.periodic_orbit import Orbit, periodic_orbit
 from kinemorph.plants.programs import Plant
-from kinemorph.shown import ShownOrbits
+from kinemorph.shown import ShownGaits
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gait(ShownOrbits):
+class Gait(ShownGaits):
     """A periodic motion that costs little. Made by `optimize_gait`; as a bool it is True where one was found.
 
     `cost`                  the value of the cost
@@ -114,6 +115,18 @@ class Gait(ShownOrbits):
     def trajectory(self) -> Trajectory:
         """The motion over one cycle."""
         return self.run()
+
+    @cached_property
+    def multipliers(self) -> npt.NDArray[np.complex128]:
+        """Floquet multipliers: how a small deviation at the start grows in a cycle, the largest magnitude first."""
+        found = np.linalg.eigvals(self.problem.monodromy(self.Y)).astype(complex)
+        ordered: npt.NDArray[np.complex128] = found[np.argsort(-np.abs(found), kind="stable")]
+        return ordered
+
+    @property
+    def stable(self) -> bool:
+        """Whether small deviations decay."""
+        return bool(np.abs(self.multipliers).max(initial=0.0) < 1.0)
 
     @cached_property
     def orbit(self) -> Orbit:

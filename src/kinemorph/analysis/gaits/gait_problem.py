@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.gaits.collocation import Arcs, Derived, arcs, derived, gauss
+from kinemorph.analysis.gaits.collocation import Arcs, Derived, arcs, derived
 from kinemorph.analysis.gaits.named_laws import named_law
 from kinemorph.analysis.orbits.section import Section
 from kinemorph.analysis.small_motions.local_coordinates import local
@@ -240,13 +240,9 @@ class GaitProblem:
     def _at_end(self, law: Derived, motion: Arcs, end_by: Array, slopes: Array, p: Array) -> tuple[Array, Array]:
         """(values (1, n), derivatives (n, size)) of laws at the end of a leg."""
         ns, last = self.plant.ns, motion.end[-1:]
-        t = motion.t[-1, -1] + (1.0 - self._last_point) * motion.weights.sum(axis=1)[-1]
+        t = motion.weights.sum()
         out, by_t, by_s, by_p = law(np.array([t]), last, p)
         return out, by_s[0] @ end_by[-1] + by_p[0] @ slopes[ns:-1] + np.outer(by_t[0], slopes[-1])
-
-    @cached_property
-    def _last_point(self) -> float:
-        return float(gauss(self.stages).c[-1])
 
     def _limited(
         self, k: int, motion: Arcs, s0: Array, end_by: Array, slopes: Array, p: Array
@@ -263,10 +259,9 @@ class GaitProblem:
         if places["along"]:
             out, by = self._along(law, motion, slopes, p)
             found += [(Rows(out[:, j], by[:, j]), self.limits[j]) for j in places["along"]]
-        if (places["end"] and last) or places["along"]:
+        if places["end"] and last:
             (out,), by = self._at_end(law, motion, end_by, slopes[-1], p)
-            there = (*places["along"], *(places["end"] if last else ()))
-            found += [(Rows(out[[j]], by[[j]]), self.limits[j]) for j in there]
+            found += [(Rows(out[[j]], by[[j]]), self.limits[j]) for j in places["end"]]
         return found
 
     def _along(self, law: Derived, motion: Arcs, slopes: Array, p: Array) -> tuple[Array, Array]:
@@ -304,6 +299,26 @@ class GaitProblem:
                 margin = float(np.minimum(below, above).min())
                 found[limit.name] = min(found.get(limit.name, np.inf), margin)
         return found
+
+    def monodromy(self, Y: Array) -> Array:
+        """The derivative (n, n) of the coordinates after a cycle by those before it, without those that are shifted.
+
+        Every edge is taken where its guard is zero, so that the durations change with the motion.
+        """
+        p, here, found = self.parameters(Y), self.at(Y), np.eye(len(self.legs[0].section.independent))
+        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.legs, strict=True)):
+            section, following = leg.section, self.legs[(k + 1) % len(self.legs)].section
+            by_z, _ = section.slopes(section.states(z, p)[0], p)
+            for arc in range(leg.arcs):
+                whole = motion.end_by[arc][:, : self.plant.ns] @ by_z[arc]
+                found = (whole if arc == leg.arcs - 1 else whole[section.independent]) @ found
+            t, end = np.array([Y[self.lasting][k]]), motion.end[-1:]
+            _, (by_t,), (by_s,), _ = self._landings[k](t, end, p)
+            (f,), *_ = self._rates[k](t, end, p)
+            along = by_s @ f + by_t  # of the guard, and of the state after the edge
+            later = -(by_s[0] @ found) / along[0]
+            found = (by_s @ found + np.outer(along, later))[[1 + j for j in following.independent]]
+        return found[np.ix_(self.closing, self.closing)]
 
     def curvature(self, Y: Array) -> Array:
         """The second derivatives (size, size) of the cost, as far as they are those of squares of linear signals."""

@@ -167,6 +167,10 @@ def _result(
         broken = (
             f" Condition '{worst}' is broken by {-margins[worst]:.3g}." if worst and margins[worst] < -TIGHT else ""
         )
+        if "Singular matrix C" in why:
+            why = (
+                "some equations or conditions say the same, such as a condition at the end that is the guard of an edge"
+            )
         ended = f"it ended after {counted(taken, 'iteration')}: {why.rstrip('.')}."
         message = (
             f"No gait of '{name}' was found: {ended} The largest error of an equation is {error:.2g}.{broken} Give "

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.collocation import derived
+from kinemorph.analysis.gaits.gait import Gait
 from kinemorph.analysis.gaits.gait_problem import Leg
 from kinemorph.analysis.orbits.section import LINES, Conditions, Section
 from kinemorph.analysis.small_motions.local_coordinates import local
@@ -23,7 +24,7 @@ from kinemorph.simulation.stepping.initial_state import entered_memory
 from kinemorph.words import did_you_mean, quoted
 
 Columns = Mapping[str, Sequence[float]]
-Guess = Trajectory | Columns | Sequence[Columns]
+Guess = Trajectory | Gait | Columns | Sequence[Columns]
 STILL = 1e-9  # a motion does not depend on a coordinate if no rate changes by more than this with it
 
 
@@ -76,6 +77,8 @@ def first_guess(
     assert automaton is not None
     phases = [automaton.number(automaton.edges[edge].source) for edge in edges]
     start = point_of(plant, **given)
+    if isinstance(guess, Gait):
+        return _continued(plant, guess, start, arcs, spans)
     if guess is None:
         guess = _run(plant, start, len(edges), phases[0], spans)
     if isinstance(guess, Trajectory):
@@ -102,6 +105,29 @@ def first_guess(
         w = [local(plant, home.q.tolist(), row.tolist()) for row in places]
         states.append(np.hstack([np.array(w, dtype=float), moving, np.tile(home.x, (arcs, 1))]))
     return Begun(homes, states, durations, start.p)
+
+
+def _continued(plant: Plant, gait: Gait, start: Point, arcs: int, spans: Sequence[tuple[float, float]]) -> Begun:
+    """A gait that was found, as the first guess of another one; parameters that it does not have keep their values."""
+    problem = gait.problem
+    sections = [leg.section for leg in problem.legs]
+    if len(spans) != len(sections) or any(leg.arcs != arcs for leg in problem.legs):
+        raise UnsupportedError(
+            f"optimize_gait: guess is a gait with {len(sections)} phases of {problem.legs[0].arcs} arcs; expected "
+            f"{len(spans)} phases of {arcs} arcs. Give the same `edges` and `arcs` as for that gait."
+        )
+    for group in "qvxm":
+        names, others = ([column.name for column in getattr(one, group)] for one in (plant, gait.plant))
+        if names != others:
+            raise UnsupportedError(
+                f"optimize_gait: guess is a gait of '{gait.plant.name}', whose {group} has {quoted(others)}; expected "
+                f"those of '{plant.name}', {quoted(names)}. Give a guess by columns."
+            )
+    known = gait.parameters
+    p = np.array([known.get(column.name, value) for column, value in zip(plant.p, start.p, strict=True)])
+    states = [one.states(z, gait.p)[0] for one, z in zip(sections, problem.nodes(gait.Y), strict=True)]
+    durations = [float(np.clip(one, *span)) for one, span in zip(gait.durations, spans, strict=True)]
+    return Begun([replace(one.home, p=p, u=start.u) for one in sections], states, durations, p)
 
 
 def _middle(low: float, high: float) -> float:

@@ -41,7 +41,7 @@ def optimize_gait(
     p: Any = None,
     u: Any = None,
     arcs: int = 6,
-    stages: int = 5,
+    stages: int = 6,
     tolerance: float = 1e-8,
     iterations: int = 300,
     progress: Callable[[int, float, float], Any] | None = None,
@@ -58,10 +58,10 @@ def optimize_gait(
     `at_end`        conditions at the end of the cycle, before the last edge, {"foot.x - heel.x": 0.5}
     `limits`        lower and upper limits of parameters that are chosen
     `edges`         the names of the edges of a cycle, in turn; by default the only edge of the automaton
-    `guess`         where the search begins: a Trajectory over one cycle, or columns by name, each with values at equal
-                    times from the start to the end, {"q.hip": [-0.3, 0.3]}; for several edges, one such dict for each
-                    phase. Velocities that are not given follow from the coordinates. By default the motion from the
-                    initial state of the model
+    `guess`         where the search begins: a Gait that was found, a Trajectory over one cycle, or columns by name,
+                    each with values at equal times from the start to the end, {"q.hip": [-0.3, 0.3]}; for several
+                    edges, one such dict for each phase. Velocities that are not given follow from the coordinates. By
+                    default the motion from the initial state of the model
     `shift`         coordinates that need not repeat, because the motion does not depend on them; found by default
     `p`, `u`        values of parameters where the search begins, and constant inputs
     `arcs`, `stages`    pieces of each phase, and points in each of them: order 2 `stages`

@@ -41,7 +41,8 @@ class OrbitOptions:
         list[str] | None,
         option(
             "continuation, diagram: a parameter and its range, slope=3deg:5deg, for a diagram with the number of "
-            "values, slope=3deg:5deg:100; basin: a coordinate, at most two of them, v.left=-1.3:-0.9:64.",
+            "values, slope=3deg:5deg:100; basin: a coordinate, at most two of them, v.left=-1.3:-0.9:64; static: a "
+            "joint, crank_joint=0:360deg:73.",
             "NAME=LOW:HIGH[:COUNT]",
         ),
     ] = None

@@ -16,7 +16,7 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.options.orbit_options import OrbitOptions
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions
-from kinemorph.cli.orbit_analyses import of_orbits
+from kinemorph.cli.orbit_analyses import of_orbits, of_static_gait
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
@@ -41,6 +41,7 @@ class Analysis(StrEnum):
     continuation = "continuation"
     diagram = "diagram"
     basin = "basin"
+    static = "static"
 
 
 class Result(NamedTuple):
@@ -87,6 +88,9 @@ def analyze(
     multipliers. A driven system needs --period, one without drive --section; the cycles of an automaton end after its
     edges. continuation follows the orbit over a range of a parameter (--over) and locates where it changes. diagram
     shows where the motion settles for many values of a parameter, basin which motion is reached from many starts.
+
+    static turns a joint over a range (--over crank_joint=0:360deg:73) while the feet stand, and lists the torques and
+    foot loads that hold every posture.
     """
     given = {**vars(state), **vars(films), **repeating.given()}
     given |= {"stable": stable, "window": window, "mode": mode, "plot": plot}
@@ -100,6 +104,8 @@ def analyze(
         found = _of_loops(system, what, state)
     elif what in REPEATING:
         found = Result(*of_orbits(system, what.value, state, repeating, plot))
+    elif what is Analysis.static:
+        found = Result(*of_static_gait(system, repeating, plot))
     else:
         found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
     data, tables, files, well = found
@@ -123,8 +129,10 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.continuation: ("window", "gif", "mp4", "mode", "stable"),
         Analysis.diagram: ("window", "gif", "mp4", "mode", "stable", "cycles", "nodes"),
         Analysis.basin: ("window", "gif", "mp4", "mode", "stable", "nodes"),
+        Analysis.static: ("window", "gif", "mp4", "mode", "stable", "q", "v", "torque", "lock"),
     }[what]
-    unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes", "over")
+    unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes")
+    unused += () if what in (*REPEATING, Analysis.static) else ("over",)
     for name in unused:
         if given[name]:
             raise KinemorphError(f"--{name} is not used by 'analyze {what.value}'. Leave --{name} out.")

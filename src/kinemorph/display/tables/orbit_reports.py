@@ -1,4 +1,4 @@
-"""Motions that repeat as plain data and as tables: orbits, branches, bifurcation diagrams and basins."""
+"""Motions that repeat as plain data and as tables: orbits, branches, bifurcation diagrams, basins, static gaits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.gaits.static_gait import StaticGait
 from kinemorph.analysis.orbits.basin import FELL, UNDECIDED, Basin
 from kinemorph.analysis.orbits.bifurcation_diagram import BifurcationDiagram
 from kinemorph.analysis.orbits.continuation import Branch
@@ -198,3 +199,33 @@ def basin_tables(data: Data) -> Parts:
 
 def _span(values: Sequence[float]) -> str:
     return f"{len(values)} values from {values[0]:.6g} to {values[-1]:.6g}"
+
+
+def static_summary(gait: StaticGait) -> Data:
+    """A static gait as data: torques and foot loads of every posture, and the smallest margins."""
+    motion = {name: [float(one) for one in values] for name, values in gait.motion.items()}
+    torques = {name: [float(one) for one in values] for name, values in gait.torques.items()}
+    loads = {name: [float(one) for one in values] for name, values in gait.loads.items()}
+    return {
+        "name": gait.plant.name,
+        "holds": gait.holds,
+        "message": gait.message,
+        "motion": motion,
+        "torques": torques,
+        "loads": loads,
+        "margins": {name: float(values.min()) for name, values in gait.margins.items()},
+        "unbalanced": float(gait.unbalanced.max(initial=0.0)),
+    }
+
+
+def static_tables(data: Data) -> Parts:
+    """The tables of the command `analyze ROBOT static`, from the data of `static_summary`."""
+    rows = [("static gait", textwrap.fill(data["message"], WIDTH))]
+    rows += [(f"largest torque of {name}", f"{max(map(abs, values)):.6g}") for name, values in data["torques"].items()]
+    rows += [(f"smallest {name}", f"{value:.6g}") for name, value in data["margins"].items()]
+    named = {**data["motion"], **{f"torque of {name}": values for name, values in data["torques"].items()}}
+    named |= {f"force {name}": values for name, values in data["loads"].items()}
+    count = len(next(iter(data["motion"].values())))
+    postures = [{name: values[k] for name, values in named.items()} for k in range(count)]
+    columns = {name: lambda row, name=name: f"{row[name]:.6g}" for name in named}
+    return [Facts(rows), grid_of("postures", postures, columns, tuple(named))]

@@ -54,7 +54,7 @@ class SystemInstant:
     """A system at one instant: time t, state (q, v, x), memory m and inputs u.
 
     Accelerations, joint reactions and constraint multipliers are given as functions, because forces have to be known
-    before them; without such a function, elements cannot read them.
+    before them; without such a function, elements cannot read them. `response` is a function, too; see its method.
     """
 
     def __init__(
@@ -73,13 +73,16 @@ class SystemInstant:
         multipliers: Callable[[], Mapping[str, S]] | None = None,
         *,
         sums: Mapping[int, Callable[[S], S]] | None = None,
+        response: Callable[[Mapping[str, S]], Sequence[S]] | None = None,
+        given: Mapping[str, S] | None = None,
     ) -> None:
         self.ensemble, self.t, self.q, self.v = ensemble, t, q, v
         self.x, self.m, self.u, self.lookup = x, m, u, lookup
         self.sums = sums or {}  # by member of a limb that represents several: the sum of a scalar over all of them
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
-        self._signals: dict[str, S] = {}
+        self._response = response
+        self._signals: dict[str, S] = dict(given or {})  # signals whose values are given are not computed
         self._asked: list[str] = []  # names of signals that are being computed, to detect circular dependencies
 
     @cached_property
@@ -132,6 +135,14 @@ class SystemInstant:
         found: Sequence[S] = self._later(self._accelerations, "accelerations")()
         return found
 
+    def response(self, signals: Mapping[str, S]) -> Sequence[S]:
+        """The accelerations a, shape (nv,), that would follow if these signals, by full name, had these values.
+
+        A controller finds out by it how its own outputs move the robot, together with all that acts and all that holds.
+        """
+        found: Sequence[S] = self._later(self._response, "accelerations")(signals)
+        return found
+
     @cached_property
     def reactions(self) -> Mapping[str, Sequence[S]]:
         """The wrench through every joint, by joint name, shape (6,): on the child, in the axes of the joint frame
@@ -151,7 +162,7 @@ class SystemInstant:
         """The configuration q, shape (nq,), with its quaternions scaled to length 1."""
         return charts.finished(self.motions.tree, self.q)
 
-    def _later(self, known: Callable[[], Any] | None, what: str) -> Callable[[], Any]:
+    def _later(self, known: Callable[..., Any] | None, what: str) -> Callable[..., Any]:
         if known is None:
             raise UnsupportedError(
                 f"'{self._asked[-1] if self._asked else 'an element'}' reads {what}, which are known only after the "

@@ -26,6 +26,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "gaits.gaits": ("CoupledMaps", "PhaseOscillators", "Rhythmic", "Serpenoid"),
     "gaits.pantograph_gait": ("PantographGait",),
     "gaits.torque_splines": ("TorqueSpline",),
+    "gaits.virtual_constraints": ("VirtualConstraints",),
     "constraints.guides": ("DistanceConstraint", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface"),
     "forces.joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "forces.legs": ("SpringLeg",),
