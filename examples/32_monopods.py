@@ -20,7 +20,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
 
 def gait_strip(model, run, driving, heading):
-    """Instants of a cycle side by side, one in stance: the crank is black, the driving loop red, the rest gray."""
+    """Instants of a cycle side by side, one in stance: the crank is black, the driving loop red, other links gray."""
     figure = blank(11.0, 2.7)
     axes = figure.add_axes((0.02, 0.16, 0.96, 0.72))
     stance = int(np.median(np.flatnonzero(run["phase"])))
