@@ -33,7 +33,6 @@ from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, MEMORY, OPEN, SLIP, STICK
 from kinemorph.mechanics.impacts.closed_contacts import SLIDING, decided_modes
-from kinemorph.mechanics.impacts.contact_space import holding
 from kinemorph.mechanics.impacts.impact import impact_of
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
@@ -52,10 +51,11 @@ LONGEST = 1e6  # [s] that a series of bounces may last at most
 
 
 class _Settled(NamedTuple):
-    """Velocities (nv,) and memory (nm,) after a decision of modes."""
+    """Velocities (nv,) and memory (nm,) after a decision of modes, and the impulses (nc,) that stop what is left."""
 
     v: list[Any]
     m: list[Any]
+    impulses: list[Any]
 
 
 def contact_guards(loaded: LoadedRobot, at: Instant) -> list[list[Any]]:
@@ -86,11 +86,9 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     """The state (q, v, x, m) after an event of rigid contacts, the energy lost [J], and the impulses (nc,)."""
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     rows = rigid_rows(loaded, tree, at, bias=False)
-    near = [maximum(point.closed, less(point.gap, NEAR)) for point in rows.points]
+    near = [point.is_near(NEAR) for point in rows.points]
     found = conditions_at(loaded, tree, at, bias=False)
-    holds, places = other_rows(loaded, with_locked_rows(found.rows(found.rate), loaded.locked, loaded.nv))
-    M, metric = metric_of(loaded, tree, at)
-    hit = impact_of(metric, M, at.v, rows.contacts(near), _law(loaded, rows), holding(holds, at.v))
+    hit, M = _struck(loaded, tree, at, rows, near, found.rows([dot(row, at.v) for row in found.J]))
     strikes: Any = 0.0
     for touches, u in zip(near, rows.u, strict=True):
         strikes = maximum(strikes, times(touches, less(u[0], -APPROACHING)))
@@ -99,13 +97,8 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     stays = [maximum(strikes, 1.0 - one) for one in let_go]
     yields = [(times(one, 1.0 - strikes), direction) for one, direction in yields]
     settled = _settled(loaded, tree, at._replace(v=v), near, stays, yields)
-    impulses: list[Any] = [0.0] * len(found.rate)
-    for k, impulse in zip(places, hit.held, strict=True):
-        if k < len(impulses):
-            impulses[k] = where(strikes, impulse, 0.0)
-    for place, own in zip(loaded.rigid, hit.impulses, strict=True):
-        for k, impulse in zip(place.rows, (own[0], *rows.both(own[1:])), strict=True):
-            impulses[k] = where(strikes, impulse, 0.0)
+    impulses = [where(strikes, impulse, 0.0) for impulse in hit.impulses]
+    impulses = summed(impulses, settled.impulses)
     lost = 0.5 * minus(dot(at.v, matvec(M, at.v)), dot(settled.v, matvec(M, settled.v)))
     x = list(at.x)
     if loaded.account:
@@ -120,6 +113,60 @@ def contact_jump(loaded: LoadedRobot, at: Instant) -> dict[str, Any]:
     }
 
 
+class _Hit(NamedTuple):
+    """Velocities (nv,) after an impact of all points that touch, and the impulses (nc,) of all constraints."""
+
+    v: list[Any]
+    impulses: list[Any]
+
+
+def _struck(
+    loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, near: list[Any], after: ConstraintRows
+) -> tuple[_Hit, list[list[Any]]]:
+    """(the impact of points that are `near` their surfaces, the mass matrix); other rows have the rates `after` it."""
+    holds, places = other_rows(loaded, with_locked_rows(after, loaded.locked, loaded.nv))
+    M, metric = metric_of(loaded, tree, at)
+    hit = impact_of(metric, M, at.v, rows.contacts(near), _law(loaded, rows), holds)
+    impulses: list[Any] = [0.0] * len(after.J)
+    for k, impulse in zip(places, hit.held, strict=True):
+        if k < len(impulses):  # rows of locked joints come after all others
+            impulses[k] = impulse
+    for place, own in zip(loaded.rigid, hit.impulses, strict=True):
+        for k, impulse in zip(place.rows, (own[0], *rows.both(own[1:])), strict=True):
+            impulses[k] = impulse
+    return _Hit(hit.v, impulses), M
+
+
+class EdgeContacts(NamedTuple):
+    """Velocities (nv,) and memory (nm,) after an edge, the energy lost [J], and the impulses (nc,)."""
+
+    v: list[Any]
+    m: list[Any]
+    lost: Any
+    impulses: list[Any]
+
+
+def contacts_at_edge(loaded: LoadedRobot, at: Instant, target: Instant, *, impact: bool) -> EdgeContacts:
+    """What rigid contacts do at an edge of an automaton: they push or open in its impact, and get new modes.
+
+    `at` is the instant in the phase whose constraints take part in the impact, after which their rates are 0; `target`
+    is the instant at which the target phase begins. Without `impact` velocities do not change.
+    """
+    tree = loaded.prepared(loaded.tree(at.p, at.t))
+    rows = rigid_rows(loaded, tree, at, bias=False)
+    found = conditions_at(loaded, tree, at, bias=False)
+    stopped = [minus(dot(row, at.v), rate) for row, rate in zip(found.J, found.rate, strict=True)]
+    hit, M = _struck(loaded, tree, at, rows, [point.is_near(NEAR) for point in rows.points], found.rows(stopped))
+    v = hit.v if impact else list(at.v)
+    after = target._replace(v=v)
+    points = rigid_rows(loaded, tree, after, bias=False).points
+    settled = _settled(loaded, tree, after, [point.is_near(NEAR) for point in points])
+    if not impact:
+        return EdgeContacts(v, settled.m, 0.0, [0.0] * len(found.rate))
+    lost = 0.5 * minus(dot(at.v, matvec(M, at.v)), dot(settled.v, matvec(M, settled.v)))
+    return EdgeContacts(settled.v, settled.m, lost, summed(hit.impulses, settled.impulses))
+
+
 def _touching(loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, near: list[Any]) -> list[Any]:
     """The configuration (nq,) nearest to that of an instant in which points that touch have a gap of 0 exactly.
 
@@ -127,23 +174,28 @@ def _touching(loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, nea
     below its surface, and its next touch would not be seen.
     """
     gaps = [point.gap for point in rows.points]
-    return charts.place(loaded.bare, at.q, _moved(loaded, tree, at, rows, near, gaps))
+    return charts.place(loaded.bare, at.q, _moved(loaded, tree, at, rows, near, gaps)[0])
 
 
 def _moved(
     loaded: LoadedRobot, tree: Tree, at: Instant, rows: RigidRows, there: list[Any], off: list[Any]
-) -> list[Any]:
-    """The smallest change (nv,) of velocities or positions that removes `off` (n,) along the normals of points.
+) -> tuple[list[Any], list[Any]]:
+    """(the smallest change (nv,) of velocities or positions that removes `off` (n,) along the normals of points, the
+    impulses (nc,) of all constraints that cause it).
 
     It is removed at points for which `there` is 1, while all other constraints hold on.
     """
     found = conditions_at(loaded, tree, at, bias=False)
     kept = with_locked_rows(found.rows([0.0] * len(found.rate)), loaded.locked, loaded.nv)
-    holds = other_rows(loaded, kept).rows
+    holds, places = other_rows(loaded, kept)
     J = [*(row[0] for row in rows.J), *holds.J]
     wanted = [*(-times(one, x) for one, x in zip(there, off, strict=True)), *holds.wanted]
     closing = ConstraintRows(J, wanted, [*there, *holds.weights], found.opening)
-    return list(loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing).a)
+    change, multipliers, *_ = loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing)
+    impulses: list[Any] = [0.0] * (len(found.rate) + len(loaded.locked))
+    for k, impulse in zip([*(place.rows[0] for place in loaded.rigid), *places], multipliers, strict=True):
+        impulses[k] = impulse
+    return list(change), impulses[: len(found.rate)]
 
 
 def _law(loaded: LoadedRobot, rows: RigidRows) -> ImpactLaw:
@@ -156,7 +208,7 @@ def contact_memory(loaded: LoadedRobot, at: Instant) -> list[Any]:
     """The memory (nm,) at the start of a run: points that touch get their modes."""
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     points = rigid_rows(loaded, tree, at, bias=False).points
-    return _settled(loaded, tree, at, [less(point.gap, NEAR) for point in points]).m
+    return _settled(loaded, tree, at, [times(point.active, less(point.gap, NEAR)) for point in points]).m
 
 
 def _at_bounds(
@@ -219,7 +271,7 @@ def _settled(
         series.append(where(less(0.0, pull), div(flight, maximum(1.0 - point.restitution, 1e-12)), 0.0))
     pressed = slow if stays is None else [times(one, keep) for one, keep in zip(slow, stays, strict=True)]
     # what is left of a bounce is removed first: it may turn the direction of sliding
-    change = _moved(loaded, tree, at, rows, slow, [row[0] for row in rows.u])
+    change, pushed = _moved(loaded, tree, at, rows, slow, [row[0] for row in rows.u])
     slip = [
         [plus(u, dot(row, change)) for u, row in zip(own, J[1:], strict=True)]
         for own, J in zip(rows.slip, rows.J, strict=True)
@@ -240,4 +292,5 @@ def _settled(
     after = at._replace(v=summed(at.v, change), m=held)
     still = conditions_at(loaded, tree, after, bias=False)
     stopped = with_locked_rows(still.rows([-rate for rate in still.rate]), loaded.locked, loaded.nv)
-    return _Settled(summed(after.v, dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped).a), memory)
+    last, stopping, *_ = dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped)
+    return _Settled(summed(after.v, last), memory, summed(pushed, stopping[: len(pushed)]))

@@ -20,7 +20,8 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.model.elements.phases.automaton import Automaton, Edge, Quantity
 from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.jumps.edge_impacts import edge_impact
+from kinemorph.plants.jumps.contact_jumps import EdgeContacts, contacts_at_edge
+from kinemorph.plants.jumps.edge_impacts import EdgeImpact, edge_impact
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, of_groups, one_number
 
@@ -54,8 +55,15 @@ def taken_edge(loaded: LoadedRobot, number: int, at: Instant) -> dict[str, Any]:
     assert member is not None
     edge = member.element.edges[number]
     before = _reset(loaded, edge, _renamed(loaded, edge, at))
-    hit = edge_impact(loaded, edge, _begun(loaded, edge, before, edge.during or edge.target))
-    after = _begun(loaded, edge, before, edge.target)._replace(v=hit.v)
+    during = _begun(loaded, edge, before, edge.during or edge.target)
+    after = _begun(loaded, edge, before, edge.target)
+    hit: EdgeImpact | EdgeContacts
+    if loaded.rigid:
+        hit = contacts_at_edge(loaded, during, after, impact=edge.impact != "none")
+        after = after._replace(m=hit.m)
+    else:
+        hit = edge_impact(loaded, edge, during)
+    after = after._replace(v=hit.v)
     if loaded.account:
         after = after._replace(x=[*after.x[:-1], after.x[-1] + hit.lost])
     return {**_groups(after), "lost": hit.lost, "impulses": list(hit.impulses)}

@@ -75,6 +75,11 @@ class RigidPoint(NamedTuple):
     mu: S
     restitution: S
     shortest: S  # [s]
+    active: S  # 1 where the contact acts in the present phase, else 0
+
+    def is_near(self, distance: float) -> S:
+        """1 where the point is closed, or acts and its gap is below a distance [m]; else 0."""
+        return maximum(self.closed, times(self.active, less(self.gap, distance)))
 
     @property
     def closed(self) -> S:
@@ -165,7 +170,7 @@ class RigidContactLaw(ElementLaw[Any]):
             mode, *direction = view.m[k * len(MEMORY) : k * len(MEMORY) + 4]
             mode = where(view.activity, mode, OPEN)
             slip, along = ([dot(t, vector) for t in tangents] for vector in (apart, direction))
-            found.append(RigidPoint(gap, n, tangents, slip, mode, along, mu, e, shortest))
+            found.append(RigidPoint(gap, n, tangents, slip, mode, along, mu, e, shortest, view.activity))
         return found
 
     def publish(self, element: Contact | PairContact, view: ElementView) -> Mapping[str, S]:

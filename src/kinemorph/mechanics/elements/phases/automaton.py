@@ -13,6 +13,7 @@ from kinemorph.algebra.scalar import S, times
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
+from kinemorph.mechanics.elements.contact.rigid_contacts import is_rigid
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
@@ -117,6 +118,11 @@ def _impact_problems(edge: Edge, ensemble: Ensemble) -> list[Problem]:
         remedy = (
             'Add Hold("foot", body, point, axes="xyz", normal="z") for each point that collides, or name its phase.'
         )
+        found.append(Problem("edge", edge.name, what, remedy, "impact"))
+    rigid = [one.element.name for one in ensemble.members if is_rigid(one.element)]
+    if edge.law is not None and rigid:
+        what = f"impact is {type(edge.law).__name__}, and the system has rigid contacts ({quoted(rigid)})"
+        remedy = 'Write impact="plastic": rigid contacts take part by their own law; or leave them out.'
         found.append(Problem("edge", edge.name, what, remedy, "impact"))
     if edge.friction is not None and not 0.0 <= (mu := float(evaluate(edge.friction.coefficient))) < math.inf:
         what = f"friction has the coefficient {mu:g}; expected a finite number of at least 0"
