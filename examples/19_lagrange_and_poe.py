@@ -48,7 +48,7 @@ crane = kinemorph.library.crane(cart=2.0, load=1.0, length=1.0)
 print("the crane by the closed form, symbols kept:")
 print(kinemorph.equations_of_motion(crane, formulation="closed_form").text)
 shown = kinemorph.derive(crane, "closed_form", backend="interpreter")
-S, T, T_H0, M, ad_Sqd, ad_V = shown.stacked_matrices([0.0, 0.5], [1.0, 2.0])
+S, T, T_H0, M, ad_Sqd, ad_V = shown.block_matrices([0.0, 0.5], [1.0, 2.0])
 print(f"links {shown.link_names}: S is {S.shape}, T {T.shape}, T_H0 {T_H0.shape}, M {M.shape}")
 print("S^T T^T M T S =", (S.T @ T.T @ M @ T @ S).round(6).tolist(), "= M(q)")
 

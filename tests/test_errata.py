@@ -451,6 +451,34 @@ def test_E002_8_rate_of_the_inertia(rng: np.random.Generator) -> None:
     assert np.abs(printed - reference).max() > 0.1 * scale
 
 
+def test_E002_9_to_11_the_complete_model(organism: Organism) -> None:
+    """Equations 21 and 26 in world axes, with M, its rate and C = -B^-T, against d'Alembert's principle on points."""
+    poses, n = organism.poses(0.0), organism.n
+    B = np.zeros((n, n))
+    for i, parent in enumerate(organism.parents):
+        B[i, i] = -1.0
+        if parent >= 0:
+            B[parent, i] = 1.0
+    C = np.kron(-np.linalg.inv(B).T, np.eye(6))
+    moved, back = (organism.diagonal([Ad(X) for X in frames]) for frames in (poses, map(np.linalg.inv, poses)))
+    M = back.T @ organism.M @ back
+    t_K = moved @ organism.S @ organism.qd
+    t_B = C @ t_K
+    a = organism.diagonal([ad(twist) for twist in t_B.reshape(-1, 6)])
+    t_g = np.tile([*organism.gravity, 0.0, 0.0, 0.0], n)
+    w_E = back.T @ organism.Fe
+
+    def torques(rate: Array, sign: float = 1.0) -> Array:
+        w_B = rate @ t_B + M @ C @ (a @ t_K) + M @ C @ moved @ organism.S @ organism.qdd
+        return organism.S.T @ moved.T @ C.T @ (w_B - sign * M @ t_g - w_E)
+
+    reference = organism.tau
+    assert off(torques(-a.T @ M - M @ a), reference) < 1e-7
+    printed = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)  # eq. 20 in eq. 21, with the nearest that exists
+    assert off(torques(printed), reference) > 0.1
+    assert off(torques(-a.T @ M - M @ a, sign=-1.0), reference) > 0.1  # k of eq. 23 along gravity: E002-10
+
+
 def test_E003_1_closure_of_the_four_bar_needs_the_ground_link() -> None:
     l0, l1, l2, l3, th1 = 1.0, 0.3, 0.9, 0.7, 0.6
     # Intersect the circles about the crank's end P and the second ground pivot G: a triangle with sides l2, l3, |PG|.

@@ -23,7 +23,17 @@ FACES = (
     "kinemorph",
     *(
         f"kinemorph.{name}"
-        for name in ("library", "elements", "modules", "loops", "orbits", "conventions", "plants", "codegen")
+        for name in (
+            "library",
+            "elements",
+            "modules",
+            "loops",
+            "orbits",
+            "identification",
+            "conventions",
+            "plants",
+            "codegen",
+        )
     ),
 )
 HEAVY = ("scipy", "matplotlib", "llvmlite", "typer", "rich", "sympy")
@@ -54,7 +64,9 @@ def test_no_module_of_the_top_level_bears_the_name_of_a_public_function() -> Non
     assert not files & (set(kinemorph.__all__) - MODULE_NAMES)
 
 
-@pytest.mark.parametrize("subject", ["library", "elements", "modules", "loops", "orbits", "conventions", "plants"])
+@pytest.mark.parametrize(
+    "subject", ["library", "elements", "modules", "loops", "orbits", "identification", "conventions", "plants"]
+)
 def test_a_subject_can_be_imported_as_a_module(subject: str) -> None:
     """`import kinemorph.library` and `from kinemorph.elements import PD` raised ModuleNotFoundError."""
     name = importlib.import_module(f"kinemorph.{subject}").__all__[0]

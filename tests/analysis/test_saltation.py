@@ -10,8 +10,9 @@ import pytest
 
 from kinemorph.analysis.small_motions.sensitivities import sensitivities
 from kinemorph.analysis.small_motions.varied_run import varied_run
-from kinemorph.elements import Automaton, Edge, Hold, Phase, Probe, Sampled
+from kinemorph.elements import Automaton, Coulomb, Edge, Hold, Phase, Poisson, Probe, Sampled
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
@@ -19,7 +20,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.simulate import simulate
-from support.robots.random_automata import BASES, EXACT, PARAMETERS, RandomAutomaton, differences
+from support.robots.random_automata import BASES, EXACT, RandomAutomaton, differences
 from support.robots.reference_robots import reference
 
 Array = np.ndarray
@@ -220,13 +221,13 @@ def test_multiplier_of_the_rimless_wheel(inertia: float) -> None:
 # ── random automata ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def compared(seed: int, edges: int) -> None:
+def compared(seed: int, edges: int, *, rough: bool = False) -> None:
     """Compares the derivatives of the state, the memory and the times after so many edges with differences of runs."""
-    automaton = RandomAutomaton(seed, BASES[seed % 3], looped=seed % 2 == 0)
+    automaton = RandomAutomaton(seed, BASES[seed % 3], seed % 2 == 0, rough)
     q, v = automaton.named
     base = [f"q.{name}" for name in automaton.robot.v_names if not name.startswith(("left", "right"))]
     places = [*base, *(f"q.{name}" for name in q if name.startswith(("left", "right")))]
-    names = [PARAMETERS[seed % 3], places[seed % len(places)], f"v.{list(v)[seed % len(v)]}"]
+    names = [automaton.parameters[seed % 3], places[seed % len(places)], f"v.{list(v)[seed % len(v)]}"]
     found = varied_run(automaton.plant, 60.0, names[:1], initial=names[1:], most_events=edges, q=q, v=v, **EXACT)
     assert found.message == ""
     assert len(found.edges) == edges
@@ -246,6 +247,50 @@ def test_derivatives_equal_differences() -> None:
 def test_derivatives_through_20_edges_equal_differences(seed: int) -> None:
     """Bases in the plane and in space, half of the robots with loops."""
     compared(seed, 20)
+
+
+def tossed_rod() -> System:
+    """A rod in the plane of x and z, both ends of which collide at once where one meets the ground: it is uneven."""
+    inertia = diagonal(0.01, 0.2, 0.2)
+    builder = RobotBuilder("rod").add(Body("a", 0.01), Body("b", 0.01), Body("rod", 1.0, (0.05, 0.0, 0.0), inertia))
+    builder.joint("x", "prismatic", "world", "a", axis=(1, 0, 0)).joint("z", "prismatic", "a", "b", axis=(0, 0, 1))
+    builder.joint("turn", "revolute", "b", "rod", axis=(0, 1, 0))
+    ends = {"left": (-1.0, 0.0, 0.0), "right": (1.0, 0.0, 0.0)}
+    law = {"impact": Poisson(Parameter("e", 0.7)), "friction": Coulomb(Parameter("mu", 0.3)), "during": "touch"}
+    automaton = Automaton(
+        (Phase("flight"), Phase("touch", [f"{end} end" for end in ends])),
+        tuple(Edge(f"{end} hits", "flight", "flight", f"{end}.z", **law) for end in ends),
+    )
+    holds = [Hold(f"{end} end", "rod", point, "xz") for end, point in ends.items()]
+    probes = [Probe(end, "rod", point=point) for end, point in ends.items()]
+    return System(builder.build(), (*holds, *probes), automaton=automaton)
+
+
+def test_derivatives_through_frictional_impacts() -> None:
+    """A rod that falls on its ends: contacts stick, slide and open; restitution and friction are quantities, too."""
+    rod = plant(tossed_rod(), parameters=["e", "mu"])
+    start = {"q": [0.0, 0.8, 0.1], "v": [0.3, 0.0, 0.5]}
+    found = varied_run(rod, 5.0, ["e", "mu"], initial=["v.x", "q.turn"], most_events=4, **start, **EXACT)
+    assert found.message == "" and len(found.edges) == 4
+
+    def end(e: float = 0.7, mu: float = 0.3, vx: float = 0.3, turn: float = 0.1) -> Array:
+        given = {"q": [0.0, 0.8, turn], "v": [vx, 0.0, 0.5], "p": {"e": e, "mu": mu}}
+        run = simulate(rod, 5.0, most_events=4, output_step=[0.0, 5.0], **given, **EXACT)
+        assert [event.name for event in run.events] == list(found.edges)
+        return np.concatenate([run.q[-1], run.v[-1], [event.t for event in run.events]])
+
+    h = 1e-5
+    for k, (name, value) in enumerate((("e", 0.7), ("mu", 0.3), ("vx", 0.3), ("turn", 0.1))):
+        expected = (end(**{name: value + h}) - end(**{name: value - h})) / (2.0 * h)
+        mine = np.concatenate([found.slopes[:, k], found.time_slopes[:, k]])
+        np.testing.assert_allclose(mine, expected, rtol=0.0, atol=1e-6 * max(1.0, float(np.abs(expected).max())))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(50))
+def test_derivatives_through_20_frictional_impacts_equal_differences(seed: int) -> None:
+    """Laws of impacts with friction, loops that hold on, locked joints, names that are exchanged."""
+    compared(seed, 20, rough=True)
 
 
 def test_slopes_stay_on_the_constraints() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.bench.contestants import STEP, Entry
+from kinemorph.bench.contestants import STEP, Entry, tune
 from kinemorph.bench.runs import entries, equal_accuracy
 from kinemorph.bench.standing import equal_error
 from kinemorph.bench.tables import terrain_grid
@@ -80,7 +80,7 @@ def test_peers_confirm_the_reference_of_the_hexapod() -> None:
 def test_an_entry_that_is_never_accurate_enough_gets_its_best_setting() -> None:
     errors = {1.0: 1e-3, 0.5: 1e-5, 0.25: 4e-5}
     entry = Entry("somebody", "some method", tuple(errors), STEP, lambda h: [[errors[h]]], np.array)
-    tuned = equal_accuracy.tune(entry, np.zeros((1, 1)), 10.0)
+    tuned = tune(entry, np.zeros((1, 1)), 1e-8, 10.0)
     assert (tuned.setting, tuned.error, tuned.reached) == (0.5, 1e-5, False)
 
 

@@ -12,6 +12,7 @@ from kinemorph import RobotBuilder, System, derive, simulate, simulate_batch
 from kinemorph.elements import Automaton, Edge, Hold, Phase, Probe, Spring
 from kinemorph.errors import ModelError
 from kinemorph.simulation.march.guards import Guard
+from support.robots.random_automata import RandomAutomaton
 
 SLOPE = math.radians(3.0)
 # a step of the compass gait on this slope, just after an impact: angles of both legs [rad] and their rates [rad/s]
@@ -227,3 +228,23 @@ def test_wrong_automata_are_refused_by_name(change, named):
 def test_wrong_phases_are_refused_by_name(phase, named):
     with pytest.raises(ModelError, match=named):
         simulate(walking(Automaton(phase)), 0.1)
+
+
+def test_a_point_is_held_where_it_is_once_loops_are_closed():
+    """The open loop of a four-bar with a held foot closes by moving all that is not named, the foot included."""
+    robot = RandomAutomaton(0, "axes", looped=True).robot
+    hold = Hold("foot", "left_coupler", (0.3, -0.2, 0.0), "xy")
+    stance = System(
+        robot,
+        (hold, Probe("point", "left_coupler", point=(0.3, -0.2, 0.0))),
+        automaton=Automaton(Phase("stance", "foot")),
+    )
+    named = {"x": 0.0, "y": 0.0, "turn": 0.1, "left1": 1.2, "right1": 1.4}
+    found = simulate(stance, 0.5, q=named)
+    free = simulate(System(robot, (stance.elements[1],)), 0.01, q=named)
+    np.testing.assert_allclose(found.q[0], free.q[0], atol=1e-12)
+    for axis in "xy":
+        assert np.ptp(found[f"point.{axis}"]) < 1e-10
+        assert found[f"m.foot.{axis}.held"][0] == pytest.approx(free[f"point.{axis}"][0], abs=1e-12)
+    batch = simulate_batch(stance, 0.5, q=named, v={"x": [0.0, 0.0]}, output_step=0.5)
+    np.testing.assert_allclose(batch.q[0, -1], found.q[-1], atol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import subprocess
 import sys
 import weakref
@@ -19,7 +20,7 @@ from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.deriving import making
 from kinemorph.elements import Effort, ElementLaw, register
-from kinemorph.model.elements import PD, AppliedWrench, Contact, HuntCrossley, Regularized, Spring
+from kinemorph.model.elements import PD, AppliedWrench, Contact, Coulomb, HuntCrossley, Regularized, Rigid, Spring
 from kinemorph.model.modules import Assembly, Docking, Module, scout
 from kinemorph.model.system import Settings, System
 from kinemorph.plants import robot_plant
@@ -34,6 +35,14 @@ def ball(stiffness: float = 1e4) -> System:
     builder = RobotBuilder("ball").body("ball", mass=1.0, inertia=(0.4, 0.4, 0.4))
     contact = Contact("floor", "ball", HuntCrossley(stiffness, 0.5), Regularized(0.5), radius=0.1)
     return System(builder.joint("float", "free", "world", "ball").build(), (contact,))
+
+
+def block(mu: float, restitution: float) -> System:
+    """A block that flies over rigid ground in the x-z plane, and does not turn."""
+    builder = RobotBuilder("block").body("carriage", mass=0.1).body("block", mass=1.0)
+    builder.joint("x", "prismatic", "world", "carriage", axis=(1, 0, 0))
+    builder.joint("z", "prismatic", "carriage", "block", axis=(0, 0, 1))
+    return System(builder.build(), (Contact("foot", "block", Rigid(restitution), Coulomb(mu)),))
 
 
 def controlled() -> System:
@@ -83,6 +92,19 @@ def test_a_second_run_of_the_same_system_builds_no_graph(kind: str, graphs: list
     assert graphs
     graphs.clear()
     assert end(make(), **options) == first and not graphs
+
+
+def test_rigid_contacts_are_compiled_once_for_all_friction_and_restitution(graphs: list[Graph]) -> None:
+    """Each value of mu was text of the program, and compiled anew for 4 to 25 s."""
+    start = {"q": [0.0, 0.2], "v": [1.0, -2.0], "method": "dormand_prince"}
+    first = simulate(block(0.3, 0.5), 0.2, **start)
+    count = len(graphs)
+    other = simulate(block(0.4, 0.6), 0.2, **start)
+    assert len(graphs) == count + 1  # only the values of guards at the start are traced, and not compiled
+    same = simulate(block(0.3, 0.5), 0.2, p={"foot.mu": 0.4, "foot.restitution": 0.6}, **start)
+    assert np.array_equal(same.q, other.q) and not np.array_equal(same.q, first.q)
+    recipes = [plant(block(*numbers)).recipe for numbers in ((0.3, 0.5), (0.4, 0.6), (0.0, 0.5), (0.3, 0.0))]
+    assert recipes[0] == recipes[1] and len({*recipes}) == 3  # what is 0 needs less computation
 
 
 def test_plants_in_use_are_shared_without_a_cache_too(graphs: list[Graph], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,6 +227,23 @@ def test_recalled_functions_do_not_keep_a_plant_alive(graphs: list[Graph]) -> No
         del run
         gc.collect()
         assert seen() is None
+
+
+def test_a_system_keeps_its_plants_as_long_as_it_lives() -> None:
+    """Runs of one system make its plant once for each choice of options, pickles leave it out, and it is freed."""
+    system = System(library.double_pendulum(), (), Settings(q=(0.3, 0.1)))
+
+    def made(model: System = system, **options: Any) -> Any:
+        return simulate(model, 0.02, **options).segments[0].plant
+
+    assert made() is made() and made(locked="q2") is made(locked="q2")
+    assert made() is not made(locked="q2") and made(p={}) is made()
+    assert made(forces=lambda t: [t, 0.0]) is not made(forces=lambda t: [t, 0.0])
+    assert len(pickle.dumps(system)) == len(pickle.dumps(replace(system)))
+    seen = weakref.ref(made())
+    del system, made
+    gc.collect()
+    assert seen() is None
 
 
 def test_outputs_of_the_user_stay_with_their_plant() -> None:

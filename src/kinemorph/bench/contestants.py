@@ -6,15 +6,17 @@ and the numbers to compare are read from its result afterwards.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.timing import Say
+from kinemorph.bench.timing import Say, timed
 from kinemorph.errors import MissingExtraError
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.simulate import simulate
@@ -38,6 +40,34 @@ class Entry:
     run: Run
     read: Callable[[Any], Any]
     ends_only: bool = False
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """An entry with the setting that it needs to be accurate, its error with that setting, and whether it suffices."""
+
+    entry: Entry
+    setting: float
+    error: float
+    reached: bool
+
+
+def tune(entry: Entry, wanted: Array, enough: float, longest: float) -> Tuned:
+    """The entry with its loosest setting whose error is at most `enough`, or else the most accurate one that was tried.
+
+    `wanted` are the numbers of the reference; after a run of more than `longest` [s] no tighter setting is tried.
+    """
+    best: Tuned | None = None
+    for setting in entry.settings:
+        took, found = timed(partial(entry.run, setting), time.perf_counter)
+        gap = np.abs(entry.read(found) - (wanted[-1:] if entry.ends_only else wanted)).max()
+        error = float(gap) if np.isfinite(gap) else np.inf
+        if best is None or error < best.error:
+            best = Tuned(entry, setting, error, error <= enough)
+        if best.reached or took > longest:
+            break
+    assert best is not None
+    return best
 
 
 def gathered(makers: Mapping[str, Callable[[], list[Entry]]], note: Say) -> list[Entry]:

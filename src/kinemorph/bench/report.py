@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kinemorph.bench import tables
+from kinemorph.bench.hybrid import tables as hybrid_tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.timing import Row, Say
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from kinemorph.display.tables.grid import Grid
 
-TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk"]
+TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk", "hybrid"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times have targets
@@ -32,6 +33,7 @@ OWN_ROBOTS = {
     "modules": "modules.redocking_rows",
     "replay": "replays.page_times",
     "walk": "walking.equal_error",
+    "hybrid": "hybrid.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -40,6 +42,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "replay": (tables.replaying_grid,),
     "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
     "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
+    "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,
@@ -55,6 +58,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
     "load": lambda row: row["agreed"],
     "walk": lambda row: row.get("reached", True),
     "modules": lambda row: row.get("agreed", True),
+    "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
     "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
     "speed": lambda row: row["ours_us"] is not None,
 }
@@ -128,7 +132,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk"):
+    if table not in ("simulate", "replay", "walk", "hybrid"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

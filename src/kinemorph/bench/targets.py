@@ -37,6 +37,10 @@ STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
 GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separate copies, that counts as linear
 
+# the peer's time divided by ours: walks of the compass beside Drake's, impact maps beside those of Pinocchio's C++
+HYBRID = {"walk": {"one run": 30.0, "batched": 100.0}, "impact": {"scalar": 10.0, "batched": 30.0}}
+BASIN_S = 60.0  # [s], for a basin of attraction of the compass
+
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
 
@@ -146,6 +150,17 @@ def judge_redocking(cold_ms: float, seen_ms: float) -> Verdict:
     """The verdict on times to a new topology [ms]: with an empty cache, and where the process has built it before."""
     limits = (("cold", cold_ms, NEW_COLD_MS), ("seen", seen_ms, NEW_SEEN_MS))
     return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
+
+
+def judge_hybrid(what: str, mode: str, ratio: float | None) -> Verdict:
+    """The verdict on a walk or an impact map; `ratio` is None where there is nothing to compare with."""
+    wanted = HYBRID[what][mode]
+    return Verdict() if ratio is None else _all_of([(f"{wanted:g}x", ratio >= wanted)])
+
+
+def judge_basin(seconds: float) -> Verdict:
+    """The verdict on the time [s] for a basin of attraction of the compass."""
+    return _all_of([(f"{BASIN_S:g} s", seconds <= BASIN_S)])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

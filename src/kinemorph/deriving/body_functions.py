@@ -13,18 +13,34 @@ from kinemorph.mechanics.constraints.closures import constraint_error
 from kinemorph.mechanics.trees.tree import Tree
 
 
-def stacked_matrices(maker: Maker) -> CompiledFunction:
-    """The function of the stacked matrices of the equations of motion in closed form (`Dynamics.stacked_matrices`)."""
-    from kinemorph.mechanics.formulations import closed_form
+def block_matrices(maker: Maker) -> CompiledFunction:
+    """The function of the block matrices of a formulation (`Dynamics.block_matrices`).
 
-    n = 6 * len(maker.tree.links)
-    shapes: dict[str, Shape] = {"S": (n, maker.robot.nv), "T": (n, n), "T_H0": (n, 6)}
-    shapes |= dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
+    The frame of a link is the joint frame on the child, turned so that z is the joint axis; it is not the body's frame.
+
+    closed_form     Each block is in the frame of its link. A block (i, j) of T transforms twists from the frame of link
+                    j to that of link i, a block of T_H0 from the world frame; the inertias M are about the origins of
+                    these frames. Formulations without matrices of their own show these too.
+    incidence       All blocks are in world axes about the world's origin, except S, which is in the frames of the
+                    children. Arcs are the joints of the links, then the joints that close loops.
+    """
+    from kinemorph.mechanics.formulations import closed_form, incidence
+
+    n, tree = 6 * len(maker.tree.links), maker.tree
+    axes: Shape = (n, maker.robot.nv)
+    shapes: dict[str, Shape]
+    if maker.formulation == "incidence":
+        shapes = {"B": (n, n + 6 * len(tree.closures)), "C": (n, n), "S": axes}
+        shapes |= dict.fromkeys(("Ad", "M", "M_rate", "ad"), (n, n))
+    else:
+        shapes = {"S": axes, "T": (n, n), "T_H0": (n, 6)} | dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
 
     def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+        if maker.formulation == "incidence":
+            return incidence.dense_matrices(tree, incidence.graph(tree, q, v))
         return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
 
-    return maker.function("stacked_matrices", ("q", "v"), whole, shapes, written=True)
+    return maker.function("block_matrices", ("q", "v"), whole, shapes, written=True)
 
 
 def joint_wrenches(maker: Maker) -> CompiledFunction:

@@ -18,7 +18,7 @@ Law = Callable[..., Any]
 
 
 def _stacked(law: Law) -> Law:
-    """The law of `Dynamics.stacked_matrices` for a robot with driven joints.
+    """The law of `Dynamics.block_matrices` for a robot with driven joints.
 
     All matrices are those of all joints; only the columns of S are changed to those of the velocities in the state.
     """
@@ -27,6 +27,18 @@ def _stacked(law: Law) -> Law:
         every = tree.all_joints(q, v)
         found: dict[str, Any] = law(tree, every.q, every.v)
         return {**found, "S": every.columns(found["S"])}
+
+    return seen
+
+
+def _regressor(law: Law) -> Law:
+    """The law of `Dynamics.regressor` for a robot with driven joints: each column has the forces of all joints."""
+
+    def seen(tree: Tree, q: Any, v: Any, a: Any) -> list[list[Any]]:
+        every = tree.all_joints(q, v)
+        rows = law(tree, every.q, every.v, every.accelerations(a))
+        columns = [every.forces(column) for column in zip(*rows, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     return seen
 
@@ -50,7 +62,8 @@ FORMS: dict[str, tuple[int, driven.Result]] = {
     "multiplier_wrenches": (1, "same"),
 }
 OWN_FORMS: dict[str, Callable[[Law], Law]] = {
-    "stacked_matrices": _stacked,
+    "block_matrices": _stacked,
+    "regressor": _regressor,
     "configuration_rate": lambda law: _of_state_links,
     "constraint_bias": lambda law: lambda tree, q, v: driven_constraints.constraint_rows(tree, q, v).wanted,
 }

@@ -25,23 +25,14 @@ from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
-from kinemorph.deriving import body_functions
+from kinemorph.deriving import body_functions, constrained_laws, parameter_functions
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
-from kinemorph.mechanics.constraints import closures, driven_constraints
-from kinemorph.mechanics.constraints.constrained import (
-    MOST_ELIMINATED,
-    Constrained,
-    ConstraintRows,
-    constrained_dynamics,
-    eliminated_out,
-    shared_out,
-    with_locked_rows,
-)
-from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_in, ways_to_root
+from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.constrained import Constrained, ConstraintRows
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
@@ -76,8 +67,9 @@ def derive(
     The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
-                    "dalembert" (from the positions of the bodies, by dual numbers; a check) or "closed_form" (the
-                    stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
+                    "dalembert" (from the positions of the bodies, by dual numbers; a check), "closed_form" (the
+                    stacked matrices of the MODUROB paper) or "incidence" (the kinematic graph in world axes, after
+                    Escalera et al.); the last two are checks with `block_matrices` to read
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
@@ -186,15 +178,14 @@ class Dynamics(Fixed, ShownEquations):
         return self._maker.function("energy", ("q", "v"), both, written=True)
 
     @cached_property
-    def stacked_matrices(self) -> CompiledFunction:
-        """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
+    def block_matrices(self) -> CompiledFunction:
+        """The matrices of the equations of motion at (q, v), a block of six rows [linear; angular] for each of n links.
 
-        Each of the n links, in the order of `link_names`, has a block of six rows, [linear; angular]. A block is in the
-        frame of its link: the joint frame on the child, rotated so that z is the joint axis; this is not the frame of
-        the body. A block (i, j) of T transforms twists from the frame of link j to that of link i, a block of T_H0 from
-        the world frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
+        Of formulation "incidence" they are B (6n, 6 arcs), C (6n, 6n), S (6n, nv), Ad, M, M_rate and ad (6n, 6n each)
+        in world axes; of all others S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n each) of the
+        closed form. Links are in the order of `link_names`; see `deriving.body_functions.block_matrices`.
         """
-        return body_functions.stacked_matrices(self._maker)
+        return body_functions.block_matrices(self._maker)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
@@ -209,6 +200,26 @@ class Dynamics(Fixed, ShownEquations):
         `multiplier_wrenches` shows which entries are determined.
         """
         return body_functions.joint_wrenches(self._maker)
+
+    @cached_property
+    def regressor(self) -> CompiledFunction:
+        """Y(q, v, a), shape (nv, columns), with tau = Y theta: forces are linear in the parameters theta.
+
+        `regressor_columns` names the columns: for each body that moves m [kg], the first moments h = m c [kg m] and the
+        inertia I about the origin of the body's frame [kg m^2], in its axes; for each velocity its armature, its
+        viscous and Coulomb friction and a constant offset. `regressor_parameters` are the values theta of this robot.
+        """
+        return parameter_functions.regressor(self._maker)
+
+    @cached_property
+    def regressor_columns(self) -> tuple[str, ...]:
+        """The names of the columns of `regressor`, such as "forearm.Ixx" and "elbow.viscous"."""
+        return parameter_functions.column_names(self.robot)
+
+    @cached_property
+    def regressor_parameters(self) -> npt.NDArray[np.float64]:
+        """The parameters theta of this robot, shape (columns,), in the order of `regressor_columns`; no friction."""
+        return parameter_functions.parameter_values(self.robot)
 
     @cached_property
     def motion(self) -> CompiledFunction:
@@ -455,8 +466,7 @@ class Dynamics(Fixed, ShownEquations):
 
     def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
         """The forces tau - h(q, v) over any scalar type, shape (nv,), with the bias forces h."""
-        bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
-        return [force - other for force, other in zip(tau, bias, strict=True)]
+        return constrained_laws.rest(self._maker, tree, q, v, tau, *loads)
 
     def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
         """The mass matrix M(q) over any scalar type, on a tree that `prepared` returned."""
@@ -468,28 +478,11 @@ class Dynamics(Fixed, ShownEquations):
 
         `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
         """
-        M = self.masses(tree, q)
-        ways = ways_to_root(tree) if tree.driving is None else ways_in(M)
-        if shared or eliminated_out(ways, rows.J) > MOST_ELIMINATED:
-            return shared_out(M, rest, rows)
-        return constrained_dynamics(branch_factor(tree, M), rest, rows)
+        return constrained_laws.under(self._maker, tree, q, rest, rows, shared=shared)
 
-    def _constrained(
-        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
-    ) -> Constrained:
-        """The accelerations and multipliers of a robot with constraints, from this formulation's M and h.
-
-        `locked` are velocities with acceleration 0: each adds a row after the rows of the robot. `shared` asks for
-        multipliers of least norm.
-        """
-        if self.precision == "float32":
-            raise UnsupportedError(
-                f"robot '{self.robot.name}' has closed chains or coupled joints, and float32 is not precise "
-                "enough to find redundant constraints. Use precision='float64'."
-            )
-        rest = self.rest(tree, q, v, tau, *loads)
-        rows = with_locked_rows(driven_constraints.constraint_rows(tree, q, v), locked, self.robot.nv)
-        return self.under(tree, q, rest, rows, shared=shared)
+    def _constrained(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, **how: Any) -> Constrained:
+        """The accelerations and multipliers of a robot with constraints; see `constrained_laws.constrained`."""
+        return constrained_laws.constrained(self._maker, tree, q, v, tau, *loads, **how)
 
     @property
     def _square(self) -> Shape:

@@ -18,7 +18,13 @@ STATE_FUNCTIONS = (
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")  # of one frame or body each
-BODY_FUNCTIONS = ("joint_wrenches", "stacked_matrices", "motion", "partial_velocities")  # of joints, links, bodies
+BODY_FUNCTIONS = (  # of joints, links, bodies
+    "joint_wrenches",
+    "block_matrices",
+    "regressor",
+    "motion",
+    "partial_velocities",
+)
 CONSTRAINT_FUNCTIONS = (  # of robots with closed chains or coupled joints
     "constraint_error",
     "constraint_jacobian",

@@ -31,7 +31,7 @@ from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
-from kinemorph.mechanics.formulations.table import Formulation
+from kinemorph.mechanics.formulations.formulation import Formulation
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve

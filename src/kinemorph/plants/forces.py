@@ -14,6 +14,7 @@ from kinemorph.algebra.vectors import sub
 from kinemorph.mechanics.elements.instant import Gathered, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Motions
+from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
@@ -136,3 +137,11 @@ def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The energy that elements store [J], shape (1,)."""
     tree = loaded.tree(at.p, at.t)
     return [acting(loaded, tree, loaded.instant(at)).elements.stored]
+
+
+def energy(loaded: LoadedRobot, at: LocalInstant) -> Any:
+    """The kinetic energy, the potential energy of gravity and the energy that elements store [J], in one sum."""
+    tree, now = loaded.prepared(loaded.tree(at.p, at.t)), loaded.instant(at)
+    every = loaded.all_joints(tree, now)
+    own = kinetic_energy(tree.of_joints, every.q, every.v) + potential_energy(tree.of_joints, every.q)
+    return plus(own, loaded.seen(tree, now).gathered({}).stored)

@@ -66,9 +66,10 @@ class Laws:
     jumps: Jumps | None = None
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
+    energy: Law | None = None  # (instant) -> kinetic, potential and stored energy [J], in one sum
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
     time_step: Law | None = None  # (instant, h) -> s after a step; None without rigid contacts
-    missing: bool = False  # whether `implicit` also tells the force that contacts lack
+    tells: bool = False  # whether `implicit` also tells the force that contacts lack, and how hard they press
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name
     # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state

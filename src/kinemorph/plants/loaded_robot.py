@@ -57,6 +57,7 @@ class LoadedRobot(Fixed):
     loops: LoopMethod = field(default_factory=Projection)
     dependent: tuple[float, ...] | None = None  # 1 for velocities that depend on others; None where a run chooses
     prepared_tree: Tree | None = None  # used for all parameters, in place of the robot's own; see `limb_folding`
+    data: tuple[str, ...] = ()  # names of parameters whose nominal values no program depends on
     limb_of: Mapping[int, int] = field(default_factory=dict)  # element -> a link of its limb, which represents several
     # (loaded, at, values of signals) -> accelerations (nv,): the motion if elements published these values
     response: Callable[[LoadedRobot, Instant, Mapping[str, Any]], Any] | None = None

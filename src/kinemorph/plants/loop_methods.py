@@ -83,6 +83,11 @@ def names_independent(method: LoopMethod) -> tuple[str, ...] | None:
     return (given,) if isinstance(given, str) else given
 
 
+def leaves_errors(method: LoopMethod) -> bool:
+    """Whether states of a run may have constraint errors, because the method does not correct coordinates at once."""
+    return isinstance(method, Baumgarte | SingularPerturbation | Multipliers)
+
+
 LoopMethod = Projection | Baumgarte | Partitioning | SingularPerturbation | Multipliers
 
 LOOP_METHODS: dict[str, LoopMethod] = {

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
+SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # states that a run adds to count energy
 # what messages call one number of each group of a plant
 WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 
@@ -234,6 +235,13 @@ class Plant(Fixed, Shown):
         program = self.traced("rate", self.laws.rate, AT, {"out": "ns"})
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
 
+    @cached_property
+    def energy(self) -> Program:
+        """The program of kinetic, potential and stored energy [J] in one sum, where the plant `tells` of contacts."""
+        assert self.laws.energy is not None
+        program = self.traced("energy", self.laws.energy, AT, {"out": ""})
+        return self._for_one(program, lambda laws, at: {"out": laws.energy(at)}, {"out": ("h",)})
+
     def _for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
         """The program, with loops over similar limbs for calls with one state; see `limb_folding`."""
         return self.laws.for_one(program, law, outputs) if self.laws.for_one else program
@@ -287,10 +295,13 @@ class Plant(Fixed, Shown):
         `passes` is the number of linearizations of stiff forces in a step. With `centered`, other forces are evaluated
         at the middle of a step, not at its start. Raises UnsupportedError where the plant is not a robot.
 
-        Where the plant accounts for the energy of contacts (`laws.missing`), there is a third output `missing` (n,): if
-        an entry is above 0 [N], contacts made energy in that step, and it should be repeated with `a` as guess.
+        Where the plant accounts for the energy of contacts (`laws.tells`), there are two more outputs (n,). If an entry
+        of `missing` [N] is above 0, contacts made energy in that step, and it should be repeated with `a` as guess.
+        `pressing` [N] is the sum of the normal forces of all contacts.
         """
         _ = self.implicit_law
+
+        told = ("missing", "pressing") if self.laws.tells else ()
 
         def steps(laws: Laws, at: LocalInstant, h: Any, guess: Any) -> dict[str, Any]:
             assert laws.implicit is not None
@@ -299,15 +310,15 @@ class Plant(Fixed, Shown):
                 rows.append(laws.implicit(at, share * h, guess, passes, centered))
                 guess = rows[-1][1]
             found = {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
-            return found | ({"missing": [row[2] for row in rows]} if laws.missing else {})
+            return found | {name: [row[2 + k] for row in rows] for k, name in enumerate(told)}
 
         made, key, n = self._implicit_steps, (passes, shares, centered), len(shares)
         if key not in made:
             name = f"{'centered' if centered else 'implicit'}_step_{passes}"
-            outputs = {"out": f"{n} ns", "a": f"{n} nv"} | ({"missing": f"{n}"} if self.laws.missing else {})
+            outputs = {"out": f"{n} ns", "a": f"{n} nv"} | dict.fromkeys(told, f"{n}")
             program = self.traced(name, partial(steps, self.laws), "t base s h guess:nv m u p", outputs)
-            groups = {"out": ("s",) * n, "a": ("v",) * n} | ({"missing": ("h",) * n} if self.laws.missing else {})
-            made[key] = self._for_one(program, steps, groups)  # `missing` are plain numbers, as h is
+            groups = {"out": ("s",) * n, "a": ("v",) * n} | dict.fromkeys(told, ("h",) * n)  # plain numbers, as h is
+            made[key] = self._for_one(program, steps, groups)
         return made[key]
 
     @cached_property
@@ -344,11 +355,8 @@ class Plant(Fixed, Shown):
     def switching_of(self, count: int) -> Program:
         """As `switching` for the first `count` guards, which are those of elements: its last input is the index."""
         assert self.laws.jumps is not None
-        law, outputs = (
-            self.laws.jumps.switch_one,
-            {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"},
-        )
-        return self.traced("switch_one", partial(law, count), f"{AT} guard", outputs)
+        outputs = {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"}
+        return self.traced("switch_one", partial(self.laws.jumps.switch_one, count), f"{AT} guard", outputs)
 
     @property
     def entering(self) -> Program:
@@ -439,6 +447,7 @@ class Plant(Fixed, Shown):
     def initial(self, group: str, given: Any = None) -> Array:
         """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
+        States x may be given without the accounts of energy, which then begin at 0.
         Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
         """
         columns: tuple[Column, ...] = getattr(self, group)
@@ -455,14 +464,15 @@ class Plant(Fixed, Shown):
                 raise ShapeError(
                     f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
                 ) from None
+            counted = [0.0 for column in columns if group == "x" and column.name in ACCOUNT]  # they come last
+            values = np.append(values, counted) if values.shape == (len(columns) - len(counted),) else values
         if values.shape != (len(columns),):
             listed = ", ".join(column.name for column in columns) or "none"
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
         for column, value in zip(columns, values, strict=True):
             if not np.isfinite(value):
-                raise ShapeError(
-                    f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
-                )
+                said = f"{group} '{column.name}' is {value}; expected a finite number"
+                raise ShapeError(f"{said}. Check how it was computed.")
         return self._finished(values) if group == "q" else values
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:
@@ -484,8 +494,6 @@ class Plant(Fixed, Shown):
         """The index of a name in a group; raises ShapeError where the group does not have it."""
         names = [column.name for column in getattr(self, group)]
         if name not in names:
-            hint = did_you_mean(name, names) or " Correct the name."
-            raise ShapeError(
-                f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}.{hint}"
-            )
+            said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
+            raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)

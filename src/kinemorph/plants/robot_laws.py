@@ -29,7 +29,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
-from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, power, stored, summed
+from kinemorph.plants.forces import Acting, acting, damping, efforts, energy, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.jumps import memory_laws
@@ -49,9 +49,11 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     constraints of an open tree, are None.
     """
     constrained, acted_on, loops = loaded.constrained, bool(loaded.elements.members), loaded.loops
+    tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
+        energy: tells,
         stiff: acted_on and not constrained,
         powers: acted_on,
         time_step: bool(loaded.rigid),
@@ -63,8 +65,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.stabilized: constrained,
     }
     laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
-    tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
-    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), missing=tells, **laws)
+    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), tells=tells, **laws)
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
@@ -134,10 +135,11 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
-) -> tuple[list[Any], list[Any], Any]:
-    """The state s = [w, v, x] after a step of h [s], its accelerations, and the force [N] that contacts lack.
+) -> tuple[list[Any], list[Any], Any, Any]:
+    """The state s = [w, v, x] after a step of h [s], its accelerations, and two numbers about contacts.
 
-    See `implicit_step`. A robot without an account of its energy does not compute the latter: it is 0.
+    These are the force [N] that contacts lack and the sum of their normal forces [N], see `implicit_step`. A robot
+    without an account of its energy does not compute them: they are 0.
 
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.
@@ -184,17 +186,22 @@ def implicit(
             everything = acting(loaded, ready, now)
             supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a[:nv], _missing_force(found, ends, world) if loaded.account else 0.0
+    told = _told_of_contacts(found, ends, world) if loaded.account else (0.0, 0.0)
+    return after, ends.a[:nv], *told
 
 
-def _missing_force(found: Acting, ends: Ends, world: SystemInstant) -> Any:
-    """The force [N] that contacts lack: above 0 where they made energy, and the step needs a further pass."""
+def _told_of_contacts(found: Acting, ends: Ends, world: SystemInstant) -> tuple[Any, Any]:
+    """The force [N] that contacts lack, and the sum of their normal forces [N]; 0 and 0 where nothing touches.
+
+    Where the first is above 0, contacts made energy, and the step needs a further pass.
+    """
     points, _, pairs = (iter(accounts) for accounts in ends.accounts)
-    terms = []
+    lacking, pressing = [], []
     for index, stiff in found.stiff.items():
-        own = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))]
-        terms.append((world.sums.get(index), sum((account.missing for account in own), 0.0)))
-    return over_limbs(terms)
+        own, total = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))], world.sums.get(index)
+        lacking.append((total, sum((account.missing for account in own), 0.0)))
+        pressing.append((total, sum((account.normal for account in own), 0.0)))
+    return over_limbs(lacking), over_limbs(pressing)
 
 
 def _stiff_powers(

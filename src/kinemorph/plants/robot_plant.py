@@ -18,9 +18,9 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw
+from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, with_numbers_as_data
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
-from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.configuration import initial_configuration
@@ -32,21 +32,19 @@ from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant
+from kinemorph.plants.programs import ACCOUNT, Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 
-SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
-
 
 def summed_states(plant: Plant) -> tuple[str, ...]:
     """The names of states x that the motion does not depend on: accounts of energy, integrals that no element reads."""
     read = {name for element in plant.elements for text in law_of(element).reads(element) for name in text.split("|")}
     sums = {element.name for element in plant.elements if law_of(element).sums} - read
-    return tuple(column.name for column in plant.x if column.name in {SUPPLIED, DISSIPATED, *sums})
+    return tuple(column.name for column in plant.x if column.name in {*ACCOUNT, *sums})
 
 
 def plant(
@@ -69,7 +67,8 @@ def plant(
     `states`        names and units of further continuous states x; `state_rates` is the law of their rates
     `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
-    `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
+    `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot. Last
+                    come NAME.mu and NAME.restitution of rigid contacts, where these are plain numbers above 0
     `locked`        joints, or single velocities by name, that do not move
     `loops`         how constraints are kept, see `loop_methods`; by default as a system's settings say
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
@@ -103,11 +102,15 @@ def plant(
     pushed = inputs is None and not cast.inputs
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
-    kept = (*dynamics.parameters, *outer)
+    cast, of_contacts = _with_contact_parameters(cast)
+    kept = (*dynamics.parameters, *outer, *of_contacts)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
-    dependent = _dependent(robot, kept_by)
-    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, dependent, response=response)
+    loaded = LoadedRobot(
+        *(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by)),
+        response=response,
+        data=tuple(parameter.name for parameter in of_contacts),
+    )
     if loaded.rigid and not isinstance(kept_by, Projection | Baumgarte):
         raise UnsupportedError(
             f"loops: {type(kept_by).__name__} is given, and '{robot.name}' has rigid contacts, whose constraints come "
@@ -115,7 +118,7 @@ def plant(
         )
     chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if loaded.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
-    x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
+    x += tuple(Column(name, "J") for name in ACCOUNT) if account else ()
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
     settings = model.settings if isinstance(model, System) else None
     begun = [slot.start for slot in cast.states]
@@ -169,20 +172,30 @@ def plant(
 
 
 _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use
+KEPT = "plants of runs"  # where a model keeps its plants; a model is frozen, and pickles leave this out
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """The plant of a robot, as `plant` makes it; an equal one with its compiled programs, if there is one in use
-    already.
+    """The plant of a robot, as `plant` makes it; the one of an earlier call with this model and these options, or an
+    equal one that is in use, with its compiled programs.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.
     """
+    if isinstance(model, Plant | Dynamics):
+        return plant(model, **options)
+    asked = written(tuple(options.items()))
+    kept: dict[str, Plant] = vars(model).setdefault(KEPT, {})
+    if asked in kept:
+        return kept[asked]
     made = plant(model, **options)
-    if isinstance(model, Plant | Dynamics) or made.recipe is None:
+    if made.recipe is None:
         return made
     key = written((made.recipe, tuple(made.start.items())))
-    return made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
+    found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
+    if asked is not None:
+        kept[asked] = found
+    return found
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
@@ -209,6 +222,18 @@ def _shared_out(
         return wanted, tuple(own.values())
     names = (wanted,) if isinstance(wanted, str) else wanted
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
+
+
+def _with_contact_parameters(cast: Ensemble) -> tuple[Ensemble, tuple[Parameter, ...]]:
+    """Elements whose rigid contacts have parameters in place of their numbers, and these parameters."""
+    members: list[Member] = []
+    made: list[Parameter] = []
+    for member in cast.members:
+        if isinstance(member.law, RigidContactLaw):
+            element, own = with_numbers_as_data(member.element)
+            member, made = member._replace(element=element), [*made, *own]
+        members.append(member)
+    return (replace(cast, members=tuple(members)) if made else cast), tuple(made)
 
 
 @dataclass(frozen=True, eq=False)

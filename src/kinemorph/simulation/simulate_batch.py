@@ -114,7 +114,7 @@ def simulate_batch(
     one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _enter(plant, float(times[0]), given, m)
-    _close(plant, float(times[0]), given, q, v)
+    _close(plant, float(times[0]), given, q, v, m)
     for first in given["q"][:1]:
         warn_before(model, plant, first, driven=u is not None)
     fleet = Fleet(one, given, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
@@ -213,16 +213,16 @@ def _enter(plant: Plant, t: float, given: dict[str, Array], m: Any) -> None:
         given["m"] = entered_memory(plant, m, (t, given["q"], s, given["m"], given["u"], given["p"]))
 
 
-def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> None:
+def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any, m: Any) -> None:
     """Brings all states onto the constraints, as `simulate` does with one; named values are kept."""
     if plant.laws.constraints is None or not len(given["q"]):
         return
-    given["q"], given["v"] = given["q"].copy(), given["v"].copy()
+    given |= {name: given[name].copy() for name in "qvm"}
     note = ""
     for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
-        state, others = ((given[name][k] for name in names) for names in ("qvx", "mup"))
+        state = tuple(given[name][k] for name in "qvxmup")
         try:
-            given["q"][k], given["v"][k], found = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
+            given["q"][k], given["v"][k], given["m"][k], found = closed_start(plant, t, state, (q, v, m), enters=True)
         except ShapeError as error:
             raise ShapeError(f"state {k} of the batch: {error}") from None
         note = note or (found and f"state {k} of the batch: {found}")

@@ -6,7 +6,9 @@ for n contacts in space, with p and u as [normal, two tangents] of each. The con
 eight directions of friction, for which this is a linear complementarity problem (Stewart and Trinkle, Int. J. Numer.
 Methods Eng. 39 (1996) 2673-2691). From its solution, Newton's method solves the equations of the cone itself (Alart and
 Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353-375). Where it fails, it starts again from a pyramid whose
-directions lie close to the friction found so far, so that the start is closer.
+directions lie close to the friction found so far, so that the start is closer. Where this fails too, as it may with
+many redundant contacts, the contacts are solved one after the other in sweeps (the nonsmooth Gauss-Seidel method of
+Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Eng. 155 (1998) 31-47), and Newton's method starts from there.
 
 The functions of one contact or of two take the functions of their numbers as `f`: arrays here, expressions in
 `codegen.loops.coulomb_cone`.
@@ -33,11 +35,15 @@ FANS = (  # angles [rad] of the directions of friction: about the first sliding,
     (0.0, 0.15, -0.15, 0.6, -0.6, math.pi / 2, -math.pi / 2, math.pi),
     (0.0, 0.03, -0.03, 0.2, -0.2, math.pi / 2, -math.pi / 2, math.pi),
 )
+SWEEPS, SWEEP_ROUNDS = 100, 5  # sweeps over all contacts before each further start, and the number of these starts
+STARTS = len(FANS) + SWEEP_ROUNDS
 SIDES = 8
 PER = SIDES + 2  # unknowns of a contact in the pyramid: normal impulse, friction along each direction, sliding speed
 NEWTON_STEPS = 8  # after each pyramid
 SHARES = (1.0, 0.5, 0.25)  # of a step of Newton's method that are tried; the best one is taken
 TOLERANCE = 1e-13  # of the largest number of b: a smaller violation of the equations is rounding
+UNSWEPT = 1e-11  # of the largest number of b: a smaller violation needs no sweeps
+UNSOLVED = 1e-6  # of the largest number of b: a larger violation of the equations is no solution
 STATE = 8  # numbers of `contact_state`
 
 
@@ -46,7 +52,7 @@ class CoulombCone(Block):
     """The impulses p, shape (3 n,), of n contacts, and the largest violation of the equations above [m/s].
 
     Takes W (3 n, 3 n) row by row, b (3 n,), mu (n,) and floor (n,). W is symmetric and positive semidefinite. Where no
-    solution of a pyramid is found, p and the violation are NaN.
+    solution is found, p and the violation are NaN; this does not prove that there is none.
     """
 
     n: int
@@ -71,73 +77,104 @@ class CoulombCone(Block):
         entries = stacked(args)
         m = 3 * self.n
         best, least = np.full((len(entries), m), np.nan), np.full(len(entries), np.inf)
+        swept = np.zeros_like(best)
         with np.errstate(all="ignore"):
-            limit = TOLERANCE * np.abs(entries[:, m * m : m * m + m]).max(axis=1)
-            for fan in FANS:
-                left = np.flatnonzero(~(least <= limit))
-                if len(left):
-                    found = _round(self.n, entries[left], best[left], least[left], fan)
-                    best[left], least[left] = found
-            least = np.where(np.isfinite(least), least, np.nan)
+            size = np.abs(entries[:, m * m : m * m + m]).max(axis=1)
+            for start in range(STARTS):
+                left = np.flatnonzero(~(least <= (TOLERANCE if start < len(FANS) else UNSWEPT) * size))
+                if not len(left):
+                    break
+                problem = _Problem(self.n, entries[left])
+                if start < len(FANS):
+                    p = problem.in_pyramid(best[left], least[left], FANS[start])
+                else:
+                    begun = np.where(np.isfinite(least), best.T, 0.0).T if start == len(FANS) else swept
+                    p = swept[left] = problem.swept(begun[left])
+                best[left], least[left] = problem.by_newton(p, best[left], least[left])
+            least = np.where((least <= UNSOLVED * size) & np.isfinite(entries).all(axis=1), least, np.nan)
+            best[np.isnan(least)] = np.nan
             best[:, ::3] = np.maximum(best[:, ::3], entries[:, m * m + m + self.n :])  # without rounding errors
         return (*best.T, least)
 
 
-def _round(n: int, entries: Array, best: Array, least: Array, fan: Sequence[float]) -> tuple[Array, Array]:
-    """The best impulses (s, m) and their violation (s,) after one pyramid and the steps of Newton's method after it."""
-    m, states = 3 * n, len(entries)
-    W, b = entries[:, : m * m].reshape(states, m, m), entries[:, m * m : m * m + m]
-    mu, floor = entries[:, m * m + m : m * m + m + n], entries[:, m * m + m + n :]
-    blocks = W.reshape(states, n, 3, n, 3).transpose(1, 3, 2, 4, 0)  # (n, n, 3, 3, s)
+class _Problem:
+    """The equations of n contacts for several states s, from `entries` (s, n_in)."""
 
-    def rated(p: Array) -> tuple[Array, list[list[S]], Array]:
-        u = np.einsum("sij,sj->si", W, p) + b
+    def __init__(self, n: int, entries: Array) -> None:
+        m, states = 3 * n, len(entries)
+        self.n, self.m, self.states = n, m, states
+        self.W, self.b = entries[:, : m * m].reshape(states, m, m), entries[:, m * m : m * m + m]
+        self.mu, self.floor = entries[:, m * m + m : m * m + m + n], entries[:, m * m + m + n :]
+        self.blocks = self.W.reshape(states, n, 3, n, 3).transpose(1, 3, 2, 4, 0)  # (n, n, 3, 3, s)
+
+    def velocities(self, p: Array) -> Array:
+        """u = W p + b, shape (s, m)."""
+        u: Array = np.einsum("sij,sj->si", self.W, p) + self.b
+        return u
+
+    def rated(self, p: Array) -> tuple[Array, list[list[S]], Array]:
+        """(the violation (s, m) of all equations, the states of the contacts, the largest violation (s,))."""
+        u = self.velocities(p)
+        places = [slice(3 * i, 3 * i + 3) for i in range(self.n)]
         state = [
-            contact_state(ARRAYS, blocks[i, i], p.T[3 * i : 3 * i + 3], u.T[3 * i : 3 * i + 3], mu[:, i], floor[:, i])
-            for i in range(n)
+            contact_state(ARRAYS, self.blocks[i, i], p.T[at], u.T[at], self.mu[:, i], self.floor[:, i])
+            for i, at in enumerate(places)
         ]
-        parts = [
-            contact_residual(ARRAYS, state[i], p.T[3 * i : 3 * i + 3], u.T[3 * i : 3 * i + 3], floor[:, i])
-            for i in range(n)
-        ]
+        parts = [contact_residual(ARRAYS, state[i], p.T[at], u.T[at], self.floor[:, i]) for i, at in enumerate(places)]
         residual: Array = np.concatenate(parts).T
         return residual, state, np.abs(residual).max(axis=1)
 
-    started = np.isfinite(least)
-    u_best = np.einsum("sij,sj->si", W, best) + b
-    aims = [
-        [
-            np.where(started, x, y)
-            for x, y in zip(_aim(blocks[i, i], best, u_best, i), b.T[3 * i + 1 : 3 * i + 3], strict=True)
-        ]
-        for i in range(n)
-    ]
-    turns = [part for angle in fan for part in (math.cos(angle), math.sin(angle))]
-    directions = [fan_directions(ARRAYS, aim, turns) for aim in aims]
-    p = _in_pyramid(n, W, b, mu, floor, np.array(directions).transpose(2, 0, 1).reshape(states, n, SIDES, 2))
-    residual, state, error = rated(p)
-    better = error < least
-    best, least = np.where(better[:, None], p, best), np.where(better, error, least)
-    for _ in range(NEWTON_STEPS):
-        slope = np.zeros((states, m, m))
-        for i in range(n):
-            for j in range(n):
-                block = contact_slope(state[i], blocks[i, j], mu[:, i], float(i == j))
-                slope[:, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = np.moveaxis(np.array(block), -1, 0)
-        *step, _ = LeastSquares(m, m).meaning(*slope.reshape(states, -1).T, *-residual.T)
-        change = np.stack(step, axis=-1)
-        tried = [(p + share * change, *rated(p + share * change)) for share in SHARES]
-        p, residual, state, error = tried[0]
-        for one in tried[1:]:
-            better = one[-1] < error
-            p, residual = np.where(better[:, None], one[0], p), np.where(better[:, None], one[1], residual)
-            error = np.where(better, one[-1], error)
-            state = [
-                [np.where(better, x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(one[2], state, strict=True)
-            ]
+    def in_pyramid(self, best: Array, least: Array, fan: Sequence[float]) -> Array:
+        """Impulses (s, m) with friction along a fan of directions, about the best friction so far."""
+        started, u_best = np.isfinite(least), self.velocities(best)
+        turns = [part for angle in fan for part in (math.cos(angle), math.sin(angle))]
+        directions = []
+        for i in range(self.n):
+            aims = _aim(self.blocks[i, i], best, u_best, i)
+            first = self.b.T[3 * i + 1 : 3 * i + 3]
+            aim = [np.where(started, x, y) for x, y in zip(aims, first, strict=True)]
+            directions.append(fan_directions(ARRAYS, aim, turns))
+        sides: Array = np.array(directions).transpose(2, 0, 1).reshape(self.states, self.n, SIDES, 2)
+        return _in_pyramid(self.n, self.W, self.b, self.mu, self.floor, sides)
+
+    def swept(self, p: Array) -> Array:
+        """Impulses (s, m) after sweeps from p (s, m)."""
+        p = p.copy()
+        for _ in range(SWEEPS):
+            for i in range(self.n):
+                at = slice(3 * i, 3 * i + 3)
+                u = np.einsum("sij,sj->si", self.W[:, at], p) + self.b[:, at]
+                new = contact_sweep(ARRAYS, self.blocks[i, i], p.T[at], u.T, self.mu[:, i], self.floor[:, i])
+                p[:, at] = np.stack(new, axis=-1)
+        return p
+
+    def by_newton(self, p: Array, best: Array, least: Array) -> tuple[Array, Array]:
+        """The best impulses (s, m) and their violation (s,) after steps of Newton's method from p (s, m)."""
+        m = self.m
+        residual, state, error = self.rated(p)
         better = error < least
         best, least = np.where(better[:, None], p, best), np.where(better, error, least)
-    return best, least
+        for _ in range(NEWTON_STEPS):
+            slope = np.zeros((self.states, m, m))
+            for i in range(self.n):
+                for j in range(self.n):
+                    block = contact_slope(state[i], self.blocks[i, j], self.mu[:, i], float(i == j))
+                    slope[:, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = np.moveaxis(np.array(block), -1, 0)
+            *step, _ = LeastSquares(m, m).meaning(*slope.reshape(self.states, -1).T, *-residual.T)
+            change = np.stack(step, axis=-1)
+            tried = [(p + share * change, *self.rated(p + share * change)) for share in SHARES]
+            p, residual, state, error = tried[0]
+            for one in tried[1:]:
+                better = one[-1] < error
+                p, residual = np.where(better[:, None], one[0], p), np.where(better[:, None], one[1], residual)
+                error = np.where(better, one[-1], error)
+                state = [
+                    [np.where(better, x, y) for x, y in zip(a, b, strict=True)]
+                    for a, b in zip(one[2], state, strict=True)
+                ]
+            better = error < least
+            best, least = np.where(better[:, None], p, best), np.where(better, error, least)
+        return best, least
 
 
 def _aim(W_ii: S, p: Array, u: Array, i: int) -> list[Array]:
@@ -213,6 +250,23 @@ def contact_residual(f: Any, state: Sequence[S], p: Any, u: Any, floor: S) -> li
         f.where(slides, (p[1] - bound * x) / r_t, u[1]),
         f.where(slides, (p[2] - bound * y) / r_t, u[2]),
     ]
+
+
+def contact_sweep(f: Any, W: Any, p: Any, u: Any, mu: S, floor: S) -> list[S]:
+    """The impulse (3,) of a contact in its cone that comes closest to its equations, with the others as they are.
+
+    First the normal impulse is corrected, then the friction, at the velocity that is left.
+    """
+    spread = 0.5 * (W[1][1] - W[2][2])
+    stiffest = 0.5 * (W[1][1] + W[2][2]) + f.sqrt(spread * spread + W[1][2] * W[1][2])
+    r_n, r_t = (1.0 / f.where(f.less(0.0, x), x, 1.0) for x in (W[0][0], stiffest))
+    pushed = p[0] - r_n * u[0]
+    normal = f.where(f.less(floor, pushed), pushed, floor)
+    x, y = (p[k] - r_t * (u[k] + W[k][0] * (normal - p[0])) for k in (1, 2))
+    bound, square = mu * normal, x * x + y * y
+    slides = f.less(bound * bound, square)
+    share = f.where(slides, bound / f.sqrt(f.where(slides, square, 1.0)), 1.0)
+    return [normal, share * x, share * y]
 
 
 def contact_slope(state: Sequence[S], W: Any, mu: S, own: S) -> list[list[S]]:

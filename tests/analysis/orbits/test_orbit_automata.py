@@ -121,7 +121,7 @@ def test_the_simplest_walker_doubles_its_period_where_published_and_its_diagram_
 def test_the_walker_with_knees_and_the_monopods_have_orbits() -> None:
     walker = periodic_orbit(library.kneed_walker())
     assert walker.stable and walker.residual < 1e-8 and walker.period == pytest.approx(KNEED[1], abs=1e-7)
-    knee, heel = walker.trajectory.events[:2]
+    knee, heel = walker.trajectory.events  # the knee that the heel strike releases does not lock again at once
     assert (knee.name, heel.name) == ("knee", "heel") and knee.t == pytest.approx(KNEED[0], abs=1e-7)
     pieces = periodic_orbit(library.kneed_walker(), nodes=2)
     assert len(pieces.pieces) == 2 and pieces.period == pytest.approx(walker.period, abs=1e-9)

@@ -3,13 +3,14 @@
 A robot has a base that moves in the plane or in space, and two limbs of equal geometry, left and right, each a four-bar
 or two links in series. It goes round a cycle of phases that hold a foot, lock a joint or do neither. Edges have guards
 of the state and of the time, exchange left and right, reset velocities by formulas with parameters, and end in plastic
-impacts. The same seed gives the same automaton.
+impacts. With `rough`, no phase holds a foot, and all edges end in impacts with a law and friction: points of one limb
+or of both, which fall, collide with a floor there, and bounce, slide or stick. The same seed gives the same automaton.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.groups import translation
 from kinemorph.algebra.scalar import sin
-from kinemorph.elements import Automaton, Edge, Hold, Phase
+from kinemorph.elements import Automaton, Coulomb, Edge, Energetic, Hold, Newton, Phase, Plastic, Poisson
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate
@@ -31,6 +32,8 @@ from kinemorph.simulation.simulate import simulate
 Array = np.ndarray
 BASES = ("axes", "planar", "free")
 PARAMETERS = ("m_left", "level", "e")
+ROUGH_PARAMETERS = ("m_left", "e", "mu")
+E, MU = Parameter("e", 0.6), Parameter("mu", 0.4)
 EXACT = {"rtol": 1e-12, "atol": 1e-13}
 Z = (0.0, 0.0, 1.0)
 
@@ -42,6 +45,12 @@ class RandomAutomaton:
     seed: int
     base: str
     looped: bool
+    rough: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that stay inputs of the plant."""
+        return ROUGH_PARAMETERS if self.rough else PARAMETERS
 
     @cached_property
     def chance(self) -> np.random.Generator:
@@ -88,13 +97,13 @@ class RandomAutomaton:
     def system(self) -> System:
         """The robot with its automaton."""
         chance = np.random.default_rng([self.seed, 3])
-        known = {"level": Parameter("level", 0.1), "e": Parameter("e", 0.6)}
+        if self.rough:
+            return self._rough_system(chance)
+        known = {"level": Parameter("level", 0.1), "e": E}
         axes = "xyz" if self.base == "free" else "xy"
         holds = [Hold(f"{side} foot", f"{side}_coupler", (0.3, -0.2, 0.0), axes) for side in ("left", "right")]
         kinds = [str(kind) for kind in chance.permutation(["left foot", "right foot", "lock", "free"])]
         kinds = kinds[: chance.integers(2, 5)]
-        if self.looped:  # a point is held where it is before loops are closed: a run with loops begins without
-            kinds = sorted(kinds if {"lock", "free"} & {*kinds} else [*kinds, "free"], key=lambda one: "foot" in one)
         phases = [
             Phase(kind, () if kind in ("lock", "free") else kind, ("right1",) if kind == "lock" else ())
             for kind in kinds
@@ -102,6 +111,43 @@ class RandomAutomaton:
         names = [phase.name for phase in phases]
         edges = [self._edge(chance, f"edge {k}", name, names[(k + 1) % len(names)]) for k, name in enumerate(names)]
         holds = [hold for hold in holds if hold.name in kinds]  # a hold that no phase names would act in all of them
+        return System(self.robot, tuple(holds), automaton=Automaton(tuple(phases), tuple(edges), known=known))
+
+    def _rough_system(self, chance: np.random.Generator) -> System:
+        axes = "xyz" if self.base == "free" else "xy"
+        holds = [
+            Hold(f"{side} touch", f"{side}_coupler", (0.3, float(chance.uniform(-0.3, -0.1)), 0.0), axes, normal="y")
+            for side in ("left", "right")
+        ]
+        touches = [
+            Phase("left touches", "left touch"),
+            Phase("right touches", "right touch"),
+            Phase("both touch", ("left touch", "right touch")),
+            Phase("locked touch", "left touch", "right1"),
+        ]
+        phases = [Phase("free"), Phase("lock", (), "right1"), Phase("again")][: chance.integers(2, 4)]
+        names = [phase.name for phase in phases]
+        edges = []
+        for k, source in enumerate(names):
+            target = names[(k + 1) % len(names)]
+            plain = self._edge(chance, f"edge {k}", source, target)
+            during = "locked touch" if target == "lock" else touches[chance.integers(3)].name
+            law = [Plastic, Newton, Poisson, Energetic][chance.integers(4)]
+            at_once = bool(chance.random() < 0.7)
+            edges.append(
+                replace(
+                    plain,
+                    reset={} if target == "lock" else plain.reset,
+                    impact=Plastic(not at_once) if law is Plastic else law(E, not at_once),
+                    friction=Coulomb(MU),
+                    during=during,
+                )
+            )
+        known = {"level": 0.1, "e": E}
+        used = {edge.during for edge in edges}
+        phases += [phase for phase in touches if phase.name in used]
+        named = {name for phase in phases for name in phase.elements}
+        holds = [hold for hold in holds if hold.name in named]
         return System(self.robot, tuple(holds), automaton=Automaton(tuple(phases), tuple(edges), known=known))
 
     def _edge(self, chance: np.random.Generator, name: str, source: str, target: str) -> Edge:
@@ -137,7 +183,7 @@ class RandomAutomaton:
                 tau[k] = 3.0 * (rest - q[place]) - 0.1 * v[k] + sin(3.0 * t + rest)
             return tau
 
-        return plant(self.system, parameters=list(PARAMETERS), forces=forces)
+        return plant(self.system, parameters=list(self.parameters), forces=forces)
 
     @cached_property
     def named(self) -> tuple[dict[str, float], dict[str, float]]:
@@ -159,7 +205,7 @@ class RandomAutomaton:
     def moved(self, name: str, h: float) -> dict[str, Any]:
         """The arguments of a run whose initial value or parameter `name` is larger by h."""
         q, v = (dict(values) for values in self.named)
-        p = dict(zip(PARAMETERS, self.plant.start["p"], strict=True))
+        p = dict(zip(self.parameters, self.plant.start["p"], strict=True))
         if name in p:
             p[name] += h
         elif name.startswith("v."):
@@ -190,17 +236,35 @@ class RandomAutomaton:
 
 
 def differences(automaton: RandomAutomaton, names: Sequence[str], until: float, h: float, **options: Any) -> Any:
-    """Derivatives of (displacement, [v, x, m]) at the end of runs, and of times of edges, by differences of order 4."""
+    """Derivatives of (displacement, [v, x, m]) at the end of runs, and of times of edges, by differences of order 4.
+
+    The runs go through the same edges; where a contact sticks in one of them and slides or opens in another, the step h
+    is divided by 8, at most twice.
+    """
     middle, _, _, plain = automaton.end(automaton.moved(names[0], 0.0), until, **options)
-    taken = [event.name for event in plain.events]
-    columns, times = [], []
+    taken, columns, times = pattern(plain), [], []
     for name in names:
-        ends = {}
-        for k in (-2, -1, 1, 2):
-            q, rest, t, run = automaton.end(automaton.moved(name, k * h), until, **options)
-            assert [event.name for event in run.events] == taken
-            ends[k] = np.concatenate([difference(automaton.robot, middle, q), rest, t])
-        slope = (8.0 * (ends[1] - ends[-1]) - (ends[2] - ends[-2])) / (12.0 * h)
+        for step in (h, h / 8.0, h / 64.0):
+            runs = {k: automaton.end(automaton.moved(name, k * step), until, **options) for k in (-2, -1, 1, 2)}
+            if all(pattern(run[-1]) == taken for run in runs.values()):
+                break
+        else:
+            raise AssertionError(f"{name}: contacts of nearby runs have other modes, steps of {step} notwithstanding")
+        ends = {k: np.concatenate([difference(automaton.robot, middle, q), *rest]) for k, (q, *rest, _) in runs.items()}
+        slope = (8.0 * (ends[1] - ends[-1]) - (ends[2] - ends[-2])) / (12.0 * step)
         columns.append(slope[: len(slope) - len(taken)])
         times.append(slope[len(slope) - len(taken) :])
     return np.array(columns).T, np.array(times).T, plain
+
+
+def pattern(run: Any) -> list[Any]:
+    """The edges of a run, each with the modes of its contacts, from their impulses: open, sliding, or neither."""
+    found = []
+    for event in run.events:
+        modes, known = {}, {number.name: number.value for number in event.numbers}
+        for side in ("left", "right"):
+            y, *along = (known.get(f"impulse.{side} touch.{axis}", 0.0) for axis in "yxz")
+            rubbing = float(np.hypot(*along))
+            modes[side] = "open" if y == 0.0 else "slides" if rubbing > MU.value * y * (1.0 - 1e-9) else "sticks"
+        found.append((event.name, modes))
+    return found

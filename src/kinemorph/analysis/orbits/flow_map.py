@@ -27,6 +27,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import Point, built, clo
 from kinemorph.analysis.small_motions.start_slopes import start_of
 from kinemorph.analysis.small_motions.variational_plant import varied as varied_plant
 from kinemorph.errors import UnsupportedError
+from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.robot_plant import summed_states
@@ -302,6 +303,7 @@ def return_map(
     parameters: str | Sequence[str] | None = None,
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
     method: str = "dop853",
     rtol: float | None = None,
     atol: float | None = None,
@@ -338,7 +340,7 @@ def return_map(
     The other arguments are those of `simulate`. By default, rtol is 1e-11 and atol 1e-13; for an automaton, whose
     forces often have kinks, they are 1e-10 and 1e-12.
     """
-    made: dict[str, Any] = {"forces": forces, "locked": locked, "parameters": parameters}
+    made: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "parameters": parameters}
     plant = as_plant(model, **{name: value for name, value in made.items() if value})
     hybrid = period is None and section is None and plant.automaton is not None
     _check_ending(plant, period, section, edges, relabel, hybrid=hybrid)

@@ -120,7 +120,8 @@ def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
     found = point_of(plant, q, v, *others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
-    at, moving, _ = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
+    state = (found.q, found.v, found.x, found.m, found.u, found.p)
+    at, moving, *_ = closed_start(plant, found.t, state, (q, v, None))
     return replace(found, q=at, v=moving if isinstance(v, Mapping) or found.v.any() else found.v)
 
 

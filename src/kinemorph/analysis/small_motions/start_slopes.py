@@ -169,8 +169,9 @@ def start_of(
     """The state from which a run with these arguments of `simulate` starts."""
     point = point_of(plant, q, v, x, u, p, t, m)
     point = replace(point, m=entered_memory(plant, m, point.inputs))
-    found = closed_start(plant, point.t, (point.q, point.v, point.x), (q, v, (point.m, point.u, point.p)))
-    return Start(plant, replace(point, q=found.q, v=found.v), q, v, m)
+    state = (point.q, point.v, point.x, point.m, point.u, point.p)
+    found = closed_start(plant, point.t, state, (q, v, m), enters=True)
+    return Start(plant, replace(point, q=found.q, v=found.v, m=found.m), q, v, m)
 
 
 def initial_names(plant: Plant) -> list[str]:

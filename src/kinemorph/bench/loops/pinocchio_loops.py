@@ -30,6 +30,7 @@ SETTINGS: dict[str, tuple[Prox, ...]] = {
         *(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11)),
         *(Prox(mu, n) for n in (2, 3, 5, 20) for mu in (1e-12, 1e-10, 1e-8, 1e-6)),
     ),
+    "impulse": tuple(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11, 1e-10, 1e-9)),  # it does not iterate
     "lcaba": tuple(Prox(mu, n) for n in (1, 2, 3, 4, 6, 10, 30) for mu in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)),
 }
 
@@ -86,7 +87,7 @@ def settled(contest: Contest, make: Callable[[Contest], Peer], n: int = 64) -> C
     """
     states = contest.states(n, seed=1)
     outs = contest.outputs(n)
-    contest.function.raw(outs[0], *contest.inputs(states))
+    contest.function.raw(outs[0] if len(outs) == 1 else tuple(outs), *contest.inputs(states))
     there = contest.peer_states(states)
     found: dict[str, Prox] = {}
     for variant in contest.algorithm.peer:

@@ -7,6 +7,7 @@
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/impulse-dynamics.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/loop-constrained-aba.hpp>
@@ -32,13 +33,13 @@ struct Loops {
 struct Peer {
     pin::Model model;
     pin::Data data;
-    Loops dense, sparse;  // constraintDynamics, lcaba
+    Loops dense, sparse;  // constraintDynamics or impulseDynamics, lcaba
     pin::Data::Matrix6x jacobian;
     pin::JointIndex tip = 0;
 };
 
 // The order of ALGORITHMS and JOINTS in pinocchio_cpp.py.
-enum Algorithm { RNEA, CRBA, CRBA_WORLD, ABA, ABA_WORLD, DRNEA, DABA, FK, JACOBIAN, CONSTRAINED, LCABA };
+enum Algorithm { RNEA, CRBA, CRBA_WORLD, ABA, ABA_WORLD, DRNEA, DABA, FK, JACOBIAN, CONSTRAINED, LCABA, IMPULSE };
 enum Kind { RX, RY, RZ, RU, RUBX, RUBY, RUBZ, RUBU, PX, PY, PZ, PU, H, PLANAR, SPHERICAL, FREE };
 
 pin::JointModel joint_model(int kind, const Eigen::Vector3d& axis, double pitch) {
@@ -85,6 +86,11 @@ void evaluate(Peer& peer, int algorithm, const State& q, const State& v, const S
             pin::constraintDynamics(model, loops.data, q, v, x, loops.models, loops.datas, loops.settings);
             break;
         }
+        case IMPULSE: {
+            Loops& loops = peer.dense;
+            pin::impulseDynamics(model, loops.data, q, v, loops.models, loops.datas, 0.0, loops.settings);
+            break;
+        }
         default: {
             Loops& loops = peer.sparse;
             pin::lcaba(model, loops.data, q, v, x, loops.models, loops.datas, loops.settings);
@@ -116,6 +122,7 @@ double* result(const Peer& peer, int algorithm, double* out) {
             return out;
         case JACOBIAN: return put(out, peer.jacobian);
         case CONSTRAINED: return put(out, peer.dense.data.ddq);
+        case IMPULSE: return put(out, peer.dense.data.dq_after);
         default: return put(out, peer.sparse.data.ddq);
     }
 }
@@ -159,12 +166,12 @@ void peer_loop(Peer* peer, int first, const double* R1, const double* p1, int se
     }
 }
 
-// The regularization and the most iterations of one of both algorithms; they end early where nothing changes.
+// The regularization and the most iterations of one of these algorithms; they end early where nothing changes.
 void peer_settle(Peer* peer, int algorithm, double mu, int iterations) {
-    Loops& loops = algorithm == CONSTRAINED ? peer->dense : peer->sparse;
+    Loops& loops = algorithm == LCABA ? peer->sparse : peer->dense;
     loops.settings = pin::ProximalSettings(1e-14, 1e-14, mu, iterations);
     loops.data = pin::Data(peer->model);
-    if (algorithm == CONSTRAINED)
+    if (algorithm != LCABA)
         pin::initConstraintDynamics(peer->model, loops.data, loops.models, loops.datas);
     else
         pin::computeJointMinimalOrdering(peer->model, loops.data, loops.models);

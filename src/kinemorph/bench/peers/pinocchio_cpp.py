@@ -53,6 +53,7 @@ ALGORITHMS = (
     "jacobian",
     "constrained",
     "lcaba",
+    "impulse",
 )
 JOINTS = (
     *("RX", "RY", "RZ", "RevoluteUnaligned", "RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"),
@@ -148,7 +149,7 @@ class CppPeer:
         self._sizes = {
             "rnea": model.nv, "aba": model.nv, "aba_world": model.nv, "crba": model.nv**2, "crba_world": model.nv**2,
             "drnea": 3 * model.nv**2, "daba": 3 * model.nv**2, "fk": 16 * (model.njoints - 1), "jacobian": 6 * model.nv,
-            "constrained": model.nv, "lcaba": model.nv,
+            "constrained": model.nv, "lcaba": model.nv, "impulse": model.nv,
         }  # fmt: skip
         self._peer = self._code.peer_new(_pointer(_row(model.gravity.linear)))
         for index in range(1, model.njoints):

@@ -59,7 +59,7 @@ def _calls(tip: int) -> dict[str, PythonCall]:
 
 
 def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 0.0, kd: float = 0.0) -> PythonCall:
-    """The call of `constraintDynamics` (if `name` is "constrained") or of `lcaba`, for a robot with loops.
+    """The call of `constraintDynamics` ("constrained"), `lcaba`, or `impulseDynamics` ("impulse", a plastic impact).
 
     kp [1/s^2] and kd [1/s] are Baumgarte's gains. Each algorithm has its own data, because it would read the results of
     the other one as input.
@@ -72,12 +72,15 @@ def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 
         loop.m_baumgarte_parameters.Kp, loop.m_baumgarte_parameters.Kd = kp, kd
         models.append(loop)
         datas.append(loop.createData())
-    if name == "constrained":
-        pin.initConstraintDynamics(model, data, models, datas)
-    else:
+    if name == "lcaba":
         pin.computeJointMinimalOrdering(model, data, models)
-    function = pin.constraintDynamics if name == "constrained" else pin.lcaba
+    else:
+        pin.initConstraintDynamics(model, data, models, datas)
     settings = pin.ProximalSettings(SETTLED, SETTLED, *prox)
+    if name == "impulse":
+        more = (models, datas, 0.0, settings)
+        return PythonCall(pin.impulseDynamics, "qv", more, lambda d, given: [d.dq_after], data)
+    function = pin.constraintDynamics if name == "constrained" else pin.lcaba
     return PythonCall(function, "qvx", (models, datas, settings), lambda d, given: [d.ddq], data)
 
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.contestants import Entry, gathered
+from kinemorph.bench.contestants import Entry, Tuned, gathered, tune
 from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.bench.runs import entries
 from kinemorph.bench.runs.entries import Problem
 from kinemorph.bench.standing.equal_error import compare_standing
 from kinemorph.bench.terrain.gait_batches import compare_terrain
-from kinemorph.bench.timing import Pace, Row, Say, take_turns, timed
+from kinemorph.bench.timing import Pace, Row, Say, take_turns
 from kinemorph.codegen.backends.threads import default_threads
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
@@ -70,20 +70,6 @@ PROBLEMS: tuple[tuple[Callable[[], Problem], tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """An entry with the setting that it needs to be accurate, and its error with that setting [rad]."""
-
-    entry: Entry
-    setting: float
-    error: float
-
-    @property
-    def reached(self) -> bool:
-        """Whether the entry is accurate enough with its setting."""
-        return self.error <= ENOUGH
-
-
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     """Yields the rows of all problems, then of batches, of hexapods on the ground, and of quadrupeds on terrain."""
     for make, names in PROBLEMS:
@@ -101,7 +87,7 @@ def contest(problem: Problem, names: tuple[str, ...], pace: Pace, *, quick: bool
     tuned = []
     for entry in entries.kinemorph_entries(problem) + gathered(makers, note):
         say(f"tuning {entry.contestant}, {entry.method} on {problem.name}")
-        tuned.append(tune(entry, wanted, LONGEST / 10 if quick else LONGEST))
+        tuned.append(tune(entry, wanted, ENOUGH, LONGEST / 10 if quick else LONGEST))
     say(f"timing {problem.name}")
     seconds = take_turns([partial(one.entry.run, one.setting) for one in tuned], pace)
     best: dict[str, tuple[Tuned, float]] = {}
@@ -120,26 +106,6 @@ def reference(problem: Problem) -> Array:
         problem.robot, DURATION, q=problem.q, v=problem.v, output_step=problem.times.tolist(), rtol=1e-13, atol=1e-13
     )
     return found.segments[0].q[1:, problem.hinges]
-
-
-def tune(entry: Entry, wanted: Array, longest: float) -> Tuned:
-    """The entry with its loosest setting that is accurate enough, or else the most accurate one that was tried.
-
-    `wanted` are the angles of the reference; after a run of more than `longest` [s] no tighter setting is tried.
-    """
-    best: Tuned | None = None
-    for setting in entry.settings:
-        took, found = timed(partial(entry.run, setting), time.perf_counter)
-        gap = np.abs(entry.read(found) - (wanted[-1:] if entry.ends_only else wanted)).max()
-        error = float(gap) if np.isfinite(gap) else np.inf
-        if best is None or error < best.error:
-            best = Tuned(entry, setting, error)
-        if error <= ENOUGH:
-            return Tuned(entry, setting, error)
-        if took > longest:
-            break
-    assert best is not None
-    return best
 
 
 def _row(problem: Problem, one: Tuned, seconds: float, ratio: float) -> Row:

@@ -91,12 +91,22 @@ def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
 
 
 class Contest:
-    """The comparison of one algorithm for one robot in Kinemorph and in Pinocchio; `tip` is a body for Jacobians."""
+    """The comparison of one algorithm for one robot in Kinemorph and in Pinocchio; `tip` is a body for Jacobians.
 
-    def __init__(self, twin: PinocchioTwin, algorithm: Algorithm, dynamics: Dynamics, tip: str) -> None:
+    Our `function` is that of the dynamics which the algorithm names, unless it is given.
+    """
+
+    def __init__(
+        self,
+        twin: PinocchioTwin,
+        algorithm: Algorithm,
+        dynamics: Dynamics,
+        tip: str,
+        function: CompiledFunction | None = None,
+    ) -> None:
         self.twin, self.algorithm, self.tip = twin, algorithm, tip
         found = getattr(dynamics, algorithm.function)
-        self.function: CompiledFunction = found(tip) if algorithm.of_tip else found
+        self.function: CompiledFunction = function or (found(tip) if algorithm.of_tip else found)
 
     def states(self, n: int, seed: int = 0) -> dict[str, Array]:
         """Random states of the robot, see `random_states`."""

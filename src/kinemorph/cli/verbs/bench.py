@@ -19,7 +19,7 @@ def bench(
         typer.Argument(
             help="speed: time per evaluation; compile: time to compile; growth: time over the number of links; load: "
             "reading model files; replay: writing replays; simulate: runs; loops: closed chains; modules: assemblies "
-            "and their dockings; walk: AMRU5 beside MuJoCo and SymPy.",
+            "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and basins of attraction.",
             metavar="TABLE",
             show_default="speed",
         ),

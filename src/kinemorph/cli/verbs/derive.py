@@ -15,7 +15,9 @@ from kinemorph.words import listed
 if TYPE_CHECKING:
     from kinemorph.display.equations.equations_of_motion import ParameterChoice
 
-Formulation = Annotated[str, option("How the equations are derived: newton_euler, lagrange, closed_form or dalembert.")]
+Formulation = Annotated[
+    str, option("How the equations are derived: newton_euler, lagrange, closed_form, dalembert or incidence.")
+]
 
 
 class Emit(StrEnum):

@@ -1,4 +1,4 @@
-"""Contacts in Coulomb's cone as a loop program: pyramids and Newton's method, as in `vocabulary.coulomb_cone`."""
+"""Contacts in Coulomb's cone as a loop program: pyramids, sweeps and Newton's method, see `vocabulary.coulomb_cone`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ from kinemorph.vocabulary.coulomb_cone import (
     PER,
     SHARES,
     SIDES,
+    STARTS,
     STATE,
+    SWEEPS,
     TOLERANCE,
+    UNSOLVED,
+    UNSWEPT,
     CoulombCone,
     contact_residual,
     contact_slope,
     contact_state,
+    contact_sweep,
     fan_directions,
 )
 
@@ -51,9 +56,9 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
         for r in range(3):
             loop.copy(View("W", (3,), W[i, j].offset + 3 * r), x.part((i * 3 + r) * m + j * 3, 3))
     now, trial, best = (_Point(loop, name, n) for name in ("now", "trial", "best"))
-    limit, going, stage = loop.buffer("limit"), loop.buffer("going"), loop.buffer("stage")
+    size, going, stage = loop.buffer("size"), loop.buffer("going"), loop.buffer("stage")
     with loop.repeat(m) as k:
-        loop.let(limit, lambda top, b: top.maximum(TOLERANCE * abs(b)), limit, b[k])
+        loop.let(size, lambda top, b: top.maximum(abs(b)), size, b[k])
     loop.let(best.error, lambda: LARGE)
     loop.let(going, lambda: 1.0)
 
@@ -90,12 +95,20 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
                 loop.copy(target, source)
 
     step, system = loop.buffer("step", (m + 1,)), loop.buffer("system", (m * m + m,))
+    by_sweeps, swept = loop.buffer("by_sweeps"), loop.buffer("swept", (m,))
     with loop.while_(going):
-        _pyramid(block, loop, routine, W, best, now, stage, (b, mu, floor))
+        loop.let(by_sweeps, lambda stage: stage >= float(len(FANS)), stage)
+        with loop.if_(by_sweeps):
+            with loop.repeat(m) as k:
+                loop.let(swept[k], _begun, stage, best.error, best.p[k], swept[k])
+            _sweeps(loop, W, swept, n, (b, mu, floor))
+            loop.copy(now.p, swept)
+        with loop.otherwise():
+            _pyramid(block, loop, routine, W, best, now, stage, (b, mu, floor))
         rate(now)
         keep(now, best)
         with loop.repeat(NEWTON_STEPS):
-            loop.let(going, lambda error, limit: error > limit, best.error, limit)
+            loop.let(going, lambda error, size: error > TOLERANCE * size, best.error, size)
             with loop.if_(going):
                 _newton_system(loop, system, W, now, mu, n)
                 loop.call(routine(LeastSquares(m, m)), [step], [system])
@@ -110,13 +123,11 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
                         keep(trial, now)
                 keep(now, best)
         loop.let(stage, lambda stage: stage + 1.0, stage)
-        loop.let(
-            going,
-            lambda error, limit, stage: (error > limit) * (stage < float(len(FANS))),
-            *(best.error, limit, stage),
-        )
+        loop.let(going, _goes_on, best.error, size, stage)
     unknown, nothing = loop.buffer("unknown"), loop.buffer("nothing")  # 0, or NaN where there is no result
-    loop.let(unknown, lambda e, zero: zero / (e < LARGE), best.error, nothing)
+    loop.let(unknown, lambda e, size, zero: zero / (e <= UNSOLVED * size), best.error, size, nothing)
+    with loop.repeat(block.n_in) as k:
+        loop.let(unknown, lambda so_far, zero, x: so_far + zero * x, unknown, nothing, x[k])
     with loop.repeat(n) as i:
         loop.let(
             loop["y"].part(i * 3, 3),
@@ -128,6 +139,34 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
 
 def _square(entries: Any) -> list[list[Any]]:
     return [list(entries[3 * r : 3 * r + 3]) for r in range(3)]
+
+
+def _goes_on(error: Any, size: Any, stage: Any) -> Any:
+    """Whether there is another start after `stage` starts; sweeps are for violations that are more than rounding."""
+    limit = (stage < float(len(FANS))).where(TOLERANCE, UNSWEPT)
+    return (error > limit * size) * (stage < float(STARTS))
+
+
+def _begun(stage: Any, error: Any, best: Any, swept: Any) -> Any:
+    """The impulse from which sweeps begin: the best one so far, if there is one, then where the last sweeps ended."""
+    first = (error < LARGE).where(best, 0.0)
+    return (stage < len(FANS) + 0.5).where(first, swept)
+
+
+def _sweeps(loop: LoopBuilder, W: View, p: View, n: int, given: tuple[View, View, View]) -> None:
+    """Writes sweeps over all contacts, which change their impulses p (m,) one after the other."""
+    (b, mu, floor), x, m = given, loop["x"], 3 * n
+    u = loop.buffer("u_swept", (3,))
+    with loop.repeat(SWEEPS), loop.repeat(n) as i:
+        loop.copy(u, b.part(i * 3, 3))
+        with loop.repeat(m) as j:
+            for r in range(3):
+                loop.let(u[r], lambda u, a, p: u + a * p, u[r], x[(i * 3 + r) * m + j], p[j])
+        loop.let(
+            p.part(i * 3, 3),
+            lambda W, p, u, mu, floor: contact_sweep(EXPRESSIONS, _square(W), p, u, mu, floor),
+            *(W[i, i], p.part(i * 3, 3), u, mu[i], floor[i]),
+        )
 
 
 def _newton_system(loop: LoopBuilder, system: View, W: View, at: _Point, mu: View, n: int) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible, save
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.elements.contact.impact_laws import Plastic
 from kinemorph.model.elements.phases.automaton import Automaton, Edge, Phase, Quantity
+from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.system import System
 from kinemorph.words import counted
 
@@ -146,5 +148,21 @@ def jump_text(edge: Edge) -> str:
         new = ["reset by a function"]
     else:
         new = [f"{name} = {text}" for name, text in edge.reset]
-    impact = ["plastic impact" + (f" in {edge.during}" if edge.during else "")] if edge.impact == "plastic" else []
-    return "; ".join([*relabel, *new, *impact, *(["stop"] if edge.stop else [])])
+    return "; ".join([*relabel, *new, *_impact_text(edge), *(["stop"] if edge.stop else [])])
+
+
+def _impact_text(edge: Edge) -> list[str]:
+    """The impact of an edge in words, as `newton impact, e = 0.5, mu = 0.6, in touch`; empty where there is none."""
+    if edge.impact == "none":
+        return []
+    law = edge.law
+    if law is None:
+        return [f"plastic impact in {edge.during}" if edge.during else "plastic impact"]
+    parts = [f"{type(law).__name__.lower()} impact{' in sequence' if law.in_sequence else ''}"]
+    parts += [f"e = {_number(law.restitution)}"] if not isinstance(law, Plastic) else []
+    parts += [f"mu = {_number(edge.friction.coefficient)}"] if edge.friction is not None else []
+    return [", ".join([*parts, *([f"in {edge.during}"] if edge.during else [])])]
+
+
+def _number(value: Value) -> str:
+    return value.name if isinstance(value, Parameter) else f"{evaluate(value):g}"

@@ -40,10 +40,13 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
 }
 # names of the outputs of functions with several, plain and LaTeX, where they differ from their ports' names
 PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
-    "stacked_matrices": {
+    "block_matrices": {
         "T_H0": ("T_H0", "T_{H_0}"),
         "ad_Sqd": ("ad_Sqd", r"\mathrm{ad}_{S\dot{q}}"),
         "ad_V": ("ad_V", r"\mathrm{ad}^{*}_{V}"),
+        "Ad": ("Ad", r"\mathrm{Ad}"),
+        "M_rate": ("M_rate", r"\dot{M}"),
+        "ad": ("ad", r"\mathrm{ad}"),
     }
 }
 

@@ -20,7 +20,7 @@ from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.plants.programs import DISSIPATED, SUPPLIED
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.event import TOLD
 from kinemorph.simulation.results.segment import Segment

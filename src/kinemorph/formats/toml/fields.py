@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kinemorph.model.body import Body
-from kinemorph.model.elements.fields import Field
-from kinemorph.model.elements.phases.automaton import IMPACTS
+from kinemorph.model.elements.fields import Field, part_fields
+from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
@@ -136,6 +136,7 @@ PHASE = (
     ),
     Field("locked", "list", "", "Joints of one axis, or single velocities, that do not move.", inner=_NAMES),
 )
+_EDGE = {field.name: field for field in part_fields(Edge)}
 EDGE = (
     Field("source", "text", "", "Phase that the edge leaves.", required=True),
     Field("target", "text", "", "Phase that begins.", required=True),
@@ -143,9 +144,13 @@ EDGE = (
     Field("when", "text", "", "Expression that has to be above 0 at that instant."),
     Field("relabel", "texts", "", 'Names that are exchanged: { left = "right", right = "left" }.'),
     Field("reset", "texts", "", 'New values: { "v.hip" = "-0.5 * v.hip" }.'),
-    Field("impact", "choice", "", "plastic: velocities jump onto the constraints of the target.", inner=IMPACTS),
-    Field("during", "text", "", "Phase whose constraints hold during the impact; the target if it is left out."),
+    _EDGE["impact"]._replace(
+        help='"plastic": velocities jump onto the constraints of the target. "none": they do not change. Or a law: '
+        '{ kind = "energetic", restitution = 0.5 }, by which the points that the phase holds collide.'
+    ),
+    Field("during", "text", "", "Phase whose constraints take part in the impact; the target if it is left out."),
     Field("stop", "flag", "", "The run ends here."),
+    _EDGE["friction"]._replace(help="Friction of an impact with a law: { coefficient = 0.6 }."),
 )
 AUTOMATON = (
     Field("initial", "text", "", "Phase in which runs begin; the first if it is left out."),

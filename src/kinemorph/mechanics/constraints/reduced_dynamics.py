@@ -24,7 +24,7 @@ from kinemorph.algebra.linear import solve, solve_definite, solve_regular
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, mat_add, matmul, matvec, sub, transpose
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.formulations.table import Formulation
+from kinemorph.mechanics.formulations.formulation import Formulation
 from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.recursions.newton_euler import gravity_forces

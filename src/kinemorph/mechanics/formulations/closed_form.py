@@ -22,20 +22,17 @@ and vectors, and M and C as products of blocks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import Ad, Pose, ad, coad, compose, inverse
 from kinemorph.algebra.inertia_blocks import dense_blocks, rigid_blocks
 from kinemorph.algebra.scalar import S as Scalar
-from kinemorph.algebra.scalar import plus, times
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
     add,
     block,
-    dot,
     hat,
     identity,
     mat_add,
@@ -44,19 +41,27 @@ from kinemorph.algebra.vectors import (
     matvec,
     matvec_transposed,
     neg,
-    sub,
-    transpose,
     zeros,
 )
-from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
-from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
-from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
+from kinemorph.mechanics.formulations.block_products import (
+    Diagonal,
+    Pairs,
+    along_axes,
+    dense_axes,
+    dense_diagonal,
+    dense_matrix,
+    from_left,
+    joint_axes,
+    lines,
+    onto_axes,
+    squared,
+    with_armature_masses,
+    with_armatures,
+    without,
+)
+from kinemorph.mechanics.recursions.kinematics import pose_of_move
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, Tree
-
-Pairs = dict[tuple[int, int], Mat]  # the blocks (i, j) of a matrix that are not structurally zero
-Diagonal = tuple[Mat, ...]
 
 
 class Stacked(NamedTuple):
@@ -77,7 +82,7 @@ def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) 
     """The stacked matrices at (q, v), by blocks; see `Stacked`. Without v, its blocks `ad_Sqd` and `ad_V` are zero."""
     H = transformations(tree, q)
     above = lines(tree)
-    S = tuple(transpose([dense(axis) for axis in link.axes]) if link.axes else ((),) * 6 for link in tree.links)
+    S = joint_axes(tree)
     T = {
         (i, j): identity(6) if i == j else Ad(inverse(H[j, i]))  # (35), zero where j does not carry i: E000-12
         for i, line in enumerate(above)
@@ -85,7 +90,7 @@ def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) 
     }
     T_H0 = tuple(Ad(inverse(H[WORLD, i])) for i in range(len(tree.links)))  # (34)
     M = tuple(dense_blocks(rigid_blocks(link.moments)) for link in tree.links)  # (29): [linear; angular], E000-4
-    own = joint_twists(tree, S, [0.0] * tree.nv if v is None else v)
+    own = along_axes(tree, S, [0.0] * tree.nv if v is None else v)
     V = carried(above, T, own)  # (30)
     return Stacked(S, T, T_H0, M, tuple(mat_neg(ad(twist)) for twist in own), tuple(map(coad, V)))
 
@@ -107,20 +112,6 @@ def transformations(tree: Tree, q: Sequence[Scalar]) -> dict[tuple[int, int], Po
     return H
 
 
-def lines(tree: Tree) -> list[tuple[int, ...]]:
-    """For each link the indices of the links that carry it, root first, and last the link itself."""
-    above: list[tuple[int, ...]] = []
-    for i, link in enumerate(tree.links):
-        above.append((i,) if link.parent == WORLD else (*above[link.parent], i))
-    return above
-
-
-def joint_twists(tree: Tree, S: Diagonal, rates: Sequence[Scalar]) -> list[Vec]:
-    """The product S rates, `rates` of shape (nv,): for each link the twist of its own joint, shape (6,)."""
-    parts = zip(S, tree.links, strict=True)
-    return [matvec(axes, [rates[k] for k in link.velocities]) for axes, link in parts]
-
-
 def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> list[Vec]:
     """The twists of all links, from the twists `own` of their joints: the product T own.
 
@@ -137,26 +128,14 @@ def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> lis
 
 def dense_matrices(tree: Tree, blocks: Stacked) -> dict[str, list[list[Scalar]]]:
     """The stacked matrices as dense matrices: S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n)."""
-    n, links = len(tree.links), tree.links
-
-    def whole(parts: Mapping[tuple[int, int], Mat], width: int) -> list[list[Scalar]]:
-        """The dense matrix of the blocks `parts`: block (i, at) begins at row 6 i and column `at`."""
-        rows: list[list[Scalar]] = [[0.0] * width for _ in range(6 * n)]
-        for (i, at), part in parts.items():
-            for r, entries in enumerate(part):
-                rows[6 * i + r][at : at + len(entries)] = entries
-        return rows
-
-    def diagonal(parts: Diagonal) -> list[list[Scalar]]:
-        return whole({(i, 6 * i): part for i, part in enumerate(parts)}, 6 * n)
-
+    n = 6 * len(tree.links)
     return {
-        "S": whole({(i, links[i].v): part for i, part in enumerate(blocks.S)}, tree.nv),
-        "T": whole({(i, 6 * j): part for (i, j), part in blocks.T.items()}, 6 * n),
-        "T_H0": whole({(i, 0): part for i, part in enumerate(blocks.T_H0)}, 6),
-        "M": diagonal(blocks.M),
-        "ad_Sqd": diagonal(blocks.ad_Sqd),
-        "ad_V": diagonal(blocks.ad_V),
+        "S": dense_axes(tree, blocks.S),
+        "T": dense_matrix({(i, 6 * j): part for (i, j), part in blocks.T.items()}, n, n),
+        "T_H0": dense_matrix({(i, 0): part for i, part in enumerate(blocks.T_H0)}, n, 6),
+        "M": dense_diagonal(blocks.M),
+        "ad_Sqd": dense_diagonal(blocks.ad_Sqd),
+        "ad_V": dense_diagonal(blocks.ad_V),
     }
 
 
@@ -175,36 +154,21 @@ def inverse_dynamics(
     `wrenches` are external wrenches: link index -> wrench on the link, in its frame and about its origin.
     """
     K, above = stacked(tree, q, v), lines(tree)
-    V = carried(above, K.T, joint_twists(tree, K.S, v))  # (30)
-    pushed = joint_twists(tree, K.S, a)
+    V = carried(above, K.T, along_axes(tree, K.S, v))  # (30)
+    pushed = along_axes(tree, K.S, a)
     turned = [add(own, matvec(rate, twist)) for own, rate, twist in zip(pushed, K.ad_Sqd, V, strict=True)]
     Vd = [add(*both) for both in zip(_lifted(tree, K), carried(above, K.T, turned), strict=True)]  # (31): E000-7
     needed = []  # the bracket after T^T in (32): E000-8, E000-9
     for inertia, rate, twist, acceleration in zip(K.M, K.ad_V, V, Vd, strict=True):
         needed.append(add(matvec(inertia, acceleration), matvec(rate, matvec(inertia, twist))))
-    tau = _projected(tree, K, _less(needed, wrenches))  # (33)
-    for link in tree.links:
-        for k, armature in zip(link.velocities, link.armature, strict=True):
-            tau[k] = plus(tau[k], times(armature, a[k]))
-    return tau
-
-
-def bias_forces(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None
-) -> list[Scalar]:
-    """The Coriolis, centrifugal and gravity forces h(q, v) = C(q, v) v + N(q), shape (nv,)."""
-    return inverse_dynamics(tree, q, v, [0.0] * tree.nv, wrenches)
+    return with_armatures(tree, _projected(tree, K, without(needed, wrenches)), a)  # (33)
 
 
 def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The mass matrix M(q) = S^T T^T M T S (37), shape (nv, nv), with the armatures added to its diagonal."""
     K = stacked(tree, q)
     J = _jacobian(K)
-    whole = _squared(tree, J, _from_left(K.M, J), symmetric=True)
-    for link in tree.links:
-        for k, armature in zip(link.velocities, link.armature, strict=True):
-            whole[k][k] = plus(whole[k][k], armature)
-    return whole
+    return with_armature_masses(tree, squared(tree, J, from_left(K.M, J), symmetric=True))
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -214,9 +178,9 @@ def coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
     """
     K = stacked(tree, q, v)
     J = _jacobian(K)
-    moved = _from_left(K.M, _turned(tree, K, J))
-    turned = _from_left(K.ad_V, _from_left(K.M, J))
-    return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
+    moved = from_left(K.M, _turned(tree, K, J))
+    turned = from_left(K.ad_V, from_left(K.M, J))
+    return squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
 
 
 def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -229,45 +193,10 @@ def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -
     K = stacked(tree, q, v)
     J = _jacobian(K)
     hung = {(i, j): tuple(zeros(len(row)) for row in part) if i == j else part for (i, j), part in J.items()}
-    moved = _from_left(K.M, _turned(tree, K, hung))
-    twists = carried(lines(tree), K.T, joint_twists(tree, K.S, v))
-    turned = _from_left([_gyration(matvec(*both)) for both in zip(K.M, twists, strict=True)], J)
-    return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
-
-
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Mapping[int, Wrench] | None = None,
-    *,
-    locked: Collection[int] = (),
-) -> list[Scalar]:
-    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
-    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v, wrenches)), locked)
-
-
-def inverse_dynamics_derivatives(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Mapping[int, Wrench] | None = None,
-) -> Derivatives:
-    """The derivatives of inverse dynamics ID(q, v, a), by dual numbers."""
-    return Derivatives(*derivatives_by_duals(partial(inverse_dynamics, wrenches=wrenches), tree, q, v, a))
-
-
-def forward_dynamics_derivatives(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Mapping[int, Wrench] | None = None,
-) -> ForwardDerivatives:
-    """The derivatives of forward dynamics FD(q, v, tau), by dual numbers."""
-    return ForwardDerivatives(*derivatives_by_duals(partial(forward_dynamics, wrenches=wrenches), tree, q, v, tau))
+    moved = from_left(K.M, _turned(tree, K, hung))
+    twists = carried(lines(tree), K.T, along_axes(tree, K.S, v))
+    turned = from_left([_gyration(matvec(*both)) for both in zip(K.M, twists, strict=True)], J)
+    return squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
 
 
 # ── products of blocks ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -280,7 +209,7 @@ def _jacobian(K: Stacked) -> Pairs:
 
 def _turned(tree: Tree, K: Stacked, parts: Pairs) -> Pairs:
     """The product of T ad_Sqd and a matrix given by the blocks `parts`."""
-    turned = _from_left(K.ad_Sqd, parts)
+    turned = from_left(K.ad_Sqd, parts)
     found: Pairs = {}
     for i, line in enumerate(lines(tree)):
         for place, j in enumerate(line):
@@ -291,51 +220,18 @@ def _turned(tree: Tree, K: Stacked, parts: Pairs) -> Pairs:
     return found
 
 
-def _from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
-    """The product of a block diagonal matrix and a matrix given by the blocks `parts`."""
-    return {(i, j): matmul(diagonal[i], part) for (i, j), part in parts.items()}
-
-
-def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
-    """The product J^T X, shape (nv, nv). Where it is `symmetric`, one half is computed and mirrored."""
-    total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
-    for i, line in enumerate(lines(tree)):
-        for place, a in enumerate(line):
-            for b in line[: place + 1] if symmetric else line:
-                for row, one in zip(tree.links[a].velocities, transpose(J[i, a]), strict=True):
-                    for column, other in zip(tree.links[b].velocities, transpose(X[i, b]), strict=True):
-                        if symmetric and a == b and column > row:
-                            continue
-                        total[row][column] = plus(total[row][column], dot(one, other))
-                        if symmetric:
-                            total[column][row] = total[row][column]
-    return total
-
-
 def _projected(tree: Tree, K: Stacked, needed: Sequence[Vec]) -> list[Scalar]:
     """The product of S^T T^T and a stack of wrenches, one per link: generalized forces, shape (nv,)."""
     loads = [zeros(6)] * len(tree.links)
     for i, j in K.T:
         loads[j] = add(loads[j], matvec_transposed(K.T[i, j], needed[i]))
-    tau: list[Scalar] = [0.0] * tree.nv
-    for link, axes, load in zip(tree.links, K.S, loads, strict=True):
-        for k, axis in zip(link.velocities, transpose(axes), strict=True):
-            tau[k] = dot(axis, load)
-    return tau
+    return onto_axes(tree, K.S, loads)
 
 
 def _lifted(tree: Tree, K: Stacked) -> list[Vec]:
     """The product T_H0 Vd_0, one vector per link: the base accelerates upward in place of gravity (23)."""
     up = (*neg(tree.gravity), 0.0, 0.0, 0.0)
     return [matvec(part, up) for part in K.T_H0]
-
-
-def _less(needed: Sequence[Vec], wrenches: Mapping[int, Wrench] | None) -> list[Vec]:
-    """The wrenches that the links need for their motion, one per link, minus the external wrenches F^e."""
-    left = list(needed)
-    for index, (force, moment) in (wrenches or {}).items():
-        left[index] = sub(left[index], (*force, *moment))
-    return left
 
 
 def _gyration(momentum: Vec) -> Mat:

@@ -15,7 +15,7 @@ those of the state: driven joints need nothing more than their positions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.dual import Dual
@@ -34,9 +34,6 @@ from kinemorph.algebra.vectors import (
     sub,
     transpose,
 )
-from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
-from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses, tangent_of
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, MassiveBody, Tree
@@ -167,46 +164,6 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
         for j, x in enumerate(column):
             M[j][k] = M[j][k] + x
     return M
-
-
-def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None) -> list[S]:
-    """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
-    return inverse_dynamics(tree, q, v, [0.0] * len(v), wrenches)
-
-
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[S],
-    v: Sequence[S],
-    tau: Sequence[S],
-    wrenches: Mapping[int, Wrench] | None = None,
-    *,
-    locked: Collection[int] = (),
-) -> list[S]:
-    """Accelerations (nv,) under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
-    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v, wrenches)), locked)
-
-
-def inverse_dynamics_derivatives(
-    tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
-) -> Derivatives:
-    """The derivatives of inverse dynamics ID(q, v, a), by one more level of dual numbers."""
-
-    def law(_: Tree, *state: Sequence[S]) -> Sequence[S]:
-        return inverse_dynamics(tree, state[0], state[1], state[2], wrenches)
-
-    return Derivatives(*derivatives_by_duals(law, tree.of_state, q, v, a))
-
-
-def forward_dynamics_derivatives(
-    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
-) -> ForwardDerivatives:
-    """The derivatives of forward dynamics FD(q, v, tau), by one more level of dual numbers."""
-
-    def law(_: Tree, *state: Sequence[S]) -> Sequence[S]:
-        return forward_dynamics(tree, state[0], state[1], state[2], wrenches)
-
-    return ForwardDerivatives(*derivatives_by_duals(law, tree.of_state, q, v, tau))
 
 
 def inertia_in(R: Mat, body: MassiveBody) -> Mat:

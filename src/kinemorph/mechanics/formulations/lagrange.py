@@ -12,15 +12,12 @@ with v, v with a), each partial derivative another; no kinematic recursion of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot, sub
-from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
-from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
+from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense, tangent_of
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.trees.tree import Tree
@@ -47,28 +44,6 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
         v = [Dual(0.0, 1.0, level=TIME) if j == k else x for j, x in enumerate(still)]
         columns.append([tangent_of(_momentum(tree, q, v, j), TIME) for j in range(tree.nv)])
     return [[columns[k][j] for k in range(tree.nv)] for j in range(tree.nv)]
-
-
-def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
-    return inverse_dynamics(tree, q, v, [0.0] * tree.nv)
-
-
-def forward_dynamics(
-    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], *, locked: Collection[int] = ()
-) -> list[S]:
-    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
-    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v)), locked)
-
-
-def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:
-    """The derivatives of inverse dynamics ID(q, v, a), by one more level of dual numbers."""
-    return Derivatives(*derivatives_by_duals(inverse_dynamics, tree, q, v, a))
-
-
-def forward_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> ForwardDerivatives:
-    """The derivatives of forward dynamics FD(q, v, tau), by one more level of dual numbers."""
-    return ForwardDerivatives(*derivatives_by_duals(forward_dynamics, tree, q, v, tau))
 
 
 def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:

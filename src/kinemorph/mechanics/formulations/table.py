@@ -5,33 +5,15 @@ Every row gives  M(q) a + h(q, v) = tau  in the robot's own (q, v). The rows che
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 from kinemorph.mechanics.derivatives import forward_derivatives, inverse_derivatives
-from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
-from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations import closed_form, dalembert, lagrange
+from kinemorph.mechanics.formulations import closed_form, dalembert, incidence, lagrange
+from kinemorph.mechanics.formulations.formulation import Formulation, dense_formulation
 from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
 from kinemorph.mechanics.trees.reframing import reframe, regroup
-from kinemorph.mechanics.trees.tree import Tree
 
-FormulationName = Literal["newton_euler", "lagrange", "closed_form", "dalembert"]
-
-
-class Formulation(NamedTuple):
-    """One derivation of the equations of motion M(q) a + h(q, v) = tau, in the robot's own (q, v)."""
-
-    mass_matrix: Callable[..., Any]
-    inverse_dynamics: Callable[..., Any]
-    bias_forces: Callable[..., Any]
-    forward_dynamics: Callable[..., Any]
-    inverse_dynamics_derivatives: Callable[..., Derivatives]
-    forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
-    wrenches: bool  # whether it takes external wrenches
-    prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None) -> tree that it works on
-    direct: bool = False  # whether q, v, a and tau are those of the state even where joints are driven
-
+FormulationName = Literal["newton_euler", "lagrange", "closed_form", "dalembert", "incidence"]
 
 FORMULATIONS: dict[str, Formulation] = {
     "newton_euler": Formulation(
@@ -44,35 +26,8 @@ FORMULATIONS: dict[str, Formulation] = {
         wrenches=True,
         prepare=lambda tree, points=None: regroup(reframe(tree, points)),
     ),
-    "lagrange": Formulation(
-        lagrange.mass_matrix,
-        lagrange.inverse_dynamics,
-        lagrange.bias_forces,
-        lagrange.forward_dynamics,
-        lagrange.inverse_dynamics_derivatives,
-        lagrange.forward_dynamics_derivatives,
-        wrenches=False,
-        prepare=lambda tree, points=None: tree,
-    ),
-    "closed_form": Formulation(
-        closed_form.mass_matrix,
-        closed_form.inverse_dynamics,
-        closed_form.bias_forces,
-        closed_form.forward_dynamics,
-        closed_form.inverse_dynamics_derivatives,
-        closed_form.forward_dynamics_derivatives,
-        wrenches=True,
-        prepare=lambda tree, points=None: tree,
-    ),
-    "dalembert": Formulation(
-        dalembert.mass_matrix,
-        dalembert.inverse_dynamics,
-        dalembert.bias_forces,
-        dalembert.forward_dynamics,
-        dalembert.inverse_dynamics_derivatives,
-        dalembert.forward_dynamics_derivatives,
-        wrenches=True,
-        prepare=lambda tree, points=None: tree,
-        direct=True,
-    ),
+    "lagrange": dense_formulation(lagrange.mass_matrix, lagrange.inverse_dynamics, wrenches=False),
+    "closed_form": dense_formulation(closed_form.mass_matrix, closed_form.inverse_dynamics),
+    "dalembert": dense_formulation(dalembert.mass_matrix, dalembert.inverse_dynamics, direct=True),
+    "incidence": dense_formulation(incidence.mass_matrix, incidence.inverse_dynamics),
 }

@@ -41,6 +41,7 @@ from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, N
 
 MOST_SCALED = 10.0  # the most by which impulses of restitution are scaled: jammed contacts would take any impulse
 SOLVED = 1e-9  # of the largest velocity of a contact: a larger violation of the law is no solution
+ROUNDING = 1e-12  # of the largest velocity of a contact: smaller changes of velocities are rounding errors
 
 
 class Impacted(NamedTuple):
@@ -126,14 +127,20 @@ def impulses_of(
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
         return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
     p, error = AT_ONCE[type(law)](W, u, contacts.friction, e, width)
-    fast: S = 0.0
-    for x in u:
-        fast = maximum(fast, absolute(x))
+    fast = _fastest(u)
     solved = less_equal(error, SOLVED * fast)
     unknown = div(
         where(solved, 0.0 * fast, fast - fast), where(solved, 1.0, 0.0)
     )  # 0, or NaN where no solution is found
     return [x + unknown for x in p], error + unknown
+
+
+def _fastest(u: Sequence[S]) -> S:
+    """The largest magnitude of the velocities u [m/s]."""
+    fast: S = 0.0
+    for x in u:
+        fast = maximum(fast, absolute(x))
+    return fast
 
 
 def of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
@@ -233,8 +240,9 @@ def _energetic(
     )
     lost = -dot(pressed.p, [0.5 * (x + y) for x, y in zip(u, pressed.u, strict=True)])
     share = minimum(share, _positive_root(dot(back.p, pressed.u), dot(back.p, change), lost))
-    for k in normals:
-        closes = less(change[k], 0.0)
+    rounding = ROUNDING * _fastest(u)
+    for k in normals:  # restitution closes no contact; one whose velocity it changes by rounding errors does not count
+        closes = less(change[k], -rounding)
         share = where(closes, minimum(share, maximum(div(pressed.u[k], where(closes, -change[k], 1.0)), 0.0)), share)
     p = [x + share * y for x, y in zip(pressed.p, back.p, strict=True)]
     return p, maximum(pressed.error, back.error)

@@ -5,7 +5,7 @@ Everything follows from the moments of mass that the links carry, moved to the w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.scalar import S, div
@@ -14,7 +14,9 @@ from kinemorph.algebra.vectors import add, cross, dot, matvec, scale, sub
 from kinemorph.mechanics.recursions.composite_bodies import composite_moments, momentum
 from kinemorph.mechanics.recursions.kinematics import link_poses, link_twists
 from kinemorph.mechanics.trees.moments import shifted_moments
-from kinemorph.mechanics.trees.tree import Moments, Tree
+from kinemorph.mechanics.trees.tree import Moments, Tree, over_limbs
+
+Term = tuple[Callable[[S], S] | None, S]  # see `over_limbs`
 
 
 def total_mass(tree: Tree) -> S:
@@ -54,16 +56,16 @@ def total_momentum(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 def kinetic_energy(tree: Tree, q: Sequence[S], v: Sequence[S]) -> S:
     """The kinetic energy [J], including that of the armatures (reflected rotor inertias)."""
-    doubled: S = 0.0
-    for link, (u, w) in zip(tree.links, link_twists(tree, tree.moves(q), v), strict=True):
+    terms: list[Term] = []
+    for index, (link, (u, w)) in enumerate(zip(tree.links, link_twists(tree, tree.moves(q), v), strict=True)):
         m, h, (xx, xy, xz, yy, yz, zz) = link.moments
         x, y, z = w
-        doubled = doubled + m * dot(u, u) + 2.0 * dot(h, cross(u, w))
-        doubled = doubled + (yy + zz) * (x * x) + (xx + zz) * (y * y) + (xx + yy) * (z * z)
-        doubled = doubled - 2.0 * (xy * (x * y) + xz * (x * z) + yz * (y * z))
-        for k, armature in enumerate(link.armature):
-            doubled = doubled + armature * (v[link.v + k] * v[link.v + k])
-    return 0.5 * doubled
+        own = [m * dot(u, u), 2.0 * dot(h, cross(u, w))]
+        own += [(yy + zz) * (x * x), (xx + zz) * (y * y), (xx + yy) * (z * z)]
+        own += [-2.0 * (xy * (x * y) + xz * (x * z) + yz * (y * z))]
+        own += [armature * (v[link.v + k] * v[link.v + k]) for k, armature in enumerate(link.armature)]
+        terms += [(tree.link_sums.get(index), term) for term in own]
+    return 0.5 * over_limbs(terms)
 
 
 def potential_energy(tree: Tree, q: Sequence[S]) -> S:
@@ -80,10 +82,11 @@ def world_moments(moments: Moments, T_WB: Pose) -> Moments:
 
 def _first_moment(tree: Tree, poses: Sequence[Pose]) -> Vec3:
     """The first moment of mass of all bodies, integral of r dm [kg m], in the world frame."""
-    total = tree.ground[1]
-    for link, pose in zip(tree.links, poses, strict=True):
-        total = add(total, add(scale(link.mass, pose.p), matvec(pose.R, link.h)))
-    return total
+    terms: list[list[Term]] = [[(None, x)] for x in tree.ground[1]]
+    for index, (link, pose) in enumerate(zip(tree.links, poses, strict=True)):
+        for own, x in zip(terms, add(scale(link.mass, pose.p), matvec(pose.R, link.h)), strict=True):
+            own.append((tree.link_sums.get(index), x))
+    return (over_limbs(terms[0]), over_limbs(terms[1]), over_limbs(terms[2]))
 
 
 def _divided(vector: Vec3, divisor: S) -> Vec3:

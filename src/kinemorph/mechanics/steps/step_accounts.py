@@ -30,22 +30,30 @@ SEVERAL = 3  # from this number of points of a link on, the power of their sum t
 
 
 class Account(NamedTuple):
-    """The power [W] of a force over a step, in three terms, and the force that it lacks."""
+    """The power [W] of a force over a step, in three terms; for a contact, how it presses at the end of the step."""
 
     power: S  # mean power on the robot
     at_start: S  # the power that the force would have at the start of the step
     storing: S  # the rate at which the force at the end of the step stores energy, along the mean velocity
-    missing: S = 0.0  # [N], see `missing_force`
+    normal: S = 0.0  # [N], the normal force of a contact
+    missing: S = 0.0  # [N], what this force lacks; see `pressing`
 
 
-def missing_force(law: Any, state: Any, f: Vec3) -> S:
-    """The force [N] that a contact with the force f [N] lacks at the end of a step, and 0 for a law without `missing`.
+def pressing(law: Any, state: Any, f: Vec3) -> tuple[S, S]:
+    """The normal force [N] of a contact with the force f [N] at the end of a step, and the force [N] that it lacks.
+
+    Both are 0 for a law that is not that of a contact.
 
     A contact whose force is smaller than the mean force of its spring over the step stores more energy than it takes:
     it makes energy. Its force was linearized where bodies do not touch, or leave each other, and they met.
     """
-    missing: S = law.missing(state, f) if hasattr(law, "missing") else 0.0
-    return missing.value if isinstance(missing, Dual) and missing.level == LEVEL else missing
+    normal, missing = law.pressing(state, f) if hasattr(law, "pressing") else (0.0, 0.0)
+    return _plain(normal), _plain(missing)
+
+
+def _plain(x: S) -> S:
+    """A number without its rate, where it is one of this file's dual numbers."""
+    return x.value if isinstance(x, Dual) and x.level == LEVEL else x
 
 
 def stored_energy(law: Any, state: Any) -> S:
@@ -96,8 +104,8 @@ def point_account(force: PointForce, sight: Sight, h: S, free: Vec3, motion: Lin
     now = PointState(force.link, force.point, start, 0.0, sight)
     end = add(free, scale(motion.h, reach))
     late = LatePoint(force.link, force.point, end, h, sight, free, motion)
-    missing = missing_force(force.law, late, f)
-    return Account(dot(f, u), dot(force.law.force(now), start), _rate_of(force.law, late), missing)
+    at_start = dot(force.law.force(now), start)
+    return Account(dot(f, u), at_start, _rate_of(force.law, late), *pressing(force.law, late, f))
 
 
 def link_power(
@@ -135,8 +143,8 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3
     """
     x, y, z = (Dual(last, div(rate, h), level=LEVEL) for last, rate in zip(end, u, strict=True))
     at_start = dot(pair.law.force(PairState(start, 0.0)), start)
-    missing = missing_force(pair.law, PairState(end, h), f)
-    return Account(dot(f, u), at_start, _rate_of(pair.law, PairState((x, y, z), h)), missing)
+    storing = _rate_of(pair.law, PairState((x, y, z), h))
+    return Account(dot(f, u), at_start, storing, *pressing(pair.law, PairState(end, h), f))
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:

@@ -57,6 +57,7 @@ def regularity_problems(robot: Robot) -> list[Problem]:
     rigid = {body.name: _at_joint(body, frames[body.name]) for body in robot.bodies}  # with all joints below locked
     moving = dict(rigid)  # with all joints below free
     reach = {body.name: _reach(body, frames[body.name]) for body in robot.bodies}
+    cycles = [set(cycle) for cycle in robot.cycles.values()]
     for joint in reversed(robot.order):
         at = q[robot.q_slice(joint.name)]
         motion, axes, armature = joint_motion(joint, at), _axes(joint, at), evaluate_all(joint.armature)
@@ -66,7 +67,7 @@ def regularity_problems(robot: Robot) -> list[Problem]:
             wrong = _obstacle(joint, axes, armature, free, locked, reach[joint.child])
             if wrong is not None:
                 what, remedy = wrong
-                remedy += _in_a_loop(robot, joint, locked)
+                remedy += _in_a_loop(cycles, joint, locked)
                 found.append(Problem("joint", joint.name, what, remedy, rule="singular"))
                 continue  # the parent is checked without this subtree, so that one cause gives one problem
             for axis, rotor in zip(axes, armature, strict=True):
@@ -151,9 +152,9 @@ def _extreme(joint: Joint, inertia: float) -> tuple[str, str]:
     )
 
 
-def _in_a_loop(robot: Robot, joint: Joint, below: Blocks) -> str:
-    """A further remedy for a joint that is part of a loop; otherwise an empty text."""
-    if not any({joint.parent, joint.child} <= set(cycle) for cycle in robot.cycles.values()):
+def _in_a_loop(cycles: Sequence[set[str]], joint: Joint, below: Blocks) -> str:
+    """A further remedy for a joint of one of the loops whose bodies are `cycles`; otherwise an empty text."""
+    if not any({joint.parent, joint.child} <= cycle for cycle in cycles):
         return ""
     if below[0][0] == 0.0:
         return " For a massless rod that closes a loop, use the element DistanceConstraint."

@@ -6,6 +6,7 @@ Impacts and friction need the rows of contacts that slide, and of those that jus
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import div, is_zero, less, maximum, sqrt, where
@@ -93,7 +94,7 @@ class _Raw:
 
 
 class Divided(NamedTuple):
-    """Constraint rows without those of rigid contacts, and their indices among all rows."""
+    """Constraint rows without those of contacts, and their indices among all rows."""
 
     rows: ConstraintRows
     places: list[int]
@@ -101,8 +102,12 @@ class Divided(NamedTuple):
 
 def other_rows(loaded: LoadedRobot, rows: ConstraintRows) -> Divided:
     """The rows that are not those of rigid contacts: loops, couplings, other elements, locked joints."""
-    own = {k for place in loaded.rigid for k in place.rows}
-    places = [k for k in range(len(rows.J)) if k not in own]
+    return rows_without(rows, {k for place in loaded.rigid for k in place.rows})
+
+
+def rows_without(rows: ConstraintRows, left_out: Collection[int]) -> Divided:
+    """The rows whose indices are not `left_out`."""
+    places = [k for k in range(len(rows.J)) if k not in left_out]
     J, wanted, weights = ([part[k] for k in places] for part in (rows.J, rows.wanted, rows.weights))
     return Divided(ConstraintRows(J, wanted, weights, rows.opening), places)
 

@@ -1,13 +1,9 @@
 """Phases of a hybrid motion: when an edge of the automaton is taken, and how the state jumps there.
 
-    edge_values     the guards of all edges: an edge is taken where its guard falls through zero,
-    awake_edges     if it leaves the present phase and its condition holds
-    taken_edge      names are exchanged, values are reset, the new phase begins, velocities jump by the impact
-
-At a plastic impact impulses act along all constraints of the new phase, or of the phase that an edge names for the
-impact (`during`), so that the new velocities satisfy them:
-
-    M (v+ - v-) = J^T impulses,     J v+ = 0
+edge_values     the guards of all edges: an edge is taken where its guard falls through zero,
+awake_edges     if it leaves the present phase and its condition holds
+taken_edge      names are exchanged, values are reset, the new phase begins, velocities jump by the impact, in
+                which the constraints of the new phase take part, or those of the phase `during` of the edge
 """
 
 from __future__ import annotations
@@ -17,15 +13,14 @@ from typing import Any
 
 from kinemorph.algebra.scalar import less, times
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.constraints.constrained import with_locked_rows
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_value
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.phases.relabeling import relabeled, relabeling, reset_target
 from kinemorph.mechanics.trees import charts
 from kinemorph.model.elements.phases.automaton import Automaton, Edge, Quantity
-from kinemorph.plants.constrained_motion import conditions_at, seen
-from kinemorph.plants.forces import summed
+from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant
+from kinemorph.plants.jumps.edge_impacts import edge_impact
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, of_groups, one_number
 
@@ -58,23 +53,12 @@ def taken_edge(loaded: LoadedRobot, number: int, at: Instant) -> dict[str, Any]:
     member = loaded.elements.automaton
     assert member is not None
     edge = member.element.edges[number]
-    at = _reset(loaded, edge, _renamed(loaded, edge, at))
-    at = _begun(loaded, edge, _in_phase(loaded, at, edge.target))
-    tree = loaded.tree(at.p, at.t)
-    if edge.impact == "none" or not loaded.constrained:
-        return {**_groups(at), "lost": 0.0, "impulses": [0.0] * len(loaded.constraint_names)}
-    ready = loaded.prepared(tree)
-    found = conditions_at(loaded, ready, _in_phase(loaded, at, edge.during or edge.target), bias=False)
-    rows = with_locked_rows(found.rows([-rate for rate in found.rate]), loaded.locked, loaded.nv)
-    change, impulses, *_ = loaded.dynamics.under(ready, at.q, [0.0] * loaded.nv, rows)
-    impulses = impulses[: len(found.rate)]
-    lost: Any = 0.0
-    for impulse, rate in zip(impulses, found.rate, strict=True):  # the rates after the impact are 0
-        lost = lost - 0.5 * times(impulse, rate)
-    after = at._replace(v=summed(at.v, change))
+    before = _reset(loaded, edge, _renamed(loaded, edge, at))
+    hit = edge_impact(loaded, edge, _begun(loaded, edge, before, edge.during or edge.target))
+    after = _begun(loaded, edge, before, edge.target)._replace(v=hit.v)
     if loaded.account:
-        after = after._replace(x=[*at.x[:-1], at.x[-1] + lost])
-    return {**_groups(after), "lost": lost, "impulses": impulses}
+        after = after._replace(x=[*after.x[:-1], after.x[-1] + hit.lost])
+    return {**_groups(after), "lost": hit.lost, "impulses": list(hit.impulses)}
 
 
 def _automaton(loaded: LoadedRobot) -> Automaton:
@@ -152,18 +136,20 @@ def _own_reset(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
     return at._replace(q=charts.finished(loaded.bare, at.q))
 
 
-def _begun(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
-    """The instant with the memory of elements that begin to act: points are held where they are now.
+def _begun(loaded: LoadedRobot, edge: Edge, at: Instant, phase: str) -> Instant:
+    """The instant in the phase that begins, with the memory of elements that begin to act: points are held where they
+    are now.
 
     An element that acted in the source phase too keeps its memory. It gets new memory where names were exchanged, since
     its memory is that of another part then, and where a phase follows itself, as for a wheel that rolls on spokes.
     """
     automaton = _automaton(loaded)
-    source, target = automaton.number(edge.source), automaton.number(edge.target)
+    source, begins = automaton.number(edge.source), automaton.number(phase)
+    at = _in_phase(loaded, at, phase)
     now, memory = seen(loaded, loaded.tree(at.p, at.t), at), list(at.m)
     for index, (element, law, _, start) in enumerate(loaded.elements.members):
         phases = loaded.elements.acts_in[index]
-        if phases is None or target not in phases or (source in phases and source != target and not edge.relabel):
+        if phases is None or begins not in phases or (source in phases and source != begins and not edge.relabel):
             continue
         new = law.entered(element, now.views[index])
         memory[start : start + len(new or ())] = new or ()

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.plants.programs import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.run_record import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
 from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources
-from kinemorph.simulation.results.derived_columns import ACCOUNT
 from kinemorph.simulation.results.segment import Segment
 
 Table = dict[str, npt.NDArray[np.float64]]

@@ -111,7 +111,8 @@ class ForeignStepper(PlantStepper):
         self._constraints = ConstraintKeeper(plant)
         self._guards = build(self.watch.program) if self.watch else None
         self._directions = np.array(self.watch.marched.directions if self.watch else ())
-        self._arrays = {"sides": np.zeros(len(self._directions)), "clock": np.zeros(len(plant.ticks))}
+        self._arrays = {name: np.zeros(len(self._directions)) for name in ("sides", "floors")}
+        self._arrays["clock"] = np.zeros(len(plant.ticks))
         self._engine: Engine | None = None
         self._new_engine = True  # whether something has changed, so that the method has to start again
         self._stop = math.inf

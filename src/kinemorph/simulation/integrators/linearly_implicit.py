@@ -25,19 +25,34 @@ the stiffness is large enough.
 An extrapolated step combines one whole step and two half steps to order 2; their difference is the error estimate for
 the step size control (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9). Where one of the three
 needed a further pass, a contact began or ended, errors have no expansion in h, and the half steps are taken as they
-are. The energy of 2 b - a may be larger than those of a and b, so that extrapolated steps may still make energy.
-Where centered or extrapolated steps make more than a small share of what a run exchanges, `energy_check` says so.
+are. The energy of 2 b - a may be larger than those of a and b: kinetic energy T is quadratic in the velocities, and
+T(2 b - a) = 2 T(b) - T(a) + 2 T(b - a), of which the last term comes from nothing. So while contacts press, and the
+plant has an account of its energy, new = b + share (b - a) with the largest share in [0, 1] found for which
+
+    E(new) <= max(E(start), E(b)),        E = kinetic + potential + stored energy - energy supplied by drives and inputs
+
+As contacts never make energy in b, they do not in `new`. In smooth motion 1 - share is of the order of h, as E(b) is
+below E(start) by the damping of order h^2 of implicit steps and E(new) exceeds E(start) by a truncation error of order
+h^3 at most; so the order remains 2. E is computed only where it has to be: not where forces of contacts and losses are
+nearly the same in all three steps, as the last term above is then far below these losses.
+
+Where centered steps make more than a small share of what a run exchanges, `energy_check` says so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
 
 MOST_REPEATS = 4  # further passes of a step in which contacts make energy
+MOST_CHORDS = 4.0  # attempts to find the share of the extrapolation that makes no energy; then it is 0
+BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
+STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
+ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,8 @@ class LinearlyImplicit:
     def _extrapolated(self, site: Site) -> None:
         """Writes code for new = 2 (result of two half steps) - (result of a whole step), about the base of the step.
 
-        Where one of these steps had to be repeated because of a contact, `new` is the result of the half steps.
+        Where one of these steps had to be repeated because of a contact, `new` is the result of the half steps. Where
+        `new` would have energy that nothing supplied, it is between both; see the docstring of this file.
         """
         loop, plant = site.loop, site.plant
         nv, ns = plant.nv, plant.ns
@@ -107,13 +123,13 @@ class LinearlyImplicit:
         loop.copy(start.part(nv, ns - nv), after.part(nv, ns - nv))
         loop.copy(start.part(0, nv), half.part(0, nv))
         loop.call(plant.drift, [after.part(0, nv)], [start, span])
+        share = loop.scratch("share")
+        loop.let(share, lambda kinked: (kinked > 0.0).where(0.0, 1.0), kinked)
         with loop.repeat(ns) as i:
             loop.let(whole[i], lambda one, two: two - one, whole[i], after[i])
-            loop.let(
-                site.new[i],
-                lambda two, off, kinked: two + (kinked > 0.0).where(0.0, off),
-                *(after[i], whole[i], kinked),
-            )
+        _extrapolate(site, after, whole, share)
+        if plant.laws.tells:
+            _limit_energy(site, after, whole, share)
         if not site.fixed:
             site.measure(site.error, whole)
 
@@ -138,21 +154,28 @@ class LinearlyImplicit:
         plant, n, loop = site.plant, len(shares), site.loop
         rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
         program = plant.implicit_step(self.passes, shares, centered=self.centered)
-        if not plant.laws.missing:
+        if not plant.laws.tells:
             loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
             return
-        missing, better = loop.scratch(f"missing_{n}", (n,)), loop.scratch("better_guess", (plant.nv,))
-        left, kinked = loop.scratch("repeats_left"), loop.scratch("kinked")
-        loop.copy(better, guess)
-        loop.let(left, lambda: 1.0 + MOST_REPEATS)
-        with loop.while_(left):  # each time a further pass, as long as contacts make energy
-            loop.call(program, [*rows, missing], [t, base, s, h, better, site.m, site.u, site.p])
-            loop.copy(better, rows[1][0])
+        missing, pressing = (loop.scratch(f"{what}_{n}", (n,)) for what in ("missing", "pressing"))
+        loop.call(program, [*rows, missing, pressing], [t, base, s, h, guess, site.m, site.u, site.p])
+        if self.extrapolated:
+            kinked = loop.scratch("kinked")
             for k in range(n):
-                loop.let(missing[0], lambda most, one: most.maximum(one), missing[0], missing[k])
-            loop.let(left, lambda most, left: (most > 0.0).where(left - 1.0, 0.0), missing[0], left)
-            if self.extrapolated:
-                loop.let(kinked, lambda most, old: (most > 0.0).where(1.0, old), missing[0], kinked)
+                loop.let(kinked, lambda lacks, old: (lacks > 0.0).where(1.0, old), missing[k], kinked)
+        alone = plant.implicit_step(self.passes, centered=self.centered)
+        better, left, span = loop.scratch("better_guess", (plant.nv,)), *map(loop.scratch, ("repeats_left", "span"))
+        for k, share in enumerate(shares):
+            told = [missing.part(k, 1), pressing.part(k, 1)]
+            outs = [
+                View(row.array, (1, size), row.offset) for row, size in ((rows[0][k], plant.ns), (rows[1][k], plant.nv))
+            ]
+            loop.let(left, lambda lacks: (lacks > 0.0).where(1.0 * MOST_REPEATS, 0.0), missing[k])
+            with loop.while_(left):  # each time a further pass, as long as contacts make energy
+                loop.let(span, lambda h, share=share: share * h, h)
+                loop.copy(better, rows[1][k])
+                loop.call(alone, [*outs, *told], [t, base, s, span, better, site.m, site.u, site.p])
+                loop.let(left, lambda lacks, left: (lacks > 0.0).where(left - 1.0, 0.0), missing[k], left)
 
     def advance(self, site: Site) -> None:
         """Writes code that sets the accelerations that the next step starts with."""
@@ -165,6 +188,67 @@ class LinearlyImplicit:
 
     def control(self, site: Site, taken: View, out: View) -> None:
         usual_control(site, self.order, taken, out)
+
+
+def _extrapolate(site: Site, half: View, off: View, share: View) -> None:
+    """Writes code for new = half + share off, with `off` the difference (ns,) between half steps and a whole step."""
+    with site.loop.repeat(site.plant.ns) as i:
+        site.loop.let(site.new[i], lambda two, off, share: two + share * off, half[i], off[i], share)
+
+
+def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
+    """Writes code that reduces `share`, and `new` with it, until E(new) <= max(E(start), E(half)).
+
+    `half` (ns,) is the result of the half steps, `off` (ns,) their difference to the whole step; E is explained in the
+    docstring of this file. Along `off`, E is convex apart from errors of the step: kinetic energy is quadratic, and
+    contacts resist more the deeper they are. So E is within the bound at the share that the chord from `half` to `new`
+    gives. Where it is not, the next chord is taken, and in the end the half steps alone.
+    """
+    loop, plant = site.loop, site.plant
+    supplied, lost = plant.ns - 2, plant.ns - 1
+    bound, low, high, left, end = (loop.scratch(f"energy_{name}") for name in ("bound", "low", "high", "left", "end"))
+
+    def energy(out: View, t: View, s: View) -> None:
+        loop.call(plant.energy, [out], site.inputs(t=t, s=s))
+        loop.let(out, lambda e, more: e - more, out, s[supplied])
+
+    two, one = loop.scratch("pressing_2", (2,)), loop.scratch("pressing_1", (1,))
+    loop.let(left, _doubtful, share, two[0], two[1], one[0], site.s[lost], half[lost], off[lost])
+    with loop.if_(left):
+        loop.let(end, lambda t, h: t + h, site.t, site.h)
+        energy(bound, site.t, site.s)
+        energy(high, end, site.new)
+        loop.let(left, lambda high, bound: (high > bound).where(MOST_CHORDS, 0.0), high, bound)
+        with loop.if_(left):
+            energy(low, end, half)
+            loop.let(bound, lambda bound, low: bound.maximum(low), bound, low)
+        with loop.while_(left):
+            loop.let(left, lambda left, high, bound: (high > bound).where(left - 1.0, 0.0), left, high, bound)
+            loop.let(share, _chord, share, left, low, high, bound)
+            _extrapolate(site, half, off, share)
+            energy(high, end, site.new)
+
+
+def _doubtful(share: Any, whole: Any, first: Any, second: Any, before: Any, half: Any, off: Any) -> Any:
+    """1 where an extrapolated step may make energy, else 0.
+
+    `whole`, `first` and `second` are the sums of all normal forces [N] in the whole step and in both half steps;
+    `before` and `half` are the lost energy [J] at the start and after the half steps, `off` is its difference to that
+    of the whole step.
+    """
+    most, least = whole.maximum(first).maximum(second), whole.minimum(first).minimum(second)
+    alike = (most <= STEADY * least) * (abs(off) < ALIKE * (half - before))
+    return (share > 0.0) * (most.maximum(-least) > 0.0) * (1.0 - alike)
+
+
+def _chord(share: Any, left: Any, low: Any, high: Any, bound: Any) -> Any:
+    """The share at which the chord from the energy `low` at 0 to `high` at `share` meets the bound; 0 at the last try.
+
+    The share stays where the energy is within the bound.
+    """
+    over = high > bound
+    smaller = (left > 0.0).where(BELOW * share * (bound - low) / over.where(high - low, 1.0), 0.0)
+    return over.where(smaller, share)
 
 
 FAMILY = (

@@ -29,8 +29,7 @@ from typing import Literal
 
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import SUPPLIED
+from kinemorph.plants.programs import SUPPLIED, Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]

@@ -2,6 +2,10 @@
 
 Guards are evaluated on the dense output, at the ends of some pieces of the step. Where a guard has crossed zero in the
 direction that counts, bisection narrows down the time of the crossing to neighboring floating-point numbers.
+
+A state at an event is known up to the tolerance of the constraints. After it, a guard that is just below zero and rises
+counts as above zero, until it falls below its floor, which is where it began: so an event is found even if the guard
+rises and falls again within one step.
 """
 
 from __future__ import annotations
@@ -97,8 +101,10 @@ class Watching:
         with loop.repeat(self.guards.count) as i:
             loop.let(
                 loop["fired"][i],
-                lambda g, side, direction: (g * side <= 0.0) * (side * side > 0.0) * (direction * side <= 0.0),
-                *(self.values[i], at["sides"][i], self.which[i]),
+                lambda g, floor, side, direction: (
+                    ((g - floor) * side <= 0.0) * (side * side > 0.0) * (direction * side <= 0.0)
+                ),
+                *(self.values[i], at["floors"][i], at["sides"][i], self.which[i]),
             )
             loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
         if awake is None:
@@ -113,12 +119,14 @@ class Watching:
                 loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
 
     def _note_sides(self) -> None:
-        with self.loop.repeat(self.guards.count) as i:
-            self.loop.let(
-                self.at["sides"][i],
-                lambda g, side: (g > 0.0).where(1.0, (g < 0.0).where(-1.0, side)),
-                *(self.values[i], self.at["sides"][i]),
+        loop, sides, floors = self.loop, self.at["sides"], self.at["floors"]
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                sides[i],
+                lambda g, floor, side: (g > floor).where(1.0, (g < floor).where(-1.0, side)),
+                *(self.values[i], floors[i], sides[i]),
             )
+            loop.let(floors[i], lambda g, floor: (g > 0.0).where(0.0, floor), self.values[i], floors[i])
 
     def _bisect(self, low: View, high: View) -> None:
         """Writes code that bisects (low, high] around the first crossing; it ends with the guards evaluated at high."""

@@ -28,7 +28,7 @@ from kinemorph.plants.jumps.guard_programs import awake, resetting
 from kinemorph.plants.jumps.pure_functions import is_pure
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
-from kinemorph.simulation.march.layout import Guards, Jump
+from kinemorph.simulation.march.layout import QUIET, Guards, Jump
 
 RESOLUTION = 1e-12  # [s] events of a guard that are closer count as one: the state has not left the guard's zero
 SHORTEST = 1e-5  # [s] edges that follow themselves sooner, and ever faster, count as rest
@@ -294,14 +294,16 @@ class Watch:
 
         `state` is (t, base, s, m, u, p), see `LocalInstant`. Values up to `zero`, shape (guards,), count as zero: see
         `zero_at`. `due`, shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for
-        the others: such a guard stays on that side while it is zero. See the method `due`.
+        the others: such a guard stays on that side while it is zero; a guard that did not count has half of its side,
+        and stays only if it goes on falling or rising toward zero. See the method `due`.
         """
         far: Array = self._values(*state)
         if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: their rates do not matter
             return np.sign(far)
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
-        sides: Array = np.where(small & (np.asarray(due) != 0.0), due, np.sign(np.where(small, rates, values)))
+        stays = (np.abs(due) > 0.75) | ((np.abs(due) > 0.25) & (rates * due < -0.5 * QUIET))
+        sides: Array = np.sign(np.where(small & stays, due, np.where(small, rates, values)))
         return sides
 
     def due(self, fired: Sequence[int], sides: Array, *state: Any) -> Array:
@@ -309,10 +311,13 @@ class Watch:
 
         It is 0 for the other guards; `fired` are the indices of the guards that caused the event. The times at which
         several feet land together differ by rounding: where one is found, the others are yet to change their sign.
+        Guards that do not count in the present phase have half of their sides.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
-        found: Array = np.where(small & ~np.isin(np.arange(len(values)), fired), sides, 0.0)
+        counts = 1.0 if self._awake is None else np.where(self._awake(*state) > 0.0, 1.0, 0.5)
+        small &= np.array(self.marched.directions) * sides <= 0.0
+        found: Array = np.where(small & ~np.isin(np.arange(len(values)), fired), counts * sides, 0.0)
         return found
 
     def is_met(self, guard: int, *state: Any) -> bool:

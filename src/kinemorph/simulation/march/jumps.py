@@ -11,11 +11,13 @@ from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.loop_methods import leaves_errors
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.constraints import Constraints
-from kinemorph.simulation.march.layout import LOG_LENGTH, Guards, Status, log_width
+from kinemorph.simulation.march.layout import LOG_LENGTH, QUIET, Guards, Status, log_width
 
-BREACH = 1e-6  # relative to the size of a loop, or per second: a state that breaks constraints by more is refused
+BREACH = 1e-6  # relative to the size of a loop, or per second: a jump that breaks constraints by more is refused
+SOON = 1e-6  # [s] within which a guard that rises from just below zero is above it
 SMALL, NEAR = 1e-12, 1e-8  # values of guards that count as zero; values at an event whose time is known up to rounding
 
 
@@ -33,6 +35,7 @@ class Jumps:
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
         self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
         self.moved = loop.buffer("jump_moved")  # whether q or v may have changed
+        self.counts = loop.buffer("jump_counts", (guards.count,))  # 1 for guards that count before the jump
         self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
 
@@ -56,8 +59,9 @@ class Jumps:
         with loop.if_(python):
             loop.let(self.status, lambda: float(Status.EVENT))
         with loop.otherwise():
+            before = self._errors_before()
             self._jump()
-            self._check()
+            self._check(before)
             self._find_sides()
             self._log()
 
@@ -71,7 +75,11 @@ class Jumps:
         parts = [self.new.part(0, nq), self.new.part(nq, nv), self.new.part(nq + nv, nx)]
         parts.append(self.new.part(nq + nv + nx, len(plant.m)))
         loop.let(self.taken, lambda: -1.0)
+        if self.guards.awake is not None:
+            loop.call(self.guards.awake, [self.counts], site.inputs(m=at["m_next"]))
         with loop.repeat(self.guards.count) as i:
+            if self.guards.awake is None:
+                loop.let(self.counts[i], lambda: 1.0)
             loop.let(
                 self.taken,
                 lambda taken, fired, k: ((taken < 0.0) * fired).where(k, taken),
@@ -113,33 +121,52 @@ class Jumps:
                 loop.let(at["s"][i], lambda: 0.0)
         loop.copy(at["s"].part(nv, nv + nx), self.new.part(nq, nv + nx))
 
-    def _check(self) -> None:
-        """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
-        loop, plant = self.loop, self.plant
-        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
-            return
-        with loop.if_(self.moved):
-            self._check_constraints()
+    @property
+    def _checks(self) -> bool:
+        """Whether there are constraints that a jump may break."""
+        some = any(jump is not None and jump.moves for jump in self.guards.jumps)
+        return some and self.plant.constraints is not None
 
-    def _check_constraints(self) -> None:
+    def _errors_before(self) -> View | None:
+        """Writes code for the largest error of the constraints before the jump; None where they are kept exactly."""
+        return self._errors("jump_before") if self._checks and leaves_errors(self.plant.loops) else None
+
+    def _check(self, before: View | None) -> None:
+        """Writes code that brings the new state onto the constraints, or stops the march where the jump breaks them.
+
+        A jump breaks them if their largest error afterward is greater than `before`, that of the state it started from.
+        """
+        if self._checks:
+            with self.loop.if_(self.moved):
+                self._check_constraints(before)
+
+    def _errors(self, name: str) -> View:
+        """Writes code for the largest error and rate of the constraints now, relative to the sizes of their rows."""
         loop, at, plant, site = self.loop, self.at, self.plant, self.site
         assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
-        phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
-        J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
-        worst = loop.buffer("jump_worst")
+        phi, rate = loop.scratch("jump_phi", (nh,)), loop.scratch("jump_rate", (nc,))
+        J, sizes = loop.scratch("jump_rows", (nc, nv)), loop.scratch("jump_sizes", (nc,))
+        worst = loop.buffer(name)
         loop.call(plant.constraints, [phi, rate, J, sizes], site.inputs(m=at["m_next"]))
         loop.let(worst, lambda: 0.0)
         for errors, count in ((phi, nh), (rate, nc)):
             if count:
                 with loop.repeat(count) as i:
                     loop.let(worst, lambda w, e, size: w.maximum(abs(e) / size), worst, errors[i], sizes[i])
+        return worst
+
+    def _check_constraints(self, before: View | None) -> None:
+        loop, at = self.loop, self.at
+        worst = self._errors("jump_worst")
+        if before is not None:
+            loop.let(worst, lambda worst, before: worst - before, worst, before)
         loop.let(
             self.status,
             lambda status, worst: (worst > BREACH).where(float(Status.BREACH), status),
             *(self.status, worst),
         )
-        if plant.holding is not None:
+        if self.plant.holding is not None:
             kept = loop.buffer("jump_kept")
             loop.let(kept, lambda worst: worst <= BREACH, worst)
             with loop.if_(kept):
@@ -157,8 +184,10 @@ class Jumps:
     def _find_sides(self) -> None:
         """Writes code for the sides of all guards at the new state: signs of values, or of rates where they are zero.
 
-        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next. Where
-        the state stays the same, the guard that was taken changes its side, even if its rate points back.
+        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next; one
+        that did not count before the jump does so only if it goes on falling: a knee that was locked until now is at
+        rest, and its guard is zero up to rounding. Where the state stays the same, the guard that was taken changes its
+        side, even if its rate points back.
         """
         loop, at, guards, site = self.loop, self.at, self.guards, self.site
         n = guards.count
@@ -169,13 +198,18 @@ class Jumps:
         loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
         numbers = self.numbers
         turns = loop.constant("jump_turns", [float(jump is not None and jump.make is None) for jump in guards.jumps])
+        directions = loop.constant("jump_directions", [float(direction) for direction in guards.directions])
+        due = loop.buffer("jump_due")
         with loop.repeat(n) as i:
+            now = (values[i], rates[i], self.values[i])
             loop.let(
-                at["sides"][i],
-                _side,
-                *(numbers[i], self.taken, turns[i], values[i], rates[i], self.values[i], at["sides"][i]),
-                loop["fired"][i],
+                due,
+                _due,
+                *(numbers[i], self.taken, *now[1:], at["sides"][i], loop["fired"][i], self.counts[i], directions[i]),
             )
+            mine = (numbers[i], self.taken, turns[i], due)
+            loop.let(at["floors"][i], _floor, *mine, *now[:2], directions[i])
+            loop.let(at["sides"][i], _side, *mine, *now, at["sides"][i], at["floors"][i])
             loop.let(
                 self.side,
                 lambda k, taken, side, known: k.equals(taken).where(side, known),
@@ -233,17 +267,37 @@ def _is_one_of(number: Any, known: Sequence[float]) -> Any:
     return found
 
 
-def _side(number: Any, taken: Any, turns: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
+def _due(number: Any, taken: Any, rate: Any, before: Any, side: Any, fired: Any, counts: Any, direction: Any) -> Any:
+    """1 if a guard changes its sign at the instant of another guard's jump, in the direction that counts, else 0.
+
+    `before` is its value before the jump, `rate` its rate after it; `counts` is 1 if the guard counted before the jump.
+    """
+    at_zero = abs(before) <= SMALL * (1.0 + abs(rate))
+    about_to = at_zero * counts.maximum(rate * side < -QUIET)
+    return (1.0 - number.equals(taken)) * (direction * side <= 0.0) * fired.maximum(about_to)
+
+
+def _floor(number: Any, taken: Any, turns: Any, due: Any, value: Any, rate: Any, direction: Any) -> Any:
+    """The floor of a guard after a jump: just below its value where it rises from just below zero, else 0.
+
+    Only guards that count where they fall have a floor: nothing happens where these rise.
+    """
+    rises = (value <= 0.0) * (-value <= NEAR * (1.0 + abs(rate))) * (-value < SOON * rate) * (direction < 0.0)
+    return (rises * (1.0 - number.equals(taken) * turns) * (1.0 - due)).where(1.001 * value - 1e-300, 0.0)
+
+
+def _side(
+    number: Any, taken: Any, turns: Any, due: Any, value: Any, rate: Any, before: Any, side: Any, floor: Any
+) -> Any:
     """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero.
 
-    `turns` is 1 if the state stays the same at events of this guard: it is then on the other side after them.
+    `turns` is 1 if the state stays the same at events of this guard: it is then on the other side after them. `floor`
+    is below 0 if the guard rises from just below zero.
     """
     mine = number.equals(taken)
     slope = 1.0 + abs(rate)
     near = abs(before) <= NEAR * slope
     zero = (mine * near).where(abs(before), 0.0).maximum(SMALL * slope)
-    small = abs(value) <= zero
-    due = (1.0 - mine) * fired.maximum(abs(before) <= SMALL * slope)
     at_zero = due.where(side, (rate > 0.0).where(1.0, (rate < 0.0).where(-1.0, 0.0)))
-    found = small.where(at_zero, (value > 0.0).where(1.0, -1.0))
-    return (mine * turns).where(-side, found)
+    found = (abs(value) <= zero).where(at_zero, (value > 0.0).where(1.0, -1.0))
+    return (mine * turns).where(-side, (floor < 0.0).where(1.0, found))

@@ -15,6 +15,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
 
 LOG_LENGTH = 16  # jumps of one call
+QUIET = 1e-10  # per second: a guard at zero that changes more slowly rests there, up to rounding
 HUGE = 1e300  # a number that is not below it counts as infinite; in float32 this bound is infinity itself
 
 
@@ -144,6 +145,7 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "again": (),  # whether the last try was rejected
             "error_old": (),  # of the last step that was accepted
             "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
+            "floors": (guards.count if guards else 0,),  # below which a guard that rose from just below zero has fallen
             "m": (len(plant.m),),  # memory during the last step
             "m_next": (len(plant.m),),  # and from now on
             "clock": (len(plant.ticks),),  # number of the next tick of each clock

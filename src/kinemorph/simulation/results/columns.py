@@ -17,16 +17,13 @@ A state or output whose name is already used gets the name of its group in front
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
+from kinemorph.plants.programs import ACCOUNT, Plant
 from kinemorph.plants.user_laws import Column
-from kinemorph.simulation.results.derived_columns import ACCOUNT
 from kinemorph.words import did_you_mean
-
-if TYPE_CHECKING:
-    from kinemorph.plants.programs import Plant
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
 ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups

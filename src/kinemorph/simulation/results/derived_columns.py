@@ -19,13 +19,10 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import kept_with
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.plants.programs import ACCOUNT, Plant
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment
-
-ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 class Recomputer:
@@ -104,7 +101,7 @@ class Recomputer:
         """
         _of_robot(self.plant, "energies")
         names = [column.name for column in self.plant.x]
-        if SUPPLIED in names:
+        if ACCOUNT[0] in names:
             return segment.x[:, [names.index(name) for name in ACCOUNT]]
         if np.any(self.forces(segment)):
             raise UnsupportedError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,12 @@ class LogFormat:
         """The length of a row."""
         return 4 + len(self.constraints) + 2 * sum(self.sizes)
 
+    @cached_property
+    def _groups(self) -> dict[str, slice]:
+        """Where each group is in a row [q, v, x, m]."""
+        ends = [0, *accumulate(self.sizes)]
+        return {group: slice(*ends[k : k + 2]) for k, group in enumerate(GROUPS)}
+
     def mark(self, row: Array) -> Mark:
         """What happened, according to a row: an event of rigid contacts without impulses is a switch of their modes."""
         mark = self.marks[int(row[1])]
@@ -69,14 +76,14 @@ class LogFormat:
 
     def jumped(self, row: Array) -> Jumped:
         """The jump of a row."""
-        before, after = np.split(row[4 + len(self.constraints) :], 2)
-        return Jumped(float(row[0]), before, after)
+        first, size = 4 + len(self.constraints), sum(self.sizes)
+        return Jumped(float(row[0]), row[first : first + size], row[first + size :])
 
     def event(self, row: Array) -> Event:
         """The event of a row; impulses that are not zero become its numbers [N s or N m s]."""
         mark, nc = self.mark(row), len(self.constraints)
         t, *halves = self.jumped(row)
-        before, after = (dict(zip(GROUPS, np.split(half, np.cumsum(self.sizes[:3])), strict=True)) for half in halves)
+        before, after = ({group: half[part] for group, part in self._groups.items()} for half in halves)
         numbers = [Quantity("energy_loss", float(row[3]), "J")] if mark.impact else []
         for name, impulse in zip(self.constraints, row[4 : 4 + nc].tolist(), strict=True):
             numbers += [Quantity(f"impulse.{name}", impulse)] if impulse else []

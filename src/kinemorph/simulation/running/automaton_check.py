@@ -35,18 +35,19 @@ AWAY = 0.1  # [rad or m] by which a configuration is moved, away from singular o
 
 
 def warn_of_automaton(plant: Plant, watch: Watch | None = None, state: tuple[Any, ...] | None = None) -> None:
-    """Warns of each problem of a plant's automaton: once for a plant, and at each start where a guard has fallen.
+    """Warns of each problem of a plant's automaton, which is examined once; its guards are examined at each start.
 
     `watch` are the guards of the run and `state` is (t, base, s, m, u, p) at its start; None where they are not known.
     """
     automaton = plant.automaton
     if automaton is None:
         return
-    found: list[str] = []
-    if "automaton_checked" not in plant.kept:
-        plant.kept["automaton_checked"] = True
-        found += [*_unreachable(automaton), *_at_once(automaton), *_asymmetric(plant, automaton)]
-        found += _contradicting(plant, automaton, state) if state is not None else []
+    kept = plant.kept
+    if "automaton problems" not in kept:
+        kept["automaton problems"] = [*_unreachable(automaton), *_at_once(automaton), *_asymmetric(plant, automaton)]
+    if state is not None and "contradicting rows" not in kept:
+        kept["contradicting rows"] = list(_contradicting(plant, automaton, state))
+    found = [*kept["automaton problems"], *kept.get("contradicting rows", ())]
     if watch is not None and state is not None:
         found += _begun(automaton, watch, state)
     for sentence in found:
@@ -61,7 +62,7 @@ def _unreachable(automaton: Automaton) -> Iterator[str]:
         new = {edge.target for edge in automaton.edges if edge.source == here and not edge.stop} - reached
         reached |= new
         waiting += new
-    ends = {edge.target for edge in automaton.edges if edge.source in reached}
+    ends = {name for edge in automaton.edges if edge.source in reached for name in (edge.target, edge.during)}
     lost = [phase.name for phase in automaton.phases if phase.name not in reached | ends]
     for name in lost:
         yield (

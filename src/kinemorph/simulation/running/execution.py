@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,7 +32,7 @@ from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
-from kinemorph.simulation.stepping.failures import breach, explained
+from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")
@@ -337,10 +338,11 @@ class Run:
                 ended = ended or self._rest(index, guard.name, t, before)
                 if ended is not None:
                     continue
+                allowed = allowed_errors(stepper)
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
-                broken = breach(stepper)
+                broken = breach(stepper, allowed)
                 ended = None if broken is None else Outcome("failed", t, broken)
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
@@ -416,12 +418,12 @@ class Run:
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""
         plant = self.stepper.plant
-        edges = np.cumsum([plant.nq, plant.nv, plant.nx])
+        q_end, v_end, x_end = accumulate((plant.nq, plant.nv, plant.nx))
         found = []
         for parts in self.done:
             t, rows, u = (np.concatenate(column) for column in zip(*parts, strict=True))
-            q, v, x, m = np.split(rows, edges, axis=1)
-            found.append(Segment(plant, t, q, v, x, m, u, self.stepper.p))
+            q, v, x = rows[:, :q_end], rows[:, q_end:v_end], rows[:, v_end:x_end]
+            found.append(Segment(plant, t, q, v, x, rows[:, x_end:], u, self.stepper.p))
         return tuple(found)
 
 

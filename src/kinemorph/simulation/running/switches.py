@@ -10,7 +10,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.simulation.march.guards import RESOLUTION, Guard, Watch
 from kinemorph.simulation.results.event import Event, EventKind
 from kinemorph.simulation.results.event_log import LogFormat, Mark
-from kinemorph.simulation.stepping.failures import breach
+from kinemorph.simulation.stepping.failures import allowed_errors, breach
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 MOST_SWITCHES = 100  # switches of elements at one instant
@@ -32,7 +32,7 @@ class Switches:
         watch = stepper.watch
         assert watch is not None
         switch = watch.switches[guard - len(watch.guards)]
-        t, before = stepper.state.t, state_groups(stepper)
+        t, before, allowed = stepper.state.t, state_groups(stepper), allowed_errors(stepper)
         after = watch.switched(switch, *stepper.inputs)
         stepper.m = after.m
         broken = None
@@ -40,7 +40,7 @@ class Switches:
             stepper.place(None, x=after.x)
         else:
             stepper.place(None, after.q, after.v, after.x)
-            broken = breach(stepper)
+            broken = breach(stepper, allowed)
         event = form.event(form.row(t, guard, (before, state_groups(stepper)), after.lost, after.impulses))
         return event, self.endless(t, event.name) or broken
 

@@ -10,9 +10,8 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS
 from kinemorph.model.parameter import evaluate
-from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.plants.loop_methods import SingularPerturbation, leaves_errors, names_independent
+from kinemorph.plants.programs import ACCOUNT, Plant
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
@@ -21,8 +20,6 @@ from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper
-
-ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
@@ -83,10 +80,12 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return _lost(stepper)
     if status is Status.BREACH:
         return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
-    if plant.contact_guards and not np.isfinite(v).all():
+    laws = [edge for edge in (plant.automaton.edges if plant.automaton else ()) if edge.law is not None]
+    if (plant.contact_guards or laws) and not np.isfinite(v).all():
+        law = "Rigid(..., in_sequence=True)" if plant.contact_guards else "a law with in_sequence=True"
         return (
             f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; for some laws there may "
-            "be none. Use Rigid(..., in_sequence=True), and they act one by one, or law='plastic'."
+            f"be none. Use {law}, and they act one by one, or a plastic law."
         )
     jammed = _jammed(stepper)
     if jammed is not None:
@@ -181,29 +180,42 @@ def _jammed(stepper: PlantStepper) -> str | None:
     )
 
 
-def breach(stepper: PlantStepper) -> str | None:
-    """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
-
-    Errors are relative to the sizes of rows, as in `march.jumps`.
-    """
+def constraint_errors(stepper: PlantStepper) -> tuple[Array, Array, Array]:
+    """(errors (nh,), rates (nc,), sizes (nc,)) of the constraints now; errors and rates are relative to the sizes."""
     plant = stepper.plant
     if plant.constraints is None:
-        return None
+        return np.zeros(0), np.zeros(0), np.zeros(0)
     t, q, v, x = stepper.state
     s = np.concatenate([np.zeros(plant.nv), v, x])
     phi, rate, _, sizes = plant.compiled("constraints")(t, q, s, stepper.m, stepper.u, stepper.p)
-    off, moving = phi / sizes[: len(phi)], rate / sizes
-    if np.abs(off).max(initial=0.0) > BREACH:
+    return phi / sizes[: len(phi)], rate / sizes, sizes
+
+
+def allowed_errors(stepper: PlantStepper) -> float:
+    """The largest error of constraints, relative to the sizes of rows, that the state after an event now may have."""
+    off, moving, _ = constraint_errors(stepper) if leaves_errors(stepper.plant.loops) else (np.zeros(0),) * 3
+    return BREACH + float(max(np.abs(off).max(initial=0.0), np.abs(moving).max(initial=0.0)))
+
+
+def breach(stepper: PlantStepper, allowed: float = BREACH) -> str | None:
+    """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
+
+    Errors are relative to the sizes of rows, as in `march.jumps`; those up to `allowed` are accepted.
+    """
+    plant, t = stepper.plant, stepper.state.t
+    off, moving, sizes = constraint_errors(stepper)
+    if np.abs(off).max(initial=0.0) > allowed:
         return (
             f"At t = {t:.9g} s an event led to coordinates that break constraints, {row_gaps(plant, off, sizes)}; "
             "expected coordinates that satisfy them. Correct the reset."
         )
-    if np.abs(moving).max(initial=0.0) > BREACH:
+    if np.abs(moving).max(initial=0.0) > allowed:
         return (
             f"At t = {t:.9g} s an event led to velocities that break constraints, "
             f"{row_gaps(plant, moving, sizes, '/s')}; "
             "expected velocities that satisfy them. Correct the reset, or describe the event by an Edge with "
-            "impact='plastic', which finds such velocities."
+            "impact='plastic', which finds such velocities; points that bounce or slide after an impact with a law are "
+            "held in the phase `during` of the edge only, and not in its target."
         )
     return None
 

@@ -23,6 +23,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
+from kinemorph.mechanics.elements.law import ElementLaw, law_of
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
@@ -39,35 +40,57 @@ UNDECIDED = 1e-2  # times the largest singular value: below it, dependent joints
 
 
 class ClosedState(NamedTuple):
-    """A configuration q (nq,) and velocities v (nv,) on the constraints.
+    """A configuration q (nq,) and velocities v (nv,) on the constraints, and the memory m (nm,) there.
 
     `note` says how far loops stay open where no configuration satisfies all rows; else it is empty.
     """
 
     q: Array
     v: Array
+    m: Array
     note: str = ""
 
 
-def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> ClosedState:
-    """The q (nq,) and v (nv,) that satisfy the constraints and are nearest to a state (q, v, x) at the time t [s].
+def closed_start(
+    plant: Plant, t: float, state: tuple[Array, ...], given: tuple[Any, ...], *, enters: bool = False
+) -> ClosedState:
+    """The q (nq,) and v (nv,) that satisfy the constraints and are nearest to a state (q, v, x, m, u, p) at t [s].
 
-    `given` is (q, v, (m, u, p)), with q and v as the user gave them; m, u and p are memory, inputs and parameters.
-    Raises ShapeError where no such q and v exist.
+    `given` is (q, v, m) as the user gave them. With `enters`, the memory is that at the start of a run: points are held
+    where they are once loops are closed, and so they do not hinder closing. Raises ShapeError where no such q and v
+    exist.
     """
-    q, v, x = state
-    q_given, v_given, others = given
+    q, v, x, m, u, p = state
+    q_given, v_given, m_given = given
     if plant.laws.constraints is None:
-        return ClosedState(q, v)
-    look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, others)
+        return ClosedState(q, v, m)
+    look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, (m, u, p))
     free_q = movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
+        look.following = _following(plant, m_given) if enters else ()
         q = _closed(look, q, free_q, q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
-        return ClosedState(q, v)  # loops close during the run, and so do velocities
+        return ClosedState(q, v, m)  # loops close during the run, and so do velocities
+    if enters:
+        s = np.concatenate([np.zeros_like(v), v, x])
+        m = entered_memory(plant, m_given, (t, q, s, m, u, p))
+        look.following, look.others = (), (m, u, p)
     _check_independent(look, q, v)
     v = _moving(look, q, v, movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
-    return ClosedState(q, v, look.note)
+    return ClosedState(q, v, m, look.note)
+
+
+def _following(plant: Plant, given: Any) -> tuple[int, ...]:
+    """The indices of position rows of points that are held where a run begins, unless their memory is `given`."""
+    known = plant.named("m", given)
+    held = [
+        f"{element.name}."
+        for element in plant.elements
+        if type(law_of(element)).entered is not ElementLaw.entered
+        and not any(name.startswith(f"{element.name}.") for name in known)
+    ]
+    names = plant.constraint_names[: plant.position_rows]
+    return tuple(k for k, row in enumerate(names) if any(row.startswith(name) for name in held))
 
 
 def entered_memory(plant: Plant, given: Any, state: tuple[Any, ...]) -> Array:
@@ -151,6 +174,7 @@ class _ConstraintsAt:
 
     def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
+        self.following: tuple[int, ...] = ()  # position rows that every configuration satisfies: see `closed_start`
         self.left = 0.0  # by which redundant rows contradict each other, relative to the sizes of rows
         self.note = ""  # see `ClosedState`
 
@@ -158,6 +182,7 @@ class _ConstraintsAt:
         """The errors phi (nh,), the rates (nc,) and J (nc, nv) of the constraints, each row divided by its size."""
         s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
+        phi[list(self.following)], J[list(self.following)] = 0.0, 0.0
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
     def moved(self, q: Array, step: Array) -> Array:

@@ -154,7 +154,7 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def _at(self, name: str) -> Array:
-        """A writable array by name: "clock", the number of each clock's next tick; "sides", the sign of each guard."""
+        """A writable array by name: "clock", the number of each clock's next tick; "sides" and "floors" of guards."""
 
     @abstractmethod
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
@@ -194,13 +194,9 @@ class PlantStepper(ABC):
         """
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
-        self.m = entered_memory(self.plant, m, self.inputs)
-        if getattr(self.method, "opens_contacts", False):
-            opened = self.m.copy()
-            opened[list(self.plant.contact_modes)] = 0.0
-            self.m = opened
+        self.m = self._opened(entered_memory(self.plant, m, self.inputs))
         if close or q is not None or v is not None:
-            self.close(q, v)
+            self.close(q, v, m, enters=True)
         self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
         if tick:
             self.tick()
@@ -215,14 +211,27 @@ class PlantStepper(ABC):
             self.tick()
         self.refresh(JUMPED)
 
-    def close(self, q: Any = None, v: Any = None) -> None:
-        """Brings the state onto the constraints; values that the user gave by name in `q` or `v` are kept."""
+    def close(self, q: Any = None, v: Any = None, m: Any = None, *, enters: bool = False) -> None:
+        """Brings the state onto the constraints; values that the user gave by name in `q` or `v` are kept.
+
+        With `enters`, a run begins here: points are held where they are then, unless `m` gives their memory.
+        """
         now = self._stored()
-        found = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
+        state = (*now[1:], self.m, self.u, self.p)
+        found = closed_start(self.plant, now.t, state, (q, v, m), enters=enters)
         if found.note:
             warnings.warn(found.note, ModelWarning, stacklevel=users_level())
         self._store(None, found.q, found.v, now.x)
+        self.m = self._opened(found.m)
         self.refresh(JUMPED)
+
+    def _opened(self, m: Array) -> Array:
+        """The memory (nm,) with open rigid contacts, where the method takes them into account by itself."""
+        if not getattr(self.method, "opens_contacts", False):
+            return m
+        opened = m.copy()
+        opened[list(self.plant.contact_modes)] = 0.0
+        return opened
 
     @property
     def due(self) -> bool:
@@ -257,6 +266,7 @@ class PlantStepper(ABC):
         self._change(fresh)
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
+            self._at("floors")[:] = 0.0
 
     def side(self, guard: int) -> float:
         """The sign of a guard's value, +1 or -1; 0 where the value is zero and stays zero."""

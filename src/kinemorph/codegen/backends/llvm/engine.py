@@ -34,7 +34,7 @@ PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code 
 LEAST = 0  # the level for programs that are called a few times: compiled 5 times as fast, runs 1.2 to 2 times as long
 # the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
-MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that needs all passes, above all the vectorizer
+MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that is fast only with all passes, above all the vectorizer
 BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
 # subpackages that do not influence the LLVM IR of a program other than through its key
 NO_SAY = frozenset(
@@ -145,9 +145,10 @@ def compile_text(name: str, source: str, speed: int | None = None) -> bytes:
     the optimization level of the code generator (by default SPEED).
     """
     with LLVM_LOCK:
-        machine = _machine(SPEED if speed is None else speed)
+        speed = SPEED if speed is None else speed
+        machine = _machine(speed)
         worked, _, plain = source.partition(BORDER)
-        module = _optimized(name, worked, machine, PASSES if MATRICES in worked else None)
+        module = _optimized(name, worked, machine, PASSES if MATRICES in worked and speed > LEAST else None)
         if plain:
             module.link_in(_optimized(name, plain, machine, 0))
         return bytes(machine.emit_object(module))

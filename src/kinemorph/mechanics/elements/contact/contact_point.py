@@ -84,10 +84,11 @@ class Touch:
         felt = self.feel(point)
         return plus(felt.pressed.stored, felt.rubbed.stored)
 
-    def missing(self, point: Seen, f: Vec3) -> S:
-        """The normal force [N] that the force f lacks, with the point at the end of a step; see `Start.missing`."""
+    def pressing(self, point: Seen, f: Vec3) -> tuple[S, S]:
+        """The normal part [N] of the force f at the end of a step, and what it lacks there; see `Start.missing`."""
         height, n_W = self.surface(point.position)
-        return self.start.missing(self.press, -height, dot(point.into(n_W), f))
+        normal = dot(point.into(n_W), f)
+        return normal, self.start.missing(self.press, -height, normal)
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s], with the point at its end; D is the inertia that the force adds there."""
@@ -136,14 +137,17 @@ class Start(NamedTuple):
     rise: S  # [m/s], the velocity out of the other body
 
     def missing(self, press: NormalLaw, depth: S, force: S) -> S:
-        """The force [N] that a contact lacks which ends a step at this depth [m], deeper than at its start.
+        """By how much [N] the normal `force` [N] of a contact that ends a step at this depth [m] makes energy.
 
-        The energy that its spring stores is at most the mean of the spring's forces at both ends times the way, as the
-        spring's force is convex. So a normal `force` [N] of at least this mean takes more energy than is stored.
+        Where the surfaces approach, it may lack force: the energy that its spring stores is at most the mean of the
+        spring's forces at both ends times the way, as the spring's force is convex. So a force of at least this mean
+        takes more energy than is stored, and one that pulls gives energy. Where the surfaces part, a force above that
+        of the spring at the start, the largest on the way, returns energy that was not stored.
         """
-        begun = maximum(self.depth, 0.0)
-        needed = times(0.5, plus(press.at_rest(begun), press.at_rest(maximum(depth, 0.0))))
-        return where(less(begun, depth), maximum(minus(needed, force), 0.0), 0.0)
+        first = press.at_rest(maximum(self.depth, 0.0))
+        needed = times(0.5, plus(first, press.at_rest(maximum(depth, 0.0))))
+        excess = minus(force, times(1.0 + NEARLY, first))
+        return maximum(where(less(self.depth, depth), minus(needed, force), excess), 0.0)
 
     def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
         """The normal force, linear in the velocity, at the depth [m] and velocity `rise` [m/s] of a pass; h [s].

@@ -127,10 +127,11 @@ class PairTouch:
         """The energy [J] stored in the contact."""
         return self.feel(pair).pressed.stored
 
-    def missing(self, pair: PairState, f: Vec3) -> S:
-        """The normal force [N] that the force f lacks at the end of a step; see `Start.missing`."""
+    def pressing(self, pair: PairState, f: Vec3) -> tuple[S, S]:
+        """The normal part [N] of the force f at the end of a step, and what it lacks there; see `Start.missing`."""
         depth = minus(self.start.depth, dot(self.normal, pair.moved))
-        return self.start.missing(self.press, depth, dot(self.normal, f))
+        normal = dot(self.normal, f)
+        return normal, self.start.missing(self.press, depth, normal)
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force on body a, D) for a step of size h [s]; D is the inertia that the force adds at its end."""

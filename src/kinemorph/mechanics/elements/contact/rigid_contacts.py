@@ -14,6 +14,7 @@ forces of points that are closed (`plants.contacts`). Directions are in world ax
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minus, plus, sqrt, times, where
@@ -37,6 +38,7 @@ from kinemorph.model.elements.contact.contact_laws import IMPACTS, Coulomb, Rigi
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.contact.pair_contacts import PairContact
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.words import listed
 
@@ -199,6 +201,31 @@ def rigid_points(instant: SystemInstant) -> list[RigidPoint]:
         if isinstance(law, RigidContactLaw)
         for point in law.points(element, instant.views[k])
     ]
+
+
+def with_numbers_as_data(element: Contact | PairContact) -> tuple[Contact | PairContact, tuple[Parameter, ...]]:
+    """A rigid contact with parameters, `NAME.mu` and `NAME.restitution`, in place of plain numbers above 0.
+
+    The compiled programs of a system then serve all values of them. A number that is 0 stays: without friction, or
+    without restitution, there is less to compute.
+    """
+    made: list[Parameter] = []
+
+    def named(value: Any, what: str) -> Any:
+        if type(value) not in (int, float) or value == 0.0:
+            return value
+        made.append(Parameter(f"{element.name}.{what}", float(value)))
+        return made[-1]
+
+    assert isinstance(element.normal, Rigid)
+    element = replace(
+        element, normal=replace(element.normal, restitution=named(element.normal.restitution, "restitution"))
+    )
+    if isinstance(element.friction, Coulomb):
+        element = replace(
+            element, friction=replace(element.friction, coefficient=named(element.friction.coefficient, "mu"))
+        )
+    return element, tuple(made)
 
 
 class RigidPlace(NamedTuple):

@@ -5,6 +5,7 @@ The values of guards and the jump of the state at an edge need the motion of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
 from kinemorph.mechanics.elements.phases.relabeling import relabeling_problems, reset_target
 from kinemorph.model.elements.phases.automaton import Automaton, Edge
+from kinemorph.model.elements.phases.holds import Hold
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, quoted
 
@@ -66,6 +69,7 @@ class AutomatonLaw(RowForces):
                 found += [_problem(edge, Problem.of(problem), key) for problem in problems]
             found += [_problem(edge, problem, "relabel") for problem in relabeling_problems(edge, ensemble)]
             found += [_problem(edge, problem, "reset") for problem in _reset_problems(edge, ensemble)]
+            found += _impact_problems(edge, ensemble)
         return found
 
     def row_names(self, element: Automaton) -> tuple[Sequence[str], Sequence[str]]:
@@ -93,6 +97,30 @@ def _reset_problems(edge: Edge, ensemble: Ensemble) -> list[Problem]:
             reset_target(name, ensemble)
         except ModelError as error:
             found.append(Problem.of(error.problems[0]))
+    return found
+
+
+def colliding(edge: Edge, ensemble: Ensemble) -> list[Hold]:
+    """The points that collide at an edge with a law of impacts: those that its phase holds along their normals."""
+    automaton = ensemble.automaton
+    assert automaton is not None
+    phase = automaton.element.phases[automaton.element.number(edge.during or edge.target)]
+    held = [one.element for one in ensemble.members if isinstance(one.element, Hold)]
+    return [hold for hold in held if hold.name in phase.elements and hold.normal.removeprefix("-") in hold.axes]
+
+
+def _impact_problems(edge: Edge, ensemble: Ensemble) -> list[Problem]:
+    found = []
+    if edge.law is not None and not colliding(edge, ensemble):
+        phase = edge.during or edge.target
+        what = f"impact is {type(edge.law).__name__}, but phase '{phase}' names no Hold with its normal among its axes"
+        remedy = (
+            'Add Hold("foot", body, point, axes="xyz", normal="z") for each point that collides, or name its phase.'
+        )
+        found.append(Problem("edge", edge.name, what, remedy, "impact"))
+    if edge.friction is not None and not 0.0 <= (mu := float(evaluate(edge.friction.coefficient))) < math.inf:
+        what = f"friction has the coefficient {mu:g}; expected a finite number of at least 0"
+        found.append(Problem("edge", edge.name, what, "Correct it.", "friction"))
     return found
 
 

@@ -27,6 +27,9 @@ class HoldLaw(RowForces):
         if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
             problem = f"axes is '{axes}'; expected some of the letters x, y and z, each once"
             found.append(wrong(element.name, problem, 'Write "xyz", or "xz" for a planar robot.', "axes"))
+        if element.normal.removeprefix("-") not in tuple(AXES):
+            problem = f"normal is '{element.normal}'; expected x, y or z, or one of them with a minus sign"
+            found.append(wrong(element.name, problem, 'Write "z", or "-x" for a wall.', "normal"))
         return found
 
     def memory(self, element: Hold) -> tuple[Slot, ...]:

@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.constraints.own_constraints import Known, as_known, undeclared, with_known
+from kinemorph.model.elements.contact.contact_laws import Coulomb
+from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
 from kinemorph.model.elements.control.wiring import Names, as_names
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
@@ -23,6 +25,7 @@ from kinemorph.words import did_you_mean, quoted
 
 Quantity: TypeAlias = str | Callable[..., Any]  # a text with names of signals, or a function of t, q, v, x, m, u, p
 IMPACTS = ("plastic", "none")
+LAWS = (Plastic, Newton, Poisson, Energetic)
 Pairs: TypeAlias = tuple[tuple[str, str], ...]  # may be given as a mapping
 
 
@@ -56,9 +59,13 @@ class Edge:
     `reset`     new values after the exchange, {"v.hip": "-0.5 * v.hip"}, or a function of some of t, q, v, x, m, u, p
                 that returns {"v": [...]}, with values for some of q, v, x and m
     `impact`    "plastic": velocities jump, by impulses, to velocities that satisfy all constraints and locked joints
-                of the target; "none": they do not change
-    `during`    the phase whose constraints and locked joints the impact satisfies, by default the target: at the heel
-                strike of a walker with knees both knees are locked, and one of them is released after the impact
+                of the target; "none": they do not change; or a law of impacts, as Energetic(0.5): the points that the
+                target's `Hold`s hold collide with their surfaces, which push and never pull, so that points bounce,
+                slide and lift. All other constraints and locked joints hold on
+    `friction`  Coulomb(mu), the friction during an impact with a law; None for smooth surfaces
+    `during`    the phase whose constraints and locked joints take part in the impact, by default the target: at the
+                heel strike of a walker with knees both knees are locked, and one of them is released after the impact.
+                Points that may bounce or slide are held in this phase only, and not in the target
     `stop`      whether the run ends here
 
     In this order: names are exchanged, values are reset, the target phase begins (points are held where they are now),
@@ -72,15 +79,28 @@ class Edge:
     when: Quantity | None = None
     relabel: Pairs = ()
     reset: Pairs | Callable[..., Any] = ()
-    impact: Literal["plastic", "none"] = "plastic"
+    impact: Literal["plastic", "none"] | ImpactLaw = "plastic"
     during: str = ""
     stop: bool = False
+    friction: Coulomb | None = None
 
     def __post_init__(self) -> None:
+        if not (self.impact in IMPACTS if isinstance(self.impact, str) else isinstance(self.impact, LAWS)):
+            what = f"impact is {short(self.impact)}; expected {quoted(IMPACTS)} or a law of impacts"
+            raise ModelError(Problem("edge", self.name, what, "Write impact=Energetic(0.5), for example.", "impact"))
+        if self.friction is not None and (self.law is None or not isinstance(self.friction, Coulomb)):
+            what = f"friction is {short(self.friction)} and impact is {short(self.impact)}; expected Coulomb and a law"
+            remedy = 'Write impact=Plastic(), friction=Coulomb(0.6); impact="plastic" holds points as glue does.'
+            raise ModelError(Problem("edge", self.name, what, remedy, "friction"))
         for key in ("relabel", "reset"):
             given = getattr(self, key)
             if not (key == "reset" and callable(given)):
                 object.__setattr__(self, key, _pairs(self, key, given))
+
+    @property
+    def law(self) -> ImpactLaw | None:
+        """The law of the impact; None where velocities do not change, or satisfy all constraints afterwards."""
+        return None if isinstance(self.impact, str) else self.impact
 
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,9 @@ class Hold:
     friction. They are axes of the world, or of the body or frame `along`: along a leg of little mass and across it, the
     forces differ by many orders of magnitude, and both are found to full precision only in the axes of the leg. The
     forces on the body are the signals "name.x.force" and so on [N].
+
+    `normal` is the one of these axes along which the surface pushes the point in an impact with a law (`Edge.impact`),
+    "-x" for a surface that pushes against x. A point that is not held along its normal takes no part as a contact.
     """
 
     name: str
@@ -22,3 +25,4 @@ class Hold:
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     axes: str = "xyz"
     along: str = "world"
+    normal: str = "z"

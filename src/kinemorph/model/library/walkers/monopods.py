@@ -4,7 +4,7 @@ BOLT's leg has six links in two loops, like Klann's; the leg of Raptor has eight
 (Kamidi et al., see docs/closed_chain_paper.md). As in that paper the pitch of the trunk is held, and the crank turns to
 and fro in a narrow band: in flight a PD controller turns it to the angle of attack, in stance another one pushes it to
 the angle at which the leg is long. The leg has one degree of freedom, so that the whole robot has three in flight and
-one in stance. It lifts off where the ground would have to pull.
+one in stance. It lifts off where the ground would have to pull; friction at the foot has no limit.
 
 The angles and gains were tuned for a steady gait; they are the arguments of the functions.
 """
@@ -49,14 +49,14 @@ def bolt_like(
 
 
 def raptor_like(
-    attack: float = math.radians(225.0),
-    push: float = math.radians(262.0),
+    attack: float = math.radians(248.0),
+    push: float = math.radians(288.0),
     mass: float = 1.5,
     stiffness: float = 30.0,
     damping: float = 0.3,
     speed: float = 0.0,
 ) -> System:
-    """A monopod on Jansen's leg that hops, a stand-in for one leg of Raptor; its arguments are those of `bolt_like`."""
+    """A monopod on Jansen's leg that hops in place, a stand-in for one leg of Raptor, with arguments as `bolt_like`."""
     leg = jansen_leg(0.476 / 91.8, 0.15, attack, frame="trunk")
     return _monopod("raptor_like", leg, ("O", "M"), 0.15, (attack, push), mass, (stiffness, damping), speed)
 

@@ -18,8 +18,8 @@ def rocking_block(width: float = 1.0, height: float = 3.0, tilt: float = 0.2, ma
     """A uniform block [m] on rough ground, released at rest with the tilt `tilt` [rad], positive toward +x.
 
     Where it is upright the other corner strikes, a plastic impact. A slender block rocks on, with 1 - 1.5 sin(a)^2 of
-    its rate, tan(a) = width / height, ever faster, so that a long run needs a bound on its steps (`max_step`); a block
-    with width^2 >= 2 height^2 comes to rest. The phases "left" and "right" name the corner on which it stands; in the
+    its rate, tan(a) = width / height, ever faster, until the run ends in rest; a block with width^2 >= 2 height^2 comes
+    to rest at once. The phases "left" and "right" name the corner on which it stands; in the
     phase "rest" it stands on both.
     """
     above_zero("rocking_block", width=width, height=height, mass=mass)

@@ -1,6 +1,6 @@
-"""Four formulations on random trees of all joint kinds, in plain numbers: with outside wrenches, armatures and locks.
+"""All formulations on random trees of all joint kinds, in plain numbers: with outside wrenches, armatures and locks.
 
-    newton_euler (on prepared links) = closed_form = lagrange = dalembert, to 1e-11 of the largest entry
+    newton_euler (on prepared links) = closed_form = lagrange = dalembert = incidence, to 1e-11 of the largest entry
 
 The default run takes 100 trees of up to 6 degrees of freedom, the slow one 1000 of up to 20.
 """
@@ -39,12 +39,12 @@ def disagreement(seed: int, robot: Any) -> float:
     return max(float(np.abs(np.subtract(one, reference[: len(one)])).max()) for one in found.values())
 
 
-def test_four_formulations_agree_on_random_trees() -> None:
+def test_all_formulations_agree_on_random_trees() -> None:
     robots = [random_robot(seed, most=MOST) for seed in range(100)]
     assert {*KINDS} <= {joint.kind for robot in robots for joint in robot.joints}
     assert max(disagreement(seed, robot) for seed, robot in enumerate(robots)) < TOLERANCE
 
 
 @pytest.mark.slow
-def test_four_formulations_agree_on_a_thousand_random_trees() -> None:
+def test_all_formulations_agree_on_a_thousand_random_trees() -> None:
     assert max(disagreement(seed, random_robot(seed, most=20)) for seed in range(1000)) < TOLERANCE

@@ -1,0 +1,138 @@
+"""`base_parameters`: the combinations of masses, moments and inertias that the forces of a robot depend on.
+
+tau = Y(q, v, a) theta holds for more than one theta: mass on the axis of a hinge belongs to either side, and a base
+that only turns shows none of its mass. Directions of the first kind are given exactly by `shifted_masses`. What the
+ground hides besides depends on gravity and on all joints, and is found from Y at random states. Columns that are zero
+are left out first, because their rounding errors, scaled to unit columns, would count; then an orthogonal factorization
+finds the columns that are combinations of others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.shifted_masses import SIZE, echelon, shifted_masses
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.configuration import neutral, random_configuration
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+NOTHING = 1e-10  # a column smaller than this, relative to the largest, is zero
+DEPENDENT = 1e-8  # a unit column is a combination of others if what they leave of it is smaller
+EASY = 1e-9  # coefficients that are smaller are rounding errors
+OVER = 3  # samples per unknown
+# which parameter of a body is given up first, where its mass can be moved to another body
+GIVEN_UP = (0, 3, 9, 1, 2, 4, 7, 5, 6, 8)
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The result of `base_parameters`. Y theta = Y[:, independent] (combinations @ theta) for all motions.
+
+    `robot`          the name of the robot
+    `columns`        the names of all n inertial parameters
+    `independent`    the indices of those that the k base parameters begin with
+    `combinations`   (k, n): the base parameters are combinations @ theta
+    `unseen`         the names of parameters that no force depends on, not even in a combination
+    """
+
+    robot: str
+    columns: tuple[str, ...]
+    independent: tuple[int, ...]
+    combinations: Array
+    unseen: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.independent)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The base parameters as sums of parameters, such as "upper.Izz + 0.25 fore.m"."""
+        return tuple(self._sum(k, row) for k, row in zip(self.independent, self.combinations, strict=True))
+
+    def _sum(self, first: int, row: Array) -> str:
+        text = self.columns[first]
+        for k in np.flatnonzero(row):
+            if k != first:
+                size = abs(row[k])
+                factor = "" if abs(size - 1.0) < EASY else f"{size:.6g} "
+                text += f" {'-' if row[k] < 0.0 else '+'} {factor}{self.columns[k]}"
+        return text
+
+    def __str__(self) -> str:
+        head = f"'{self.robot}': {len(self)} base parameters of {len(self.columns)} inertial parameters"
+        hidden = f"\nunseen by all forces: {', '.join(self.unseen)}" if self.unseen else ""
+        return "\n".join([head, *(f"    {name}" for name in self.names)]) + hidden
+
+
+def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseParameters:
+    """The base parameters of a robot without closed chains: the inertial parameters that motions and forces determine.
+
+    The parameters are those of `Dynamics.regressor_columns` that belong to bodies. Rotors of motors are not counted.
+    `seed` is that of the random states at which directions are found that no rule names.
+    """
+    dynamics = model if isinstance(model, Dynamics) else derive(model)
+    robot = dynamics.robot
+    if not robot.is_open:
+        raise UnsupportedError(
+            f"base_parameters: robot '{robot.name}' has closed chains or coupled joints, whose motions depend on each "
+            "other; expected an open tree. Cut the loops: the base parameters of the tree contain all that can be seen."
+        )
+    names = dynamics.regressor_columns
+    bodies = [name[: -len(".m")] for name in names if name.endswith(".m")]
+    n = SIZE * len(bodies)
+    columns = names[:n]
+    moved, given = echelon(shifted_masses(dynamics._maker.tree, neutral(robot), bodies), _order(dynamics, bodies))
+    left = [k for k in range(n) if k not in given]
+    Y = _sampled(dynamics, n, seed)[:, left]
+    sizes = np.linalg.norm(Y, axis=0)
+    seen = [k for k in range(len(left)) if sizes[k] > NOTHING * sizes.max(initial=0.0)]
+    kept, shares = _independent(Y[:, seen] / sizes[seen])
+    independent = [left[seen[k]] for k in kept]
+    scaled = shares * (sizes[seen] / sizes[[seen[k] for k in kept]][:, None])
+    whole = np.zeros((len(independent), n))
+    whole[:, [left[k] for k in seen]] = np.where(np.abs(scaled) > EASY, scaled, 0.0)
+    whole[:, given] = -whole[:, left] @ moved[: len(given)][:, left].T
+    whole[np.abs(whole) < EASY] = 0.0
+    unseen = tuple(columns[k] for k in np.flatnonzero(~np.abs(whole).any(axis=0)))
+    return BaseParameters(robot.name, columns, tuple(independent), whole, unseen)
+
+
+def _order(dynamics: Dynamics, bodies: list[str]) -> list[int]:
+    """The indices of the parameters in the order in which they are given up, far from the world first."""
+    tree = dynamics._maker.tree
+    far = sorted(range(len(bodies)), key=lambda place: -tree.attachments[bodies[place]].link)
+    return [SIZE * place + part for place in far for part in GIVEN_UP]
+
+
+def _sampled(dynamics: Dynamics, n: int, seed: int) -> Array:
+    """The first n columns of the regressor at random states, one below the other."""
+    robot, rng = dynamics.robot, np.random.default_rng(seed)
+    count = max(4, -(-OVER * n // max(1, robot.nv)))
+    q = np.array([random_configuration(robot, rng) for _ in range(count)])
+    v, a = rng.normal(size=(2, count, robot.nv)) * [[[2.0]], [[5.0]]]
+    Y: Array = dynamics.regressor(q, v, a)[:, :, :n]
+    return Y.reshape(-1, n)
+
+
+def _independent(Y: Array) -> tuple[list[int], Array]:
+    """The first columns of Y that are independent, and the shares (k, columns) of them that give all columns."""
+    R = scipy.linalg.qr(Y, mode="r")[0][: Y.shape[1]]
+    kept: list[int] = []
+    rest = R.copy()
+    basis = np.zeros((R.shape[0], 0))
+    for k in range(Y.shape[1]):
+        left = rest[:, k] - basis @ (basis.T @ rest[:, k])
+        left -= basis @ (basis.T @ left)
+        size = np.linalg.norm(left)
+        if size > DEPENDENT:
+            kept.append(k)
+            basis = np.column_stack([basis, left / size])
+    shares = np.linalg.lstsq(R[:, kept], R, rcond=None)[0]
+    return kept, shares

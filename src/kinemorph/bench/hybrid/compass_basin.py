@@ -1,0 +1,39 @@
+"""The basin of attraction of the compass's gait: many starts, 30 steps each, on all cores."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from kinemorph.analysis.orbits.basin import FELL, basin
+from kinemorph.analysis.orbits.flow_map import return_map
+from kinemorph.bench.targets import judge_basin
+from kinemorph.bench.timing import Row, timed
+from kinemorph.codegen.backends.threads import default_threads
+from kinemorph.model.library.walkers.straight_legs import compass_walker
+
+SIDE, QUICK_SIDE = 512, 64  # starts along each axis
+CYCLES = 30
+STARTS = {"q.right": (-0.34, -0.20), "v.left": (-1.35, -0.90)}  # [rad], [rad/s] after a strike
+
+
+def basin_row(*, quick: bool) -> Row:
+    """The row of the basin; if `quick`, with fewer starts, which are measured and not extrapolated."""
+    side = QUICK_SIDE if quick else SIDE
+    cycle = return_map(compass_walker())
+    grid = {name: np.linspace(*ends, side) for name, ends in STARTS.items()}
+    few = {name: values[:: side // 8] for name, values in grid.items()}
+    basin(cycle, few, cycles=CYCLES)  # compiles
+    seconds, found = timed(lambda: basin(cycle, grid, cycles=CYCLES), time.perf_counter)
+    return {
+        "kind": "basin",
+        "robot": "compass_walker",
+        "starts": side * side,
+        "cycles": CYCLES,
+        "cores": default_threads(),
+        "walk": found.share(1),
+        "fell": found.share(FELL),
+        "seconds": seconds,
+        **({"target": "", "verdict": ""} if quick else judge_basin(seconds)._asdict()),
+    }
