@@ -36,6 +36,18 @@ def test_options_that_do_not_fit_are_named(arguments: tuple[str, ...], message: 
     assert result.exit_code == 2 and message in " ".join(result.stderr.split()), result.stderr
 
 
+def test_a_static_gait_from_the_command_line(tmp_path: Path) -> None:
+    """003-15: torques and foot loads of every posture; the foot carries the weight."""
+    turn, picture = ("analyze", "bolt_like", "static", "--over", "crank_joint=0:180deg:5"), tmp_path / "static.png"
+    data = parsed(*turn, "--plot", str(picture))
+    assert data["holds"] and len(data["torques"]["crank_joint"]) == 5 and picture.stat().st_size > 0
+    assert data["loads"]["stance.z"] == pytest.approx([data["margins"]["stance load"]] * 5, rel=1e-9)
+    tables = run(*turn)
+    assert tables.exit_code == 0 and "torque of crank_joint" in tables.stdout
+    refused = run("analyze", "bolt_like", "static")
+    assert refused.exit_code == 2 and "'analyze static' expects 1 or 2 ranges" in " ".join(refused.stderr.split())
+
+
 @pytest.mark.slow
 def test_branches_diagrams_and_basins_of_a_walker(tmp_path: Path) -> None:
     walker, picture = ("analyze", "compass_walker"), tmp_path / "walker.png"

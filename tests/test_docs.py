@@ -48,8 +48,9 @@ PAGES = [
         "notebook",
     )
 ]
-# a large system, which is compiled twice, and many walks
-SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in ("amru5", "orbits")]
+# a large system, which is compiled twice, searches for gaits, and many walks
+LONG = ("amru5", "optimal_gaits", "orbits")
+SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -65,6 +65,7 @@ def test_a_file_gives_the_library_back(gaits, tmp_path):
         GaitLibrary.load(tmp_path / "text.npz")
 
 
+@pytest.mark.slow
 def test_a_library_is_drawn(gaits, tmp_path):
     gaits.plot(path=tmp_path / "library.png")
     assert (tmp_path / "library.png").stat().st_size > 5000

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from kinemorph import RobotBuilder, System
 from kinemorph.analysis.gaits.collocation import gauss
-from kinemorph.elements import Automaton, Edge, Integral, Phase, TorqueSpline
+from kinemorph.elements import Automaton, Edge, Integral, Phase, Spring, TorqueSpline
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.orbits import optimize_gait
 
@@ -99,6 +100,39 @@ def test_conditions_hold_and_cost():
     )
     assert bounded.parameters["force.x.4"] <= 2.0 + 1e-9
     assert bounded.state["v"] == pytest.approx([0.6], abs=1e-9)
+
+
+def test_a_cycle_of_two_phases():
+    """A hopper that loses a tenth of its velocity; the least effort in stance by the Gramian of its linear motion."""
+    robot = (
+        RobotBuilder("hopper").body("mass", mass=2.0).joint("z", "prismatic", "world", "mass", axis=(0, 0, 1)).build()
+    )
+    thrust, leg = TorqueSpline.free("thrust", "z", 0.3, count=7), Spring("leg", "world", "mass", 400.0, rest=0.5)
+    edges = (
+        Edge("liftoff", "stance", "flight", "0.5 - q.z", impact="none"),
+        Edge("touchdown", "flight", "stance", "q.z - 0.5", reset={"v.z": "0.9 * v.z"}, impact="none"),
+    )
+    automaton = Automaton((Phase("stance", ("leg", "thrust")), Phase("flight")), edges)
+    system = System(robot, (leg, thrust, Integral("effort", "thrust", of="square")), automaton=automaton)
+    gait = optimize_gait(
+        *(system, "effort", thrust.parameter_names),
+        edges=["liftoff", "touchdown"],
+        duration=[0.3, (0.1, 1.0)],
+        at_end={"v.z": -1.5},
+        guess=[{"q.z": [0.5, 0.4, 0.5], "v.z": [-1.35, 1.5]}, {"q.z": [0.5, 0.6, 0.5], "v.z": [1.5, -1.5]}],
+        arcs=4,
+    )
+    assert gait, gait.message
+    assert gait.durations == pytest.approx([0.3, 2.0 * 1.5 / 9.81], abs=1e-9)
+    A, B, rest = np.array([[0.0, 1.0], [-200.0, 0.0]]), np.array([0.0, 0.5]), 0.5 - 2.0 * 9.81 / 400.0
+    left = np.array([0.5 - rest, 1.5]) - expm(0.3 * A) @ [0.5 - rest, -1.35]
+    c, b, _ = gauss(40)
+    W = sum(0.3 * w * np.outer(*[expm(0.3 * (1.0 - s) * A) @ B] * 2) for s, w in zip(c, b, strict=True))
+    least = float(left @ np.linalg.solve(W, left))
+    assert least * (1.0 - 1e-9) < gait.cost < least * 1.001
+    run = gait.run(2)
+    assert [event.name for event in run.events] == ["liftoff", "touchdown"] * 2
+    assert run["effort"][-1] == pytest.approx(2.0 * gait.cost, rel=1e-4)
 
 
 def test_slopes_are_those_of_differences():

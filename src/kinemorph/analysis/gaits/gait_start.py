@@ -99,7 +99,9 @@ def first_guess(
     durations = [float(np.clip(one, *span)) for one, span in zip(durations, spans, strict=True)]
     homes, states = [], []
     for phase, places, moving in zip(phases, q, v, strict=True):
-        home = replace(start, t=0.0, q=places[0], v=moving[0])
+        m = np.array(start.m)
+        m[plant.index("m", "phase")] = phase
+        home = replace(start, t=0.0, q=places[0], v=moving[0], m=m)
         home = replace(home, m=entered_memory(plant, {"phase": float(phase)}, home.inputs))
         homes.append(home)
         w = [local(plant, home.q.tolist(), row.tolist()) for row in places]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinemorph.algebra.scalar import S, div, minus, plus, times
+from kinemorph.algebra.scalar import S, div, minus, plus, times, where
 from kinemorph.algebra.tables import lookup, spline_basis
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.instant import ElementView
@@ -39,7 +39,8 @@ class TorqueSplineLaw(ElementLaw[TorqueSpline]):
         rows = view.value(element.coefficients)
         share = div(minus(view.t, view.m[0]), view.value(element.duration))
         basis = [lookup(table, share) for table in spline_basis(len(rows[0]), element.degree)]
-        return {name: weighted(row, basis) for name, row in zip(channel_names(element), rows, strict=True)}
+        names, active = channel_names(element), view.activity
+        return {name: where(active, weighted(row, basis), 0.0) for name, row in zip(names, rows, strict=True)}
 
 
 def weighted(weights: Sequence[S], values: Sequence[S]) -> S:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.linear import solve_regular
-from kinemorph.algebra.scalar import S, div, minus, plus, times
+from kinemorph.algebra.scalar import S, div, minus, plus, times, where
 from kinemorph.algebra.tables import lookup, spline_basis
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.control.channels import each
@@ -76,6 +76,7 @@ class VirtualConstraintsLaw(ElementLaw[VirtualConstraints]):
         torques = wanted if element.control == "pd" else _linearized(element, view, outputs, wanted)
         found: dict[str, S] = {"phase": s}
         for channel, torque, one in zip(channel_names(element), torques, outputs, strict=True):
+            torque = where(view.activity, torque, 0.0)
             found |= {channel: torque, below(channel, "error"): one.error, below(channel, "error_rate"): one.rate}
         return found
 

@@ -20,7 +20,8 @@ class TorqueSpline:
     `degree`        the degree of its pieces. With n = degree + 1 there is one piece: a Bezier polynomial
 
     The time counts from the beginning of the run; if a phase of the automaton names the element, from the beginning of
-    that phase. `TorqueSpline.free` makes one whose coefficients are Parameters, as `optimize_gait` needs it.
+    that phase, and in the other phases the commands are 0. `TorqueSpline.free` makes one whose coefficients are
+    Parameters, as `optimize_gait` needs it.
     """
 
     name: str
