@@ -14,6 +14,7 @@ modules/      assemblies of modules
 standing/     hexapods on the ground, at equal error
 terrain/      quadrupeds on a map, on a smooth function and on a plane
 hybrid/       robots with phases and impacts
+rigid/        rigid contact, error over time
 replays/      replay pages: times to make, open and play them
 
 No other part of the library imports this package; it needs the extra `bench`.

@@ -12,6 +12,7 @@ from kinemorph.bench import tables
 from kinemorph.bench.hybrid import tables as hybrid_tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
+from kinemorph.bench.rigid import tables as rigid_tables
 from kinemorph.bench.timing import Row, Say
 from kinemorph.bench.walking import tables as walking_tables
 from kinemorph.errors import KinemorphError
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
     from kinemorph.display.tables.grid import Grid
 
-TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk", "hybrid"]
+TableName = Literal[
+    "speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk", "hybrid", "rigid"
+]
 TABLES: tuple[TableName, ...] = get_args(TableName)
-DRAWN: tuple[TableName, ...] = ("simulate", "loops")
+DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
 COMPILED = "hexapod36"  # the robot whose compile times have targets
 # tables with their own robots, and the Python file of each, which has a function `compare`
 OWN_ROBOTS = {
@@ -34,6 +37,7 @@ OWN_ROBOTS = {
     "replay": "replays.page_times",
     "walk": "walking.equal_error",
     "hybrid": "hybrid.compare",
+    "rigid": "rigid.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -43,6 +47,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
     "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
     "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
+    "rigid": (rigid_tables.rigid_grid,),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,
@@ -98,7 +103,10 @@ class Report:
         return "\n".join(grid.markdown() for grid in self._grids(page=True))
 
     def draw(self, path: Path) -> None:
-        """Draws the errors of runs over the times that they take, of hexapods on the ground or of the four-bar."""
+        """Draws the errors of runs over the times that they take: hexapods, the four-bar, or rigid contact."""
+        if self.table == "rigid":
+            rigid_tables.draw_rigid(self.rows, path)
+            return
         if self.table == "loops":
             from kinemorph.bench.loops.picture import draw_loops
 
@@ -132,7 +140,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -19,7 +19,8 @@ def bench(
         typer.Argument(
             help="speed: time per evaluation; compile: time to compile; growth: time over the number of links; load: "
             "reading model files; replay: writing replays; simulate: runs; loops: closed chains; modules: assemblies "
-            "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and basins of attraction.",
+            "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and a basin "
+            "of attraction; rigid: rigid contact beside MuJoCo, Drake, Exudyn and Siconos.",
             metavar="TABLE",
             show_default="speed",
         ),
@@ -43,7 +44,8 @@ def bench(
         Path | None, option("JSON file of stored robots, which replace robots of the same name.", default=False)
     ] = None,
     picture: Annotated[
-        Path | None, option("Draw errors and times of `simulate` or `loops`: .png, .svg or .pdf.", default=False)
+        Path | None,
+        option("Draw errors and times of simulate, loops or rigid: .png, .svg or .pdf.", default=False),
     ] = None,
     markdown: Annotated[bool, flag("--markdown", "Print the tables as Markdown.")] = False,
     as_json: Json = False,
