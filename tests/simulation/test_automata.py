@@ -10,7 +10,7 @@ import pytest
 import kinemorph
 from kinemorph import RobotBuilder, System, derive, simulate, simulate_batch
 from kinemorph.elements import Automaton, Edge, Hold, Phase, Probe, Spring
-from kinemorph.errors import ModelError
+from kinemorph.errors import AutomatonWarning, ModelError
 from kinemorph.simulation.march.guards import Guard
 from support.robots.random_automata import RandomAutomaton
 
@@ -194,6 +194,38 @@ def test_a_joint_that_locks_stops_with_a_plastic_impact_and_stays_locked():
     assert abs(after[1]) < 1e-14 and abs(moved[0]) < 1e-12 and abs(moved[1]) > 1e-6  # only the lock has an impulse
     last = found.segments[-1]
     assert np.ptp(last.q[:, 1]) < 1e-10 and np.abs(last.v[:, 1]).max() < 1e-12
+
+
+def test_a_joint_that_a_run_locks_stays_locked_at_an_impact():
+    """A box lands on a corner: free, it would turn; with its pitch locked, it stops."""
+    builder = RobotBuilder("box")
+    for name, parent, axis in (("x", "world", (1, 0, 0)), ("z", "on_x", (0, 0, 1))):
+        builder.body(f"on_{name}", mass=0.0).joint(name, "prismatic", parent, f"on_{name}", axis=axis)
+    builder.add(kinemorph.Body.box("box", 2.0, (0.4, 0.3, 0.2))).joint(
+        "pitch", "revolute", "on_z", "box", axis=(0, 1, 0)
+    )
+    builder.frame("corner", "box", translation=(0.2, 0.0, -0.1))
+    elements = (Hold("held", "corner", axes="xz"), Probe("foot", "corner"))
+    land = Edge("land", "fall", "stand", "foot.z")
+    system = System(builder.build(), elements, automaton=Automaton((Phase("fall"), Phase("stand", "held")), land))
+    free, locked = (simulate(system, 0.5, q={"z": 0.5}, locked=names) for names in ((), "pitch"))
+    assert abs(free.events[0].after["v"][2]) > 1.0
+    assert np.abs(locked.events[0].before["v"][1]) > 1.0 and np.abs(locked.events[0].after["v"]).max() < 1e-12
+    assert np.abs(locked.q[-1] - locked.events[0].after["q"]).max() < 1e-10
+
+
+def test_a_relabeling_exchanges_the_memory_of_elements():
+    """Two balls are held at their heights; after the exchange each one has the height and the memory of the other."""
+    builder = RobotBuilder("balls")
+    for k in (0, 1):
+        builder.body(f"ball{k}", mass=1.0 + k).joint(f"z{k}", "prismatic", "world", f"ball{k}", axis=(0, 0, 1))
+    holds = tuple(Hold(f"hold{k}", f"ball{k}", axes="z") for k in (0, 1))
+    names = {"z0": "z1", "z1": "z0", "hold0": "hold1", "hold1": "hold0"}
+    swap = Edge("swap", "held", "held", "0.5 - t", relabel=names)
+    with pytest.warns(AutomatonWarning, match="no symmetry"):  # of their masses
+        found = simulate(System(builder.build(), holds, automaton=Automaton(Phase("held"), swap)), 1.0, q=[0.2, 0.7])
+    assert found.outcome.ok and [event.name for event in found.events] == ["swap"]
+    assert np.abs(found.q[-1] - [0.7, 0.2]).max() < 1e-12 and np.abs(found.m[-1][:2] - [0.7, 0.2]).max() < 1e-12
 
 
 def test_an_edge_may_end_the_run():

@@ -62,6 +62,17 @@ def test_a_guard_that_has_fallen_before_the_run_is_named() -> None:
     assert warned(dropped(Edge("land", "free", "held", "q.z - 0.2"))) == []  # of another phase
 
 
+def test_a_guard_at_zero_that_falls_at_the_start_is_named() -> None:
+    """It never falls through zero: a ball that starts on its ground would fall through it without a word."""
+    bounce = Edge("bounce", "fall", "fall", "q.z", reset={"v.z": "-0.5 * v.z"}, impact="none")
+    model = System(ball(), automaton=Automaton(Phase("fall"), bounce))
+    for speed in (0.0, -1.0):  # it falls at once, or begins to fall
+        (said,) = warned(model, v=[speed])
+        assert "guard of edge 'bounce' (q.z) is 0 and falls at the start" in said
+    assert warned(model, v=[1.0]) == []
+    assert warned(model, q=[0.1]) == []
+
+
 def test_a_phase_that_cannot_be_reached_is_named() -> None:
     (said,) = warned(dropped(phases=(Phase("lost"),)))
     assert "phase 'lost' cannot be reached" in said and "'held'" in said
@@ -71,6 +82,11 @@ def test_a_phase_that_cannot_be_reached_is_named() -> None:
 def test_two_edges_with_the_same_guard_are_named() -> None:
     (said,) = warned(dropped(Edge("also", "held", "free", "0.5-t")))
     assert "edges 'drop' and 'also' leave phase 'held' with the same guard" in said
+    for guard in ("-t + 0.5", "1.0 - 2.0 * t", lambda t: 0.5 - t):  # the same zero, in other words
+        (said,) = warned(dropped(Edge("also", "held", "free", guard)))
+        assert "edges 'drop' and 'also' leave phase 'held' with the same guard" in said
+    for guard in ("0.4 - t", "t - 0.5 + 1e-9 * q.z", "0.5 - t - 0.01 * q.z"):
+        assert not any("same guard" in said for said in warned(dropped(Edge("also", "held", "free", guard))))
     split = (replace(DROP, when="v.z"), Edge("also", "held", "free", "0.5 - t", when="-v.z"))
     automaton = Automaton((Phase("held", "hold"), Phase("free")), split)
     assert warned(System(ball(), (HOLD,), automaton=automaton)) == []

@@ -143,6 +143,26 @@ def _fitted(block: LeastSquares, evaluate: Evaluate, A: Matrix, right: Sequence[
     )
 
 
+# ── equations on an active set: G dz = right, with z and one number more as values of the block ───────────────────────
+
+
+def _active_tangents(evaluate: Evaluate, G: Matrix, right: Sequence[Matrix]) -> list[list[S]]:
+    """The tangents of the values, for each right-hand side (n, 1); that of the last value is 0."""
+    return [[*_flat(dz), 0.0] for dz in _fitted(LeastSquares(len(G), len(G)), evaluate, G, right)]
+
+
+def _active_adjoints(evaluate: Evaluate, G: Matrix, adjoints: Sequence[Vector]) -> list[list[S]]:
+    """The adjoints (n,) of the right-hand side, for each list of adjoints of the values."""
+    n = len(G)
+    right = [[[x] for x in row[:n]] for row in adjoints]
+    return [_flat(y) for y in _fitted(LeastSquares(n, n), evaluate, _transposed(G), right)]
+
+
+def _linear_adjoints(b_bar: Sequence[S], z: Vector) -> list[S]:
+    """The adjoints of A and then of b in  A z + b,  from those of the sum."""
+    return [*(_times(row, x) for row in b_bar for x in z), *b_bar]
+
+
 # ── complementarity ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -159,7 +179,7 @@ def _complementarity_forward(
         ]
         for t in tangents
     ]
-    return [[*_flat(dz), 0.0] for dz in _fitted(LeastSquares(n, n), evaluate, G, right)]
+    return _active_tangents(evaluate, G, right)
 
 
 def _complementarity_reverse(
@@ -174,9 +194,9 @@ def _complementarity_reverse(
     z = values[:n]
     active, G = _active(block, args, z)
     found = []
-    for y in _fitted(LeastSquares(n, n), evaluate, _transposed(G), [[[x] for x in row[:n]] for row in adjoints]):
-        b_bar = [_minus_sum(_times(on, x), 0.0) for on, (x,) in zip(active, y, strict=True)]
-        found.append([_times(row, x) for row in b_bar for x in z] + b_bar)
+    for y in _active_adjoints(evaluate, G, adjoints):
+        b_bar = [_minus_sum(_times(on, x), 0.0) for on, x in zip(active, y, strict=True)]
+        found.append(_linear_adjoints(b_bar, z))
     return found
 
 
@@ -221,7 +241,7 @@ def _cone_forward(
             for d, t_k, c in ((d_x, x, -y), (d_y, y, x)):
                 rows.append(_difference(_times(t_k, grown), _sum(_times(1.0 - slides, d), _times(c, across))))
         right.append([[row] for row in rows])
-    return [[*_flat(dp), 0.0] for dp in _fitted(LeastSquares(m, m), evaluate, slope, right)]
+    return _active_tangents(evaluate, slope, right)
 
 
 def _cone_reverse(
@@ -236,19 +256,17 @@ def _cone_reverse(
     p = values[:m]
     states, slope = _cone_equations(block, args, p)
     found = []
-    for column in _fitted(
-        LeastSquares(m, m), evaluate, _transposed(slope), [[[x] for x in row[:m]] for row in adjoints]
-    ):
+    for column in _active_adjoints(evaluate, slope, adjoints):
         b_bar: list[S] = []
         mu_bar: list[S] = []
         floor_bar: list[S] = []
         for i, (pushes, slides, r_n, r_t, x, y, _, ratio) in enumerate(states):
-            y_n, y_x, y_y = _flat(column[3 * i : 3 * i + 3])
+            y_n, y_x, y_y = column[3 * i : 3 * i + 3]
             across = slides * ratio * (x * y_y - y * y_x)
             b_bar += [-(pushes * y_n), -((1.0 - slides) * y_x - y * across), -((1.0 - slides) * y_y + x * across)]
             mu_bar.append(slides * p[3 * i] / r_t * (x * y_x + y * y_y))
             floor_bar.append((1.0 - pushes) / r_n * y_n)
-        found.append([_times(row, x) for row in b_bar for x in p] + b_bar + mu_bar + floor_bar)
+        found.append(_linear_adjoints(b_bar, p) + mu_bar + floor_bar)
     return found
 
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from kinemorph import library
+from kinemorph import Parameter, RobotBuilder, library
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.phases.automaton import Automaton, Edge, Phase
 from kinemorph.model.system import System
@@ -96,6 +96,18 @@ def test_the_simplest_walker_has_both_gaits(gait) -> None:
     np.testing.assert_allclose(np.abs(orbit.multipliers[:2]), np.abs(multipliers), atol=1e-7)
     assert orbit.multipliers[0] == pytest.approx(multipliers[0], abs=1e-6)
     assert orbit.stable is (gait == "long")
+
+
+def test_the_start_of_a_cycle_moves_with_the_parameters_of_its_section() -> None:
+    """A ball bounces on a table of height h: where the table is higher, the cycle begins higher, and is the same."""
+    robot = RobotBuilder("ball").body("ball", mass=1.0).joint("z", "prismatic", "world", "ball", axis=(0, 0, 1)).build()
+    bounce = Edge("bounce", "fall", "fall", "q.z - h", reset={"v.z": "-0.9 * v.z"}, impact="none")
+    automaton = Automaton(Phase("fall"), bounce, known=(("h", Parameter("h", 0.3, "m")),))
+    cycle = return_map(System(robot, automaton=automaton), parameters="h", q=[0.3], v=[2.0]).varying(["h"])
+    found = cycle(cycle.start, cycle.p)
+    assert [column.name for column in cycle.columns] == ["v.z"]
+    assert found.z[0] == pytest.approx(0.9 * cycle.start[0], abs=1e-9) and found.by_z[0, 0] == pytest.approx(0.9)
+    assert abs(found.by_p[0, 0]) < 1e-9 and abs(found.duration_by_p[0]) < 1e-9
 
 
 @pytest.mark.slow

@@ -127,7 +127,9 @@ def first_cycle(
     for _ in range(MOST_STAGES if find else 0):
         ends = [end, *runner.nearby(end, cycle)]
         before = cycle
-        cycle = replace(cycle, guards=runner.zero_guards(ends), constant=runner.constants(ends, moved))
+        zero = replace(cycle, guards=runner.zero_guards(ends), constant=())
+        known = runner.determined(end, zero)
+        cycle = replace(zero, constant=tuple(one for one in runner.constants(ends, moved) if one[:2] not in known))
         if cycle == before:
             break
     same = phase_of(plant, start.m) == phase_of(plant, end.m)
@@ -237,6 +239,21 @@ class _Runner:
         guards = built(plant.traced("guards", plant.laws.jumps.guards, AT, {"out": str(len(plant.guards))}))
         values = np.array([guards(*end.inputs) for end in ends])
         return tuple(int(k) for k in np.flatnonzero(np.abs(values).max(axis=0) < ZERO))
+
+    def determined(self, at: Point, cycle: EdgeCycle) -> set[tuple[str, int]]:
+        """(group, index) of the entries of q, v and x that follow from the guards that are zero.
+
+        They are not constants: where a guard has parameters, as the height of a ground, they change with these.
+        """
+        plant = self.plant
+        if not cycle.guards:
+            return set()
+        section = Section(plant, at, Conditions(cycle.laws(plant), {}, cycle.shift))
+        free = np.abs(section.at(section.start, at.p).by_z).max(axis=1, initial=0.0)
+        entries = {("q", place.q): place.v for place in plant.manifold if place.kind in LINES}
+        entries |= {("v", k): plant.nv + k for k in range(plant.nv)}
+        entries |= {("x", k): 2 * plant.nv + k for k in range(plant.nx)}
+        return {entry for entry, k in entries.items() if free[k] < CONSTANT}
 
     def constants(self, ends: Sequence[Point], shift: Sequence[str]) -> tuple[tuple[str, int, float], ...]:
         """(group, index, value) of the entries of q, v, x and m that are the same at all of these states.

@@ -20,7 +20,7 @@ from kinemorph.algebra.scalar import sin
 from kinemorph.analysis.orbits.edge_cycle import WAIT, EdgeCycle, first_cycle, given_phase, with_laws
 from kinemorph.analysis.orbits.edge_piece import EdgePiece, edge_pieces, edge_returns
 from kinemorph.analysis.orbits.flow_piece import Ending, FlowPiece, RunOptions, guard_slopes, period_at, stopping
-from kinemorph.analysis.orbits.return_map import Return, ReturnMap, Returns, Steps, check_names
+from kinemorph.analysis.orbits.return_map import BaseMap, Return, ReturnMap, Returns, Steps, check_names
 from kinemorph.analysis.orbits.section import Conditions, Section, check_supported
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built, closed_point
@@ -43,7 +43,7 @@ HYBRID = RunOptions(rtol=1e-10, atol=1e-12)  # for automata: slopes jump where a
 
 
 @dataclass(frozen=True, eq=False)
-class FlowMap:
+class FlowMap(BaseMap):
     """The return map of a plant over a period or between passages of a section. Made by `return_map`."""
 
     model: Model
@@ -81,16 +81,11 @@ class FlowMap:
         """The values (np,) of the parameters with which the map was made."""
         return self.section.home.p
 
-    def varying(self, names: Sequence[str]) -> FlowMap:
-        """The same map, whose slopes are with respect to the named parameters.
-
-        A plant that does not keep them as inputs is made again from the model.
-        """
-        if tuple(names) == self.varied:
-            return self
+    def _varied_by(self, names: tuple[str, ...]) -> FlowMap:
+        """The map with slopes by the named parameters; a plant that does not keep them as inputs is made again."""
         known = [column.name for column in self.plant.p]
         if all(name in known for name in names):
-            return replace(self, varied=tuple(names), wides={})
+            return replace(self, varied=names, wides={})
         if isinstance(self.model, Plant):
             check_names(self.plant.p, names, self.name)
         wanted = [*known, *(name for name in names if name not in known)]
@@ -99,7 +94,7 @@ class FlowMap:
         conditions = self.section.conditions
         conditions = conditions if self.edges is None else with_laws(conditions, self.edges, plant)
         section = Section(plant, home, conditions, [column.name for column in self.columns])  # z keeps its meaning
-        return replace(self, plant=plant, section=section, varied=tuple(names), wides={})
+        return replace(self, plant=plant, section=section, varied=names, wides={})
 
     # ── one cycle ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -179,18 +174,10 @@ class FlowMap:
         given |= {"m": given_phase(self.plant, self.section.home)} if self.edges else {}
         return given | ({"inputs": self.section.home.u} if self.plant.nu else {})
 
-    def many(
-        self,
-        z: Array,
-        p: Array,
-        cycles: int,
-        keep: int = 1,
-        *,
-        threads: int | None = None,
-        progress: Steps | None = None,
+    def _last_returns(
+        self, z: Array, p: Array, cycles: int, keep: int, threads: int | None, progress: Steps
     ) -> Returns:
-        """The last `keep` returns of many starts, in batches; those to a section are found one after the other."""
-        p = np.broadcast_to(p, (len(z), len(self.plant.p)))
+        """The last returns of all starts, in batches; those to a section are found one after the other."""
         kept = np.full((len(z), keep, len(self.columns)), np.nan)
         durations, messages = np.full(len(z), np.nan), dict[int, str]()
         for numbers in self._groups(p):
@@ -198,8 +185,7 @@ class FlowMap:
             found = carried(z[numbers], p[numbers], cycles, keep, threads)
             kept[numbers], durations[numbers] = found.z, found.duration
             messages |= {int(numbers[k]): why for k, why in found.messages.items()}
-            if progress is not None:
-                progress(int(np.isfinite(durations).sum()) + len(messages), len(z))
+            progress(int(np.isfinite(durations).sum()) + len(messages), len(z))
         return Returns(kept, durations, messages)
 
     def _groups(self, p: Array) -> list[npt.NDArray[np.intp]]:

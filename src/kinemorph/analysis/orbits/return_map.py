@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -199,10 +199,57 @@ def check_names(known: Sequence[Column], names: Sequence[str], owner: str) -> tu
     return tuple(names)
 
 
+# ── what maps share ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class BaseMap:
+    """What all return maps share: slopes by other parameters, and many starts at once.
+
+    A map says how in `_varied_by(names)` and in `_last_returns(z, p, cycles, keep, threads, progress)`, where z (B, n)
+    and p (B, np) are arrays and `progress` is a function.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def parameters(self) -> tuple[Column, ...]: ...
+
+        @property
+        def varied(self) -> tuple[str, ...]: ...
+
+        def _varied_by(self, names: tuple[str, ...]) -> Self: ...
+
+        def _last_returns(
+            self, z: Array, p: Array, cycles: int, keep: int, threads: int | None, progress: Steps
+        ) -> Returns: ...
+
+    def varying(self, names: Sequence[str]) -> Self:
+        """The same map, whose slopes are with respect to the named parameters."""
+        return self if tuple(names) == self.varied else self._varied_by(tuple(names))
+
+    def many(
+        self,
+        z: Array,
+        p: Array,
+        cycles: int,
+        keep: int = 1,
+        *,
+        threads: int | None = None,
+        progress: Steps | None = None,
+    ) -> Returns:
+        """The last `keep` returns of all starts z (B, n) with parameters p (B, np) after `cycles` cycles.
+
+        `threads` is the number of threads of compiled batches; `progress(done, all)` is called as starts are done.
+        """
+        z = np.array(z, dtype=float)
+        p = np.broadcast_to(p, (len(z), len(self.parameters)))
+        return self._last_returns(z, p, cycles, keep, threads, progress or (lambda done, starts: None))
+
+
 # ── maps without time ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Timeless:
+class _Timeless(BaseMap):
     """What maps without a plant share: a cycle has one piece, the state is z itself."""
 
     columns: tuple[Column, ...]
@@ -244,8 +291,7 @@ class ExplicitMap(_Timeless):
     def _compiled(self) -> CompiledFunction:
         return build(self.step)
 
-    def varying(self, names: Sequence[str]) -> ExplicitMap:
-        """The same map, whose slopes are with respect to the named parameters."""
+    def _varied_by(self, names: tuple[str, ...]) -> ExplicitMap:
         return replace(self, varied=check_names(self.parameters, names, self.name))
 
     def __call__(self, z: Array, p: Array) -> Return:
@@ -257,19 +303,11 @@ class ExplicitMap(_Timeless):
             return Return.lost(len(z), len(places), str(error))
         return Return(out, 1.0, by_z, by_p[:, places], np.zeros(len(z)), np.zeros(len(places)))
 
-    def many(
-        self,
-        z: Array,
-        p: Array,
-        cycles: int,
-        keep: int = 1,
-        *,
-        threads: int | None = None,
-        progress: Steps | None = None,
+    def _last_returns(
+        self, z: Array, p: Array, cycles: int, keep: int, threads: int | None, progress: Steps
     ) -> Returns:
-        """The last `keep` returns of many starts; a start whose values overflow is lost."""
-        here, kept = np.array(z, dtype=float), np.full((len(z), keep, len(self.columns)), np.nan)
-        p = np.broadcast_to(p, (len(here), len(self.parameters)))
+        """The last returns of all starts, iteration by iteration; a start whose values overflow is lost."""
+        here, kept = z, np.full((len(z), keep, len(self.columns)), np.nan)
         alive = np.arange(len(here))
         for cycle in range(cycles):
             if not len(alive):
@@ -283,8 +321,7 @@ class ExplicitMap(_Timeless):
                 kept[alive, cycle - (cycles - keep)] = here[alive]
         lost = np.setdiff1d(np.arange(len(here)), alive)
         kept[lost] = np.nan
-        if progress is not None:
-            progress(len(here), len(here))
+        progress(len(here), len(here))
         why = f"the iterates of the map '{self.name}' grow without bound."
         return Returns(kept, np.ones(len(here)), dict.fromkeys(lost.tolist(), why))
 
@@ -323,15 +360,14 @@ class FunctionMap(_Timeless):
     sloped: tuple[str, ...] = ()  # the parameters that the columns of `by_p` of the function belong to
     varied: tuple[str, ...] = field(default=())
 
-    def varying(self, names: Sequence[str]) -> FunctionMap:
-        """The same map, whose slopes are with respect to the named parameters."""
+    def _varied_by(self, names: tuple[str, ...]) -> FunctionMap:
         missing = [name for name in check_names(self.parameters, names, self.name) if name not in self.sloped]
         if missing:
             raise UnsupportedError(
                 f"map '{self.name}': its function gives no slopes with respect to '{missing[0]}'. Add a column to "
                 "`by_p`, and the name to `sloped`."
             )
-        return replace(self, varied=tuple(names))
+        return replace(self, varied=names)
 
     def __call__(self, z: Array, p: Array) -> Return:
         """One cycle, with slopes."""
@@ -339,21 +375,13 @@ class FunctionMap(_Timeless):
         places = [self.sloped.index(name) for name in self.varied]
         return found._replace(by_p=found.by_p[:, places], duration_by_p=found.duration_by_p[places])
 
-    def many(
-        self,
-        z: Array,
-        p: Array,
-        cycles: int,
-        keep: int = 1,
-        *,
-        threads: int | None = None,
-        progress: Steps | None = None,
+    def _last_returns(
+        self, z: Array, p: Array, cycles: int, keep: int, threads: int | None, progress: Steps
     ) -> Returns:
-        """The last `keep` returns of many starts, one after the other."""
-        p = np.broadcast_to(p, (len(z), len(self.parameters)))
+        """The last returns of all starts, one after the other."""
         kept, last = np.full((len(z), keep, len(self.columns)), np.nan), np.full(len(z), np.nan)
         messages: dict[int, str] = {}
-        for k, here in enumerate(np.asarray(z, dtype=float)):
+        for k, here in enumerate(z):
             for cycle in range(cycles):
                 found = self.function(here, p[k])
                 if found.message:
@@ -362,6 +390,5 @@ class FunctionMap(_Timeless):
                 here, last[k] = found.z, found.duration
                 if cycle >= cycles - keep:
                     kept[k, cycle - (cycles - keep)] = here
-            if progress is not None:
-                progress(k + 1, len(z))
+            progress(k + 1, len(z))
         return Returns(kept, last, messages)

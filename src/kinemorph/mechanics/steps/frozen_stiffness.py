@@ -91,9 +91,8 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
 
     `h` [s] is the step size for the derivatives of the laws; its value matters only for laws that limit them.
     """
-    every = stiff.every
-    if every is not None:
-        q, v = every.q, every.v
+    every = stiff.every or tree.all_joints(q, v)
+    q, v = every.q, every.v
     _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
     for (name, force), state in zip(stiff.points.items(), states, strict=True):
@@ -116,8 +115,6 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
         K, C = _split(lambda h, pair=pair, now=now: _matrix(pair.law.linear(now, h)[1]), h)
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     M: Array = np.array(mass_matrix(tree, q), dtype=float)
-    if every is None:
-        return Frozen(M, tuple(shares))
     reduced = [Share(one.name, _of_state(every, one.K), _of_state(every, one.C)) for one in shares]
     return Frozen(_of_state(every, M), tuple(reduced))
 
@@ -136,8 +133,8 @@ def felt_mass(
     `places` has the body and the point in its axes [m]. With a second place, the opposite force acts there, and J is
     the Jacobian of the first relative to the second. The world has no mass that is felt.
     """
-    every = None if tree.driving is None else AllJoints(tree.driving, q)
-    tree, q = tree.of_joints, q if every is None else every.q
+    every = tree.all_joints(q)
+    tree, q = tree.of_joints, every.q
     n, sight = np.zeros(tree.nv), Sight(tree, tree.moves(q))
     for sign, (body, point) in zip((1.0, -1.0), places, strict=False):
         if body in tree.attachments and tree.attachments[body].link != WORLD:
@@ -145,8 +142,7 @@ def felt_mass(
             x, y, z = act(at.pose, point)
             n += sign * np.array(sight.into(at.link, direction), dtype=float) @ _jacobian(tree, q, at.link, (x, y, z))
     M: Array = np.array(mass_matrix(tree, q), dtype=float)
-    if every is not None:
-        n, M = np.array(every.forces(n.tolist()), dtype=float), _of_state(every, M)
+    n, M = np.array(every.forces(n.tolist()), dtype=float), _of_state(every, M)
     yielding = float(n @ np.linalg.solve(M, n))
     return 1.0 / yielding if yielding > 0.0 else math.inf
 

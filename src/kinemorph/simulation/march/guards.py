@@ -37,6 +37,7 @@ MOST_WATCHES = 4  # watches that one plant caches
 FEW = 20  # calls for which compiling a program does not pay
 FAR = 1e-3  # the magnitude above which a guard cannot be at zero, however fast it changes
 FALLEN = 1e-9  # a guard that is this far below zero has fallen before the run began; nearer ones are at zero
+AHEAD, FALLING = 1e-4, 1e-10  # [s] after the start at which guards are read again; by how much one falls until then
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -331,16 +332,33 @@ class Watch:
         return bool(counts and values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
 
     def fallen(self, *state: Any) -> list[tuple[Edge, float]]:
-        """The edges that leave the present phase, with condition met, whose guards are below zero, and their values."""
-        values = self._values(*state)
+        """The edges that leave the present phase, with condition met, whose guards are below zero, and their values.
+
+        A guard that is zero and about to fall counts too: it cannot fall through zero any more.
+        """
+        values, soon = self._values(*state), self._values(*self._ahead(*state))
         counts = np.ones(len(values)) if self._awake is None else self._awake(*state)
+        below = (values < -FALLEN) | ((np.abs(values) <= FALLEN) & (soon - values < -FALLING))
+        return [(edge, float(values[k])) for edge, k in self.edges if edge is not None and counts[k] > 0.0 and below[k]]
+
+    @property
+    def edges(self) -> list[tuple[Edge | None, int]]:
+        """(the edge of a switch or None, the index of its guard) of all switches."""
         first = len(self.guards)
-        found = [(self.edge(switch), first + k) for k, switch in enumerate(self.switches)]
-        return [
-            (edge, float(values[k]))
-            for edge, k in found
-            if edge is not None and counts[k] > 0.0 and values[k] < -FALLEN
-        ]
+        return [(self.edge(switch), first + k) for k, switch in enumerate(self.switches)]
+
+    def _ahead(self, *state: Any) -> tuple[Any, ...]:
+        """The state a moment later, to the second order in time for coordinates."""
+        t, base, s, *others = state
+        nv, rate = self.plant.nv, self._rate(*state)
+        moved = np.asarray(s, dtype=float) + AHEAD * rate
+        moved[:nv] += 0.5 * AHEAD**2 * rate[nv : 2 * nv]
+        return (t + AHEAD, base, moved, *others)
+
+    def values(self, *state: Any) -> Array:
+        """The values of all guards at a state (t, base, s, m, u, p), shape (guards,)."""
+        found: Array = self._values(*state)
+        return found
 
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.

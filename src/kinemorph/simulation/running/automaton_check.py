@@ -4,7 +4,7 @@ unreachable     a phase that no edges lead to from the first phase
 at once         two edges that leave one phase with the same guard and condition, so that only the first is taken
 contradicting   constraint rows of one phase that no motion, or no configuration, satisfies together
 no symmetry     a relabeling after which the robot has other equations of motion
-begun           a guard below zero at the start of the run, which cannot fall through zero
+begun           a guard below zero, or at zero and falling, at the start of the run, which cannot fall through zero
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.elements.phases.automaton import Automaton, Edge
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.march.guards import Watch
+from kinemorph.simulation.march.guards import FALLEN, Watch
 from kinemorph.words import quoted
 
 SEED = 5  # of random states
 ROUNDING = 1e-9  # relative: larger differences of equations of motion, and larger residuals of rows, are no rounding
+PLACES = 5  # random states at which guards are compared
 AWAY = 0.1  # [rad or m] by which a configuration is moved, away from singular ones
 
 
@@ -44,10 +45,13 @@ def warn_of_automaton(plant: Plant, watch: Watch | None = None, state: tuple[Any
         return
     kept = plant.kept
     if "automaton problems" not in kept:
-        kept["automaton problems"] = [*_unreachable(automaton), *_at_once(automaton), *_asymmetric(plant, automaton)]
+        kept["automaton problems"] = [*_unreachable(automaton), *_asymmetric(plant, automaton)]
     if state is not None and "contradicting rows" not in kept:
         kept["contradicting rows"] = list(_contradicting(plant, automaton, state))
-    found = [*kept["automaton problems"], *kept.get("contradicting rows", ())]
+    at_once = f"edges at once, values {'un' if watch is None or state is None else ''}known"
+    if at_once not in kept:
+        kept[at_once] = list(_at_once(plant, automaton, watch, state))
+    found = [*kept["automaton problems"], *kept[at_once], *kept.get("contradicting rows", ())]
     if watch is not None and state is not None:
         found += _begun(automaton, watch, state)
     for sentence in found:
@@ -71,13 +75,36 @@ def _unreachable(automaton: Automaton) -> Iterator[str]:
         )
 
 
-def _at_once(automaton: Automaton) -> Iterator[str]:
-    for one, other in combinations(automaton.edges, 2):
-        if one.source == other.source and _same(one.guard, other.guard) and _same(one.when, other.when):
+def _at_once(plant: Plant, automaton: Automaton, watch: Watch | None, state: tuple[Any, ...] | None) -> Iterator[str]:
+    """Edges whose guards are equal, or proportional at random states near the start: they fall through zero at once."""
+    pairs = [(a, b) for a, b in combinations(automaton.edges, 2) if a.source == b.source and _same(a.when, b.when)]
+    values = _guard_values(plant, watch, state) if pairs and watch is not None and state is not None else {}
+    for one, other in pairs:
+        if _same(one.guard, other.guard) or _proportional(values.get(one.name), values.get(other.name)):
             yield (
                 f"edges '{one.name}' and '{other.name}' leave phase '{one.source}' with the same guard, so that only "
                 f"'{one.name}' is taken. Give them conditions (when=) that exclude each other."
             )
+
+
+def _guard_values(plant: Plant, watch: Watch, state: tuple[Any, ...]) -> dict[str, Array]:
+    """By the name of an edge, the values of its guard at random states near the start, shape (states,)."""
+    t, base, s, *others = state
+    dice = Dice(SEED)
+    rows = []
+    for _ in range(PLACES):
+        moved = np.asarray(s, dtype=float) + [AWAY * dice.uniform(-1.0, 1.0) for _ in range(plant.ns)]
+        rows.append(watch.values(t + AWAY * dice.uniform(0.0, 1.0), base, moved, *others))
+    values = np.array(rows)
+    return {edge.name: values[:, k] for edge, k in watch.edges if edge is not None}
+
+
+def _proportional(one: Array | None, other: Array | None) -> bool:
+    """Whether two guards differ by a factor above 0 only; guards that do not change among the states do not count."""
+    if one is None or other is None or not np.isfinite([*one, *other]).all() or not min(np.ptp(one), np.ptp(other)):
+        return False
+    factor = float(one @ other) / float(other @ other)
+    return factor > 0.0 and bool(np.abs(one - factor * other).max() <= ROUNDING * np.abs(one).max())
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -166,12 +193,15 @@ def _unsolvable(J: Array, right: Array, names: Sequence[str]) -> list[str]:
 
 
 def _begun(automaton: Automaton, watch: Watch, state: tuple[Any, ...]) -> Iterator[str]:
-    """Edges that leave the first phase and whose guards are below zero at the start."""
+    """Edges that leave the first phase and whose guards are below zero at the start, or at zero and falling."""
     for edge, value in watch.fallen(*state):
+        falls = " and falls" if value >= -FALLEN else ""
+        if falls and edge.only_marks:  # runs may begin at an apex
+            continue
         yield (
-            f"the guard of edge '{edge.name}'{_text(edge)} is {value:.3g} at the start of the run, expected a number "
-            f"above 0: the edge is taken only where it falls through zero. Begin in phase '{edge.target}', change the "
-            "sign of the guard, or give the edge a condition (when=)."
+            f"the guard of edge '{edge.name}'{_text(edge)} is {value:.3g}{falls} at the start of the run, expected a "
+            "number above 0: the edge is taken only where it falls through zero. Begin in phase "
+            f"'{edge.target}', change the sign of the guard, or give the edge a condition (when=)."
         )
 
 

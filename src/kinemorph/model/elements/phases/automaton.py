@@ -103,6 +103,12 @@ class Edge:
         return None if isinstance(self.impact, str) else self.impact
 
     @property
+    def only_marks(self) -> bool:
+        """Whether the edge only marks an instant, such as an apex: neither the phase nor the state changes."""
+        changes = self.relabel or self.reset or self.stop or self.impact != "none"
+        return self.source == self.target and not changes
+
+    @property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """All expressions of the edge that are given as text, with the names of their fields: guard, when, reset."""
         new = () if callable(self.reset) else tuple(("reset", text) for _, text in self.reset)
