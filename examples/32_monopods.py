@@ -99,6 +99,6 @@ for name, values in tuned.items():
     run = simulate(model, 1.0, q=ajar, loops=SingularPerturbation(0.05), method="ode45", output_step=0.002)
     reduction = derive(model.robot).reduced(("x", "z", "crank_joint"), at=model.settings.q)
     errors = reduction.closure_error(run.q)
-    figure = traces(run, errors, f"{heading} (figure {number + 1} of the paper, epsilon 0.05 s)")
+    figure = traces(run, errors, f"{heading}\n(figure {number + 1} of the paper, epsilon 0.05 s)")
     print(f"largest error {np.abs(errors[0]).max():.1e} m, after 1 s {np.abs(errors[-1]).max():.1e} m")
     print("wrote", save(figure, folder / f"32_{name}_errors.png"))
