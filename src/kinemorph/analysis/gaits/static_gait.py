@@ -160,12 +160,12 @@ class _Standing:
         q, first = np.array(here.q), np.array(here.q[places])
         change = np.array([*wanted.values()]) - first
         count = max(1, int(np.ceil(np.abs(change).max(initial=0.0) / SMALL)))
-        others = (here.m, here.u, here.p)
+        others = (here.x, here.m, here.u, here.p)
         for k in range(1, count + 1):
             q[places] = first + change * k / count
             named = dict(zip(wanted, q[places].tolist(), strict=True))
             try:
-                q = np.array(closed_start(plant, here.t, (q, still, here.x), (named, still, others)).q)
+                q = np.array(closed_start(plant, here.t, (q, still, *others), (named, still, None)).q)
             except KinemorphError as error:
                 at = ", ".join(f"{name} = {value:.6g}" for name, value in named.items())
                 raise UnsupportedError(f"static_gait: '{plant.name}' has no posture at {at}: {error}") from None
