@@ -199,7 +199,10 @@ def _passive(model: System, phase: str | None) -> tuple[System, int | None]:
             f"static_gait: '{model.name}' has no phase '{phase}'.{did_you_mean(phase, known)} Known: {quoted(known)}."
         )
     chosen = phase or (standing or known)[0]
-    phases = tuple(replace(one, elements=tuple(set(one.elements) & names)) for one in automaton.phases)
+    acting = {one.name for one in kept}
+    phases = tuple(
+        replace(one, elements=tuple(name for name in one.elements if name in acting)) for one in automaton.phases
+    )
     return replace(model, elements=kept, automaton=Automaton(phases, initial=chosen)), known.index(chosen)
 
 
