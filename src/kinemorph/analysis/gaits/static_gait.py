@@ -160,12 +160,12 @@ class _Standing:
         q, first = np.array(here.q), np.array(here.q[places])
         change = np.array([*wanted.values()]) - first
         count = max(1, int(np.ceil(np.abs(change).max(initial=0.0) / SMALL)))
+        others = (here.x, here.m, here.u, here.p)
         for k in range(1, count + 1):
             q[places] = first + change * k / count
             named = dict(zip(wanted, q[places].tolist(), strict=True))
             try:
-                state = (q, still, here.x, here.m, here.u, here.p)
-                q = np.array(closed_start(plant, here.t, state, (named, still, here.m)).q)
+                q = np.array(closed_start(plant, here.t, (q, still, *others), (named, still, None)).q)
             except KinemorphError as error:
                 at = ", ".join(f"{name} = {value:.6g}" for name, value in named.items())
                 raise UnsupportedError(f"static_gait: '{plant.name}' has no posture at {at}: {error}") from None
@@ -199,7 +199,10 @@ def _passive(model: System, phase: str | None) -> tuple[System, int | None]:
             f"static_gait: '{model.name}' has no phase '{phase}'.{did_you_mean(phase, known)} Known: {quoted(known)}."
         )
     chosen = phase or (standing or known)[0]
-    phases = tuple(replace(one, elements=tuple(set(one.elements) & names)) for one in automaton.phases)
+    acting = {one.name for one in kept}
+    phases = tuple(
+        replace(one, elements=tuple(name for name in one.elements if name in acting)) for one in automaton.phases
+    )
     return replace(model, elements=kept, automaton=Automaton(phases, initial=chosen)), known.index(chosen)
 
 
