@@ -47,6 +47,7 @@ class Jumps:
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0
     switch: Law  # (guard, instant) -> q, v, x, m, energy that is lost [J], impulses of all constraints
     switch_one: Law  # (count, instant, guard) -> as `switch`, for a guard that is a number of the program
+    switch_contacts: Law  # (instant, guard) -> as `switch`, for one of the guards of rigid contacts, likewise
     enter: Law | None = None  # (instant) -> m at the start of a run; None where it does not depend on the state
 
 

@@ -359,6 +359,13 @@ class Plant(Fixed, Shown):
         return self.traced("switch_one", partial(self.laws.jumps.switch_one, count), f"{AT} guard", outputs)
 
     @property
+    def switching_contacts(self) -> Program:
+        """As `switching` for the guards of rigid contacts, which share a jump: its last input is the guard's index."""
+        assert self.laws.jumps is not None
+        outputs = {"q": "nq", "v": "nv", "x": "nx", "m": "nm", "lost": "", "impulses": "nc"}
+        return self.traced("switch_contacts", self.laws.jumps.switch_contacts, f"{AT} guard", outputs)
+
+    @property
     def entering(self) -> Program:
         """The program (t, base, s, m, u, p) -> m: the memory of elements at the start of a run."""
         assert self.laws.jumps is not None and self.laws.jumps.enter is not None

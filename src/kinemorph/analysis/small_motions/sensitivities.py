@@ -16,7 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.saltation import edge_slopes
+from kinemorph.analysis.small_motions.saltation import edge_slopes, of_contacts
 from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
 from kinemorph.analysis.small_motions.variation import Variation
 from kinemorph.analysis.small_motions.variational_plant import varied
@@ -135,10 +135,10 @@ def sensitivities(
     held where they are at the start move with the state, unless `m` gives their place. Without constraints, the initial
     state does not change with the parameters.
 
-    The derivatives continue through the edges of an automaton: they jump there, and `edge_times` are the derivatives of
-    the times of edges. `most_events` ends the motion after so many edges. Where an edge has no derivatives, because its
-    guard only touches zero or because another edge is met at the same time, derivatives are nan from there on, and
-    `note` gives the reason.
+    The derivatives continue through the edges of an automaton and the events of rigid contacts: they jump there, and
+    `edge_times` are the derivatives of the times of these events. `most_events` ends the motion after so many of them.
+    Where an event has no derivatives, because its guard only touches zero or because another one is met at the same
+    time, derivatives are nan from there on, and `note` gives the reason.
     """
     if method_named(method).name == "variational":
         raise UnsupportedError(
@@ -210,11 +210,15 @@ def unpacked(plant: Plant, run: Trajectory, names: Sequence[str], initial: Seque
     segments = tuple(replace(part, plant=plant, x=part.x[:, :nx], m=part.m[:, own]) for part in run.segments)
     wide = np.concatenate([part.x for part in run.segments])[:, nx:]
     S = wide.reshape(len(wide), whole.count, ns).transpose(0, 2, 1)
-    edges = [event for event in run.events if event.kind in ("edge", "stop")] if whole.hybrid else []
+    contacts = of_contacts(plant)
+    edges = [event for event in run.events if event.kind in ("edge", "stop") or event.name in contacts]
+    edges = edges if whole.hybrid else []
     edge_times, note = edge_slopes(whole, edges)
-    if note:  # a segment begins at each edge
-        passed = int(np.isfinite(edge_times).all(axis=1).sum())
-        S[sum(len(part.t) for part in segments[: passed + 1]) :] = np.nan
+    if note:  # a segment begins at each edge, with a second sample at the same time
+        last = edges[int(np.isfinite(edge_times).all(axis=1).sum())].t
+        begins = np.concatenate([np.arange(len(part.t)) == 0 for part in segments])
+        t = np.concatenate([part.t for part in segments])
+        S[(t > last) | ((t == last) & begins)] = np.nan
     units = named_units(plant)
     labels = (*names, *initial)
     return Sensitivities(

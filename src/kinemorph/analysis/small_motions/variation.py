@@ -46,8 +46,9 @@ class Variation:
 
     @property
     def hybrid(self) -> bool:
-        """Whether the plant has edges, at which the derivatives jump."""
-        return self.plant.automaton is not None and bool(self.plant.automaton.edges)
+        """Whether the plant has edges or rigid contacts, at whose events the derivatives jump."""
+        edges = self.plant.automaton is not None and bool(self.plant.automaton.edges)
+        return edges or bool(self.plant.contact_guards)
 
     @property
     def remembers(self) -> bool:
@@ -57,13 +58,14 @@ class Variation:
 
     @cached_property
     def sloped(self) -> tuple[int, ...]:
-        """The indices of the memory that has derivatives: neither the phase nor the choice of dependent velocities."""
+        """The indices of the memory that has derivatives: no phase, no modes, no choice of dependent velocities."""
         plant = self.plant
         if not self.remembers:
             return ()
         chooses = plant.laws.dependence is not None and names_independent(plant.loops) is None
         own = len(plant.m) - (plant.nv if chooses else 0)
-        return tuple(k for k in range(own) if not (plant.automaton and plant.m[k].name == "phase"))
+        whole = {k for k in range(own) if plant.automaton and plant.m[k].name == "phase"} | {*plant.contact_modes}
+        return tuple(k for k in range(own) if k not in whole)
 
     @property
     def per_quantity(self) -> int:

@@ -16,7 +16,7 @@ the motion satisfies the constraints themselves, and does not drift in long runs
 
 The memory m of elements has derivatives too, as further memory. They change where m does: at a sample time the new
 memory is a function of the state, of m and of p, and its derivatives come from the same dual numbers. At an edge of an
-automaton S, m and the derivatives of m jump; see `saltation`.
+automaton, and at an event of rigid contacts, S, m and the derivatives of m jump; see `saltation`.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         name=f"{plant.name} with sensitivities",
         x=(*plant.x, *whole.state_columns),
         m=(*memory, *plant.m),
+        contact_modes=tuple(len(memory) + k for k in plant.contact_modes),
         ticks=tuple(_wider(tick, whole) for tick in plant.ticks),
         start={
             **plant.start,
@@ -133,8 +134,8 @@ def _check_memory(plant: Plant) -> None:
             f"sensitivities: controller '{python[0]}' is a Python function, which has no derivatives. "
             "Write it as `elements.Sampled`, which is traced."
         )
-    edges = len(plant.automaton.edges) if plant.automaton else 0
-    if any(plant.settlers) or len(plant.guards) > edges:
+    known = (len(plant.automaton.edges) if plant.automaton else 0) + len(plant.contact_guards)
+    if any(plant.settlers) or len(plant.guards) > known:
         raise UnsupportedError(
             "sensitivities: the system has elements whose memory changes at events or after steps, such as contacts "
             "that stick, and these changes have no derivatives. Leave these elements out."

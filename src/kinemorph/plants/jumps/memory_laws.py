@@ -31,7 +31,8 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
-    found = Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, awake, switch, switch_one)))
+    laws = (sample, read, decide, settle, guards, awake, switch, switch_one, switch_contacts)
+    found = Jumps(*(partial(law, loaded) for law in laws))
     enters = bool(loaded.rigid) or any(
         type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members
     )
@@ -145,6 +146,11 @@ def switch_one(loaded: LoadedRobot, count: int, at: LocalInstant, guard: Any) ->
         x[-1] = x[-1] + lost
     nothing = [0.0] * len(loaded.constraint_names)
     return {"q": after.q, "v": after.v, "x": x, "m": memory, "lost": lost, "impulses": nothing}
+
+
+def switch_contacts(loaded: LoadedRobot, at: LocalInstant, guard: Any) -> dict[str, Any]:
+    """As `switch`, for any guard of rigid contacts: they share one jump, whichever of them has fallen through zero."""
+    return contact_jumps.contact_jump(loaded, _instant(loaded, at))
 
 
 def enter(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:

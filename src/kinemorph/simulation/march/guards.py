@@ -227,7 +227,7 @@ class Watch:
     @cached_property
     def _contacts(self) -> Jump:
         """The jump that all guards of rigid contacts share."""
-        return Jump(partial(self.plant.switching, self.plant.contact_guards[0]))
+        return Jump(lambda: self.plant.switching_contacts, shared=True)
 
     def _is_silent(self, switch: int) -> bool:
         contacts = self.plant.contact_guards
