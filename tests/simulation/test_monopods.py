@@ -1,16 +1,21 @@
-"""Monopods on closed chains: the hybrid half of the closed-chain paper (SEEDS.md 003-07 to 003-09, 003-13 to 15)."""
+"""Monopods on closed chains: the hybrid half of the closed-chain paper (SEEDS.md 003-07 to 10, 003-12 to 15)."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import derive, library, simulate
+from kinemorph import RobotBuilder, derive, library, load, load_trajectory, save, simulate
+from kinemorph.elements import Automaton, Edge, Phase
 from kinemorph.loops import SingularPerturbation
 from kinemorph.model.system import System
 from kinemorph.orbits import periodic_orbit
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
+from support.tools.command_line import run as command_line
 
 FREE = ("x", "z", "crank_joint")  # the independent velocities of both monopods
 SPEEDS = {"bolt_like": (0.8, 0.83), "raptor_like": (0.0, 0.01)}  # [m/s]
@@ -67,10 +72,47 @@ def test_a_touchdown_is_the_impact_of_the_paper_and_moves_nothing() -> None:
     whole = np.block([[H, -Jc.T], [Jc, np.zeros((2, 2))]])
     solved = np.linalg.solve(whole, np.concatenate([H @ before[free], [0.0, 0.0]]))
     np.testing.assert_allclose(after, rho @ solved[:3], atol=1e-8)
-    exported, impulses, loss = dynamics.impact("foot", axes="xz")(q, before)  # what `derive --function impact` writes
+    exported, impulses, loss = dynamics.impact("foot", axes="xz")(q, before)
     np.testing.assert_allclose(exported, after, atol=1e-8)
     np.testing.assert_allclose(impulses[0], solved[3:], atol=1e-8)
     assert touch["energy_loss"] == pytest.approx(loss, rel=1e-8)
+    flight, stance = run.segments  # F: the next phase begins in the state after the edge
+    assert (stance.q[0] == touch.after["q"]).all() and (stance.v[0] == after).all()
+    assert np.unique(run["phase"]).tolist() == [0.0, 1.0] and flight.t[-1] == stance.t[0] == touch.t
+
+    written = command_line("derive", "bolt_like", "--function", "impact", "--frame", "foot", "--emit", "python")
+    names: dict[str, Any] = {}
+    exec(written.stdout, names)  # the function file of Delta (003-12)
+    np.testing.assert_allclose(names["impact_foot"](q, before)[0], after, atol=1e-8)
+
+
+def test_a_monopod_from_its_template_and_the_files_of_its_run(tmp_path: Path) -> None:
+    """The template with its switching conditions (003-10); controllers, data file and animation (003-07, 003-12)."""
+    model = library.bolt_like()
+    save(model, tmp_path / "monopod.toml")
+    run, again = (simulate(one, 0.3, loops="perturbation") for one in (model, load(tmp_path / "monopod.toml")))
+    assert [event.name for event in again.events] == ["touchdown", "liftoff"]
+    np.testing.assert_allclose(again.q[-1], run.q[-1], atol=1e-9)
+    assert np.abs(run["swing"]).max() > 1.0 and np.abs(run["thrust"]).max() > 1.0
+    run.save(tmp_path / "run.npz")
+    kept = load_trajectory(tmp_path / "run.npz", model)
+    assert (kept["phase"] == run["phase"]).all() and [e.name for e in kept.events] == [e.name for e in run.events]
+    run.replay(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
+
+
+def test_any_number_of_phases_and_one_without_an_automaton() -> None:
+    """More than the two states of the paper (003-08): a ball falls and is locked three times, in six phases."""
+    robot = RobotBuilder("ball").body("ball", mass=1.0).joint("z", "prismatic", "world", "ball", axis=(0, 0, 1)).build()
+    phases = [Phase(f"phase{k}", locked="z" if k % 2 else ()) for k in range(6)]
+    steps = [Edge(f"edge{k}", f"phase{k}", f"phase{k + 1}", f"{0.1 * (k + 1)} - t") for k in range(5)]
+    run = simulate(System(robot, automaton=Automaton(phases, steps)), 0.6)
+    assert [event.name for event in run.events] == [edge.name for edge in steps]
+    assert run["phase"][-1] == 5.0 and run.q[-1, 0] == pytest.approx(-3 * 0.5 * 9.81 * 0.01, abs=1e-10)
+    losses = [event["energy_loss"] for event in run.events[::2]]
+    assert losses == pytest.approx([0.5 * 0.981**2] * 3, rel=1e-9)
+    alone = simulate(System(robot), 0.1)
+    assert "phase" not in alone.columns and not alone.events
 
 
 def test_a_monopod_on_a_closed_chain_runs_forward() -> None:

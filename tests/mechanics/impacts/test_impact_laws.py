@@ -189,3 +189,18 @@ def test_a_contact_that_opens_gets_nothing() -> None:
 def test_a_restitution_beyond_its_range_is_refused() -> None:
     with pytest.raises(ModelError, match=r"Poisson: restitution is 1.2; expected a number from 0"):
         Poisson(1.2)
+
+
+@pytest.mark.parametrize("law", [Newton, Poisson, Energetic])
+def test_a_sphere_in_space_slides_on_or_stops(law: type) -> None:
+    """Normal and friction do not act on each other: impulse -(1 + e) u_n / W_nn, and friction up to that of a stop."""
+    dice = np.random.default_rng(3)
+    for _ in range(60):
+        e, mu, light = dice.uniform(0.0, 1.0), dice.uniform(0.0, 0.6), dice.uniform(0.2, 3.0)
+        u = np.array([-dice.uniform(0.1, 4.0), *dice.normal(size=2) * 2.0])
+        W = light * np.diag([1.0, 3.5, 3.5])
+        hit = np.array(followed(Touch(W.tolist(), u.tolist(), mu), law(e), e), dtype=float)
+        normal = -(1.0 + e) * u[0] / light
+        slip = np.linalg.norm(u[1:])
+        friction = -min(mu * normal, slip / (3.5 * light)) * u[1:] / slip
+        np.testing.assert_allclose(hit, [normal, *friction], rtol=1e-9, atol=1e-9)

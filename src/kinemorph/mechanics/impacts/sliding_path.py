@@ -26,9 +26,10 @@ from kinemorph.algebra.vectors import dot
 
 STEPS = 20  # Taylor steps along a path that turns
 ORDER = 14  # of the Taylor polynomials
-NEGLECTED = 1e-10  # the share of the velocities in the last terms of a step, which sets its length
+NEGLECTED = 1e-10  # the share of velocities and work in the last terms of a step, which sets its length
 LONGEST = 4.0  # the longest step, as a multiple of the whole impact
 LOCATING = 14  # steps of Newton's method that find a place within a Taylor step
+ROUNDING = 1e-14  # changes of theta, from 0 to 1 within a step, that are no larger are rounding errors
 FLAT = 1e-12  # a share of the largest entry of W that counts as zero: motions that are impossible
 SLIPPING = 6  # steps of Newton's method that find the direction of sliding after a stop
 
@@ -173,8 +174,8 @@ def reach(path: Path, goal: Goal, after: Place) -> Place:
 def _taylor_step(touch: Touch, at: Place, restitution: S) -> Step:
     """A step from a place, with the Taylor polynomials of  dp/dtau = |u_t|,  ds/dtau = -mu u_t.
 
-    The terms of |u_t| follow from those of |u_t|^2. The length is that at which the last two terms are negligible
-    (Jorba and Zou, Exp. Math. 14 (2005) 99-117), and is limited to a few times the whole impact.
+    The terms of |u_t| follow from those of |u_t|^2. The length is that at which the last two terms are negligible, also
+    those of the work (Jorba and Zou, Exp. Math. 14 (2005) 99-117), and is limited to a few times the whole impact.
     """
     n, x, y = touch.velocity(at)
     speed = _length([x, y])
@@ -197,9 +198,11 @@ def _taylor_step(touch: Touch, at: Place, restitution: S) -> Step:
             inner = inner - size[i] * size[k + 1 - i]
         size.append(inner * inverse)
     fast = absolute(touch.u[0]) + absolute(touch.u[1]) + absolute(touch.u[2])
-    length = LONGEST * _whole(touch, restitution) * 2.0 * inverse
+    whole = _whole(touch, restitution)
+    length = LONGEST * whole * 2.0 * inverse
     for k in (ORDER - 1, ORDER):
-        share = div(absolute(u_x[k]) + absolute(u_y[k]), maximum(fast, 1e-300))
+        turning = div(absolute(u_x[k]) + absolute(u_y[k]), maximum(fast, 1e-300))
+        share = maximum(turning, div(absolute(work[k]), maximum(whole * fast, 1e-300)))
         known = less(1e-300, share)
         limit = power(div(NEGLECTED, where(known, share, 1.0)), 1.0 / k)
         length = where(known, minimum(length, limit), length)
@@ -241,9 +244,10 @@ def _located(step: Step, goal: Goal, after: Place) -> S:
     for _ in range(LOCATING):
         short = goal.target - _value(terms, theta)
         bottom, top = where(less(0.0, short), theta, bottom), where(less(0.0, short), top, theta)
-        ahead = _improved(theta, short, _value(slopes, theta))
+        ahead = theta + _newton_step(short, _value(slopes, theta))
         inside = less(bottom, ahead) * less(ahead, top)
-        theta = where(inside, ahead, 0.5 * (bottom + top))
+        settled = less_equal(absolute(ahead - theta), ROUNDING)  # it is at a bound already: no bisection away from it
+        theta = where(maximum(inside, settled), ahead, 0.5 * (bottom + top))
     return _improved(theta, goal.target - _value(terms, theta), _value(slopes, theta))
 
 
@@ -257,8 +261,13 @@ def _chosen_step(condition: S, one: Step, other: Step) -> Step:
 
 def _improved(theta: S, short: S, slope: S) -> S:
     """theta after a step of Newton's method, from 0 to 1."""
+    return minimum(maximum(theta + _newton_step(short, slope), 0.0), 1.0)
+
+
+def _newton_step(short: S, slope: S) -> S:
+    """The change of theta by a step of Newton's method; 0 where the slope is 0."""
     sloped = less(1e-300, absolute(slope))
-    return minimum(maximum(theta + where(sloped, div(short, where(sloped, slope, 1.0)), 0.0), 0.0), 1.0)
+    return where(sloped, div(short, where(sloped, slope, 1.0)), 0.0)
 
 
 def _value(terms: Sequence[S], x: S) -> S:
