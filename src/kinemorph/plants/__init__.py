@@ -2,7 +2,7 @@
 
 programs             the Plant, and its programs
 laws                 the laws that a plant is made of, as data
-instant              a plant at one instant, as a record
+instant              a plant at one instant, as a record; `initial_values` are those at the start of a run
 robot_plant          `plant`: the plant of a robot with its elements; `robot_laws` holds its laws
 loaded_robot         a robot and everything that acts on it, as data
 forces               the forces that act at one instant
@@ -16,7 +16,6 @@ manifold_free        the state as one vector [q, v, x], for methods that do not 
 own_equations        `first_order`, `second_order`: plants of equations of your own
 user_laws            how user laws are written: functions whose arguments are named after the values that they read
 recipe               all data of a plant as one text, by which its compiled programs are found again
-kept_with            results that are cached for an object as long as it lives
 sample_instants      regular sample times that coincide exactly where they should
 """
 

@@ -32,8 +32,6 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
@@ -48,6 +46,7 @@ from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants import manifold_free
+from kinemorph.plants.initial_values import initial_values
 from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
     from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
-SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # states that a run adds to count energy
 # what messages call one number of each group of a plant
 WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 
@@ -452,50 +450,14 @@ class Plant(Fixed, Shown):
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def initial(self, group: str, given: Any = None) -> Array:
-        """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
-
-        States x may be given without the accounts of energy, which then begin at 0.
-        Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
-        """
-        columns: tuple[Column, ...] = getattr(self, group)
-        values = np.array(self.start[group], dtype=float)
-        if given is None:
-            return values
-        if isinstance(given, Mapping):
-            for name, value in given.items():
-                values[self.index(group, name)] = value
-        else:
-            try:
-                values = np.array(given, dtype=float)
-            except (TypeError, ValueError):
-                raise ShapeError(
-                    f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
-                ) from None
-            counted = [0.0 for column in columns if group == "x" and column.name in ACCOUNT]  # they come last
-            values = np.append(values, counted) if values.shape == (len(columns) - len(counted),) else values
-        if values.shape != (len(columns),):
-            listed = ", ".join(column.name for column in columns) or "none"
-            raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
-        for column, value in zip(columns, values, strict=True):
-            if not np.isfinite(value):
-                said = f"{group} '{column.name}' is {value}; expected a finite number"
-                raise ShapeError(f"{said}. Check how it was computed.")
-        return self._finished(values) if group == "q" else values
+        """The values of a group ("q", "v", "x", "m", "u", "p"); see `initial_values.initial_values`."""
+        return initial_values(self, group, given)
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:
         """The names of the values of a group that are given: all of them for a sequence, the keys of a dict."""
         if given is None:
             return ()
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
-
-    def _finished(self, q: Array) -> Array:
-        """A configuration with normalized quaternions; raises ShapeError where a quaternion is zero."""
-        for joint in self.manifold:
-            first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
-            if first is not None and not q[first : first + 4].any():
-                named = self.q[first].name.rpartition(".")[0]
-                raise ShapeError(f"q: the quaternion of '{named}' is zero; expected a rotation, as (1, 0, 0, 0).")
-        return np.array(self.laws.place(q.tolist(), [0.0] * self.ns), dtype=float)
 
     def index(self, group: str, name: str) -> int:
         """The index of a name in a group; raises ShapeError where the group does not have it."""

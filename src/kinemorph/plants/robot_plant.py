@@ -24,15 +24,16 @@ from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member,
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.configuration import initial_configuration
-from kinemorph.model.parameter import Parameter
-from kinemorph.model.robot import Robot
+from kinemorph.model.driven import coordinate_places
+from kinemorph.model.parameter import TIME, Parameter, evaluate
+from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
-from kinemorph.plants.driven_columns import driven_columns, driven_units
+from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import ACCOUNT, Place, Plant
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
@@ -143,11 +144,11 @@ def plant(
         ),
         dynamics=dynamics,
         locked=still,
-        outputs=MappingProxyType({**_signals(loaded), **driven_columns(loaded), **(outputs or {})}),
+        outputs=MappingProxyType({**_signals(loaded), **_driven_columns(loaded), **(outputs or {})}),
         output_units=MappingProxyType(
             {
                 **{name: slot.unit for name, (_, slot) in cast.signals.items()},
-                **driven_units(robot),
+                **_driven_units(robot),
                 **(output_units or {}),
             }
         ),
@@ -314,3 +315,44 @@ def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...
                 f"Known: {', '.join(joints)}."
             )
     return tuple(sorted(still))
+
+
+# ── columns of driven joints and dependent quantities ─────────────────────────────────────────────────────────────────
+
+
+def _driven_columns(loaded: LoadedRobot) -> dict[str, Law]:
+    """The laws that give further columns of a run, by the names of the columns.
+
+    These are "q.rotor" and "v.rotor" for a driven joint "rotor", and the names of dependent quantities.
+    """
+    robot = loaded.dynamics.robot
+    found: dict[str, Law] = {}
+    for group, names, own in (("q", robot.all_q_names, robot.nq), ("v", robot.all_v_names, robot.nv)):
+        found |= {
+            f"{group}.{name}": partial(_driven_entry, loaded, group, k) for k, name in enumerate(names) if k >= own
+        }
+    return found | {one.name: partial(_dependent_value, loaded, one) for one in robot.dependents}
+
+
+def _driven_units(robot: Robot) -> dict[str, str]:
+    """The units of the columns of `_driven_columns`, by the names of the columns."""
+    found = {one.name: one.unit for one in robot.dependents}
+    for joint in robot.driven:
+        for group, units in (("q", joint.motion.q_units), ("v", joint.motion.v_units)):
+            found |= dict(zip((f"{group}.{name}" for name in joint.motion_names(group)), units, strict=True))
+    return found
+
+
+def _driven_entry(
+    loaded: LoadedRobot, group: str, k: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any
+) -> Any:
+    every = loaded.all_joints(loaded.tree(p, t), Instant(t, q, v, x, m, u, p))
+    return (every.q if group == "q" else every.v)[k]
+
+
+def _dependent_value(
+    loaded: LoadedRobot, one: Dependent, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any
+) -> Any:
+    places = coordinate_places(loaded.dynamics.robot)
+    known = {**loaded.lookup(p), **{name: q[i] for name, (i, _) in places.items()}, TIME.name: t}
+    return evaluate(one.formula, known)

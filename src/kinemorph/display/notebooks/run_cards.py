@@ -19,8 +19,8 @@ from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.plants.initial_values import DISSIPATED, SUPPLIED
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.programs import DISSIPATED, SUPPLIED
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.event import TOLD
 from kinemorph.simulation.results.segment import Segment

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.plants.programs import ACCOUNT
+from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.run_record import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
 from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources

@@ -23,7 +23,8 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.programs import SUPPLIED, Plant
+from kinemorph.plants.initial_values import SUPPLIED
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.batch_record import batch_of, record_of_batch

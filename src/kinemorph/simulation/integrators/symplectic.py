@@ -29,7 +29,8 @@ from typing import Literal
 
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.programs import SUPPLIED, Plant
+from kinemorph.plants.initial_values import SUPPLIED
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]

@@ -21,7 +21,8 @@ from typing import NamedTuple, Protocol
 
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
-from kinemorph.plants.programs import ACCOUNT, Plant
+from kinemorph.plants.initial_values import ACCOUNT
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.words import did_you_mean
 

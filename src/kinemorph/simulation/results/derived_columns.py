@@ -19,7 +19,8 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import kept_with
-from kinemorph.plants.programs import ACCOUNT, Plant
+from kinemorph.plants.initial_values import ACCOUNT
+from kinemorph.plants.programs import Plant
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment

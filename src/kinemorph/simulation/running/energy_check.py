@@ -27,8 +27,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import frozen
+from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.programs import SUPPLIED
 from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event

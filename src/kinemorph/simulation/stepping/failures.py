@@ -10,8 +10,9 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS
 from kinemorph.model.parameter import evaluate
+from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.loop_methods import SingularPerturbation, leaves_errors, names_independent
-from kinemorph.plants.programs import ACCOUNT, Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status

@@ -1,0 +1,60 @@
+"""The values of a plant's groups at the start of a run: those that the user gives, else its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import ShapeError
+from kinemorph.plants.user_laws import Column
+
+if TYPE_CHECKING:
+    from kinemorph.plants.programs import Plant
+
+SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # states that a run adds to count energy
+
+
+def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
+    """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
+
+    States x may be given without the accounts of energy, which then begin at 0. Raises ShapeError for a wrong length,
+    an unknown name or a number that is not finite.
+    """
+    columns: tuple[Column, ...] = getattr(plant, group)
+    values = np.array(plant.start[group], dtype=float)
+    if given is None:
+        return values
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            values[plant.index(group, name)] = value
+    else:
+        try:
+            values = np.array(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
+            ) from None
+        counted = [0.0 for column in columns if group == "x" and column.name in ACCOUNT]  # they come last
+        values = np.append(values, counted) if values.shape == (len(columns) - len(counted),) else values
+    if values.shape != (len(columns),):
+        listed = ", ".join(column.name for column in columns) or "none"
+        raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
+    for column, value in zip(columns, values, strict=True):
+        if not np.isfinite(value):
+            raise ShapeError(
+                f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
+            )
+    return _placed(plant, values) if group == "q" else values
+
+
+def _placed(plant: Plant, q: Array) -> Array:
+    """A configuration with normalized quaternions; raises ShapeError where a quaternion is zero."""
+    for joint in plant.manifold:
+        first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
+        if first is not None and not q[first : first + 4].any():
+            named = plant.q[first].name.rpartition(".")[0]
+            raise ShapeError(f"q: the quaternion of '{named}' is zero; expected a rotation, as (1, 0, 0, 0).")
+    return np.array(plant.laws.place(q.tolist(), [0.0] * plant.ns), dtype=float)
