@@ -227,3 +227,17 @@ def test_wrong_automata_are_refused_by_name(change, named):
 def test_wrong_phases_are_refused_by_name(phase, named):
     with pytest.raises(ModelError, match=named):
         simulate(walking(Automaton(phase)), 0.1)
+
+
+def test_an_edge_without_a_guard_is_one_sentence():
+    with pytest.raises(ModelError, match=r"edge 'lost': it has no guard.*guard=\"foot.z - 0.01\""):
+        Edge("lost", "left", "right")
+
+
+def test_names_that_may_be_exchanged_are_listed_once():
+    """Joints with one axis and their coordinates have the same names."""
+    edge = Edge("swap", "one", "one", "q.a", relabel={"c": "a"})
+    builder = RobotBuilder("pair").body("a", mass=1.0).body("b", mass=1.0)
+    builder.joint("a", "prismatic", "world", "a", axis=(1, 0, 0)).joint("b", "prismatic", "a", "b", axis=(1, 0, 0))
+    with pytest.raises(ModelError, match=r"relabel names 'c'.*Known: a, b\."):
+        simulate(System(builder.build(), automaton=Automaton((Phase("one"),), (edge,))), 0.1)

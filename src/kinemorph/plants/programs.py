@@ -53,7 +53,7 @@ from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.sample_instants import Tick
-from kinemorph.plants.user_laws import Column, Law
+from kinemorph.plants.user_laws import Column, Law, completed
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
@@ -132,6 +132,7 @@ class Plant(Fixed, Shown):
     guards: tuple[str, ...] = ()  # the names of guards of elements
     contact_guards: tuple[int, ...] = ()  # the indices of those of rigid contacts, at which the state jumps
     contact_modes: tuple[int, ...] = ()  # the indices in m of the modes of rigid contacts
+    optional: int = 0  # the number of last parameters, those of rigid contacts, that p in order may leave out
     touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events
@@ -457,7 +458,7 @@ class Plant(Fixed, Shown):
                 values[self.index(group, name)] = value
         else:
             try:
-                values = np.array(given, dtype=float)
+                values = completed(np.array(given, dtype=float), values, self.optional * (group == "p"))
             except (TypeError, ValueError):
                 raise ShapeError(
                     f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."

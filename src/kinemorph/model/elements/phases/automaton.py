@@ -68,7 +68,7 @@ class Edge:
     name: str
     source: str
     target: str
-    guard: Quantity
+    guard: Quantity = ""
     when: Quantity | None = None
     relabel: Pairs = ()
     reset: Pairs | Callable[..., Any] = ()
@@ -77,6 +77,12 @@ class Edge:
     stop: bool = False
 
     def __post_init__(self) -> None:
+        if self.guard is None or self.guard == "":
+            what = "it has no guard, so that nothing would end its phase"
+            remedy = (
+                'Give a number that falls through zero there, as guard="foot.z - 0.01" or a function of t, q and v.'
+            )
+            raise ModelError(Problem("edge", self.name, what, remedy, "guard"))
         for key in ("relabel", "reset"):
             given = getattr(self, key)
             if not (key == "reset" and callable(given)):
