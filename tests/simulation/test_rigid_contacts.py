@@ -421,3 +421,12 @@ def test_a_point_that_begins_to_slide_gently_takes_few_steps() -> None:
     v = 0.5 * 0.2 * grip * later**2 * first
     exact = solve_ivp(rate, (begins + later, 0.6), [0.0, 0.0, *v], method="Radau", rtol=1e-9, atol=1e-13)
     assert [*run.q[-1, :2], *run.v[-1, :2]] == pytest.approx(exact.y[:, -1], abs=2e-6)
+
+
+def test_contacts_with_the_same_problem_are_named_in_one_sentence() -> None:
+    """Eight corners of a box gave the same sentence eight times."""
+    corners = tuple(foot(Rigid(1.5), name=f"c{k}") for k in range(3))
+    with pytest.raises(ModelError) as caught:
+        simulate(System(mass().build(), corners), 0.1)
+    assert str(caught.value).startswith("element 'c0', 'c1', 'c2': normal: restitution is 1.5;")
+    assert str(caught.value).count("restitution") == 1 and len(caught.value.problems) == 3
