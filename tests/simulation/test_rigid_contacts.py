@@ -430,3 +430,12 @@ def test_contacts_with_the_same_problem_are_named_in_one_sentence() -> None:
         simulate(System(mass().build(), corners), 0.1)
     assert str(caught.value).startswith("element 'c0', 'c1', 'c2': normal: restitution is 1.5;")
     assert str(caught.value).count("restitution") == 1 and len(caught.value.problems) == 3
+
+
+def test_time_steps_have_contact_forces() -> None:
+    """The columns were 0 without a word. A block that slides has its weight, and mu times it against its velocity."""
+    run = simulate(sliding_block(slope=0.0, mu=0.3), 0.5, q=[0.0, 0.0], v=[2.0, 0.0], method="moreau", step=1e-3)
+    assert run["foot.normal"][10:] == pytest.approx(9.81, rel=1e-9) and run["foot.touching"][10:].all()
+    assert run["foot.force_x"][10:] == pytest.approx(-0.3 * 9.81, rel=1e-9)
+    falls = simulate(sliding_block(slope=0.0, mu=0.3), 0.6, q=[0.0, 1.0], method="moreau", step=1e-3, output_step=1e-3)
+    assert falls["foot.normal"].sum() * 1e-3 == pytest.approx(0.6 * 9.81, rel=1e-3)  # all impulses stop the fall

@@ -224,8 +224,8 @@ class Plant(Fixed, Shown):
     """(J (nc, nv), margin ()) of the present choice of dependent velocities, which is at the end of the memory, from
     the inputs of `rate`. None where no velocity depends on others. See `constrained_motion.dependence`.
     """
-    time_step = _optional("time_step", "t base s h m u p", out="ns")
-    """The state s (ns,) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
+    time_step = _optional("time_step", "t base s h m u p", out="ns", m="nm")
+    """(s, m) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 
