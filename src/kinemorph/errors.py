@@ -17,7 +17,8 @@ CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cann
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; AutomatonWarning, phases or edges of a model cannot be meant;
 EnergyWarning, the energy of a run does not balance; ImpactWarning, an impact began and ended within one step;
-GroundWarning, a body passes through the ground; InactiveWarning, data of a model file do not act in a run.
+GroundWarning, a body passes through the ground or a walker falls; InactiveWarning, data of a model file do not act in a
+run.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
