@@ -17,7 +17,8 @@ CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cann
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; AutomatonWarning, phases or edges of a model cannot be meant;
 EnergyWarning, the energy of a run does not balance; ImpactWarning, an impact began and ended within one step;
-GroundWarning, a body passes through the ground; InactiveWarning, data of a model file do not act in a run.
+GroundWarning, a body passes through the ground or a walker falls; InactiveWarning, data of a model file do not act in a
+run.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -30,6 +31,7 @@ from collections.abc import Sequence
 from typing import Any
 
 LONGEST_NAME = 100  # characters; a longer name is cut in messages
+NAMED_TOGETHER = 8  # parts with the same problem that a message names
 
 
 class KinemorphError(Exception):
@@ -75,12 +77,34 @@ class Problem(str):
         return message if isinstance(message, Problem) else cls("", "", message.rstrip("."), remedy)
 
 
+def _each_once(problems: Sequence[str]) -> list[str]:
+    """The texts of problems; parts with the same problem are named together, the first NAMED_TOGETHER of them."""
+    parts: dict[Any, list[str]] = {}
+    for problem in problems:
+        key: Any = problem
+        if isinstance(problem, Problem) and problem.name:
+            key = (problem.kind, problem.what, problem.remedy)
+        parts.setdefault(key, []).append(problem)
+    texts = []
+    for first, *others in parts.values():
+        if not others or not isinstance(first, Problem):
+            texts += [first, *others]
+            continue
+        names = [f"'{one.name}'" for one in (first, *others) if isinstance(one, Problem)]
+        more = f" and {len(names) - NAMED_TOGETHER} more" if len(names) > NAMED_TOGETHER else ""
+        texts.append(f"{first.kind} {', '.join(names[:NAMED_TOGETHER])}{more}: {first.what}. {first.remedy}")
+    return texts
+
+
 class ModelError(KinemorphError):
-    """A robot cannot be built. `problems` holds one message for every problem found, most of them a `Problem`."""
+    """A robot cannot be built. `problems` holds one message for every problem found, most of them a `Problem`.
+
+    Its text names parts with the same problem together: "element 'foot1', 'foot2': ...".
+    """
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
-        super().__init__("\n".join(self.problems))
+        super().__init__("\n".join(_each_once(self.problems)))
 
 
 class ParseError(ModelError):

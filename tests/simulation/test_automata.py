@@ -280,3 +280,17 @@ def test_a_point_is_held_where_it_is_once_loops_are_closed():
         assert found[f"m.foot.{axis}.held"][0] == pytest.approx(free[f"point.{axis}"][0], abs=1e-12)
     batch = simulate_batch(stance, 0.5, q=named, v={"x": [0.0, 0.0]}, output_step=0.5)
     np.testing.assert_allclose(batch.q[0, -1], found.q[-1], atol=1e-9)
+
+
+def test_an_edge_without_a_guard_is_one_sentence():
+    with pytest.raises(ModelError, match=r"edge 'lost': it has no guard.*guard=\"foot.z - 0.01\""):
+        Edge("lost", "left", "right")
+
+
+def test_names_that_may_be_exchanged_are_listed_once():
+    """Joints with one axis and their coordinates have the same names."""
+    edge = Edge("swap", "one", "one", "q.a", relabel={"c": "a"})
+    builder = RobotBuilder("pair").body("a", mass=1.0).body("b", mass=1.0)
+    builder.joint("a", "prismatic", "world", "a", axis=(1, 0, 0)).joint("b", "prismatic", "a", "b", axis=(1, 0, 0))
+    with pytest.raises(ModelError, match=r"relabel names 'c'.*Known: a, b\."):
+        simulate(System(builder.build(), automaton=Automaton((Phase("one"),), (edge,))), 0.1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, simulate
+from kinemorph import Body, RobotBuilder, System, library, simulate
 from kinemorph.elements import Contact, EasyDynNormal, HeightFunction, HeightMap, Plane
 from kinemorph.errors import GroundWarning
 from kinemorph.formats.hints import contact_hints
@@ -79,3 +79,13 @@ def test_a_body_that_floats_beside_a_robot_that_stands_is_named_by_a_check():
     two = System(builder.build(), (Contact("ground", "a", SOIL, radius=0.1),))
     assert unstopped_bodies(two.robot, two.elements) == ("b",)  # the arm hangs on the world, high above
     assert unstopped_bodies(two.robot, ()) == ()
+
+
+def test_a_walker_that_falls_is_told_and_one_that_walks_is_not() -> None:
+    """A run in which the hip fell 1.5 m below the feet was just finished."""
+    walker = library.compass_walker()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GroundWarning)
+        simulate(walker, 2.0)
+    with pytest.warns(GroundWarning, match=r"'compass_walker' falls: from t = .*\(stance\), by up to .* stop=True"):
+        simulate(walker, 2.0, v=[0.2 * rate for rate in walker.settings.v])

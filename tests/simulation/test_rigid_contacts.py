@@ -6,10 +6,22 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
-from kinemorph import RobotBuilder, System, simulate, simulate_batch
-from kinemorph.elements import Anchor, Contact, Coulomb, HuntCrossley, PairContact, Plane, Regularized, Rigid
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph import RobotBuilder, System, equilibrium, linearize, poles, simulate, simulate_batch
+from kinemorph.algebra.scalar import cos, sin
+from kinemorph.elements import (
+    Anchor,
+    Contact,
+    Coulomb,
+    HuntCrossley,
+    PairContact,
+    Plane,
+    Regularized,
+    Rigid,
+    TorsionSpring,
+)
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
 from kinemorph.model.library.rigid_contacts.planar_bodies import (
@@ -359,3 +371,71 @@ def test_methods_that_cannot_take_rigid_contacts_are_refused() -> None:
         simulate(system, 1.0, loops="partitioning")
     with pytest.raises(UnsupportedError, match="is for rigid contacts, and 'mass' has none"):
         simulate(mass().build(), 1.0, method="moreau", step=1e-3)
+
+
+def test_equilibrium_linearization_and_poles_hold_contacts_that_touch() -> None:
+    """They took rigid contacts as open without a word: a block that rests on the ground fell."""
+    builder = RobotBuilder("block").body("carriage", mass=0.5).body("block", mass=1.5)
+    builder.joint("x", "prismatic", "world", "carriage", axis=(1, 0, 0))
+    builder.joint("z", "prismatic", "carriage", "block", axis=(0, 0, 1))
+    spring = TorsionSpring("pull", "x", 50.0, 0.3)
+    smooth = System(builder.build(), (foot(Rigid(), None), spring))
+    rests = equilibrium(smooth)
+    assert rests and rests.stable and rests.q == pytest.approx([0.3, 0.0], abs=1e-9)
+    assert poles(smooth, q=[0.3, 0.0]).omega == pytest.approx([math.sqrt(50.0 / 2.0)])
+    rates = np.linalg.eigvals(linearize(smooth, q=[0.3, 0.0]).A).imag
+    assert sorted(rates) == pytest.approx([-5.0, 0.0, 0.0, 5.0], abs=1e-9)
+    falls = equilibrium(smooth, q=[0.1, 0.5])
+    assert not falls and "stay open: foot. Give a q at which they touch." in falls.message
+    sticks = System(builder.build(), (foot(Rigid(), Coulomb(0.8)), spring))
+    assert equilibrium(sticks, q=[0.1, 0.0]).q == pytest.approx([0.1, 0.0])  # 10 N are less than 0.8 times the weight
+
+
+def test_a_start_below_the_ground_says_how_far_to_move() -> None:
+    """It said that constraints are violated, and advised to name coordinates."""
+    system = System(mass().build(), (foot(Rigid()),))
+    with pytest.raises(ShapeError, match=r"'foot.normal' by 0.25.*gaps of at least 0. Move the bodies out by 0.25 m"):
+        simulate(system, 0.1, q=[-0.25], **QUICK)
+
+
+@pytest.mark.slow
+def test_a_point_that_begins_to_slide_gently_takes_few_steps() -> None:
+    """Friction turned with the first micrometers per second, which took 14,145 steps here, and minutes for a box."""
+    builder = RobotBuilder("puck").body("a", mass=0.3).body("b", mass=0.3).body("block", mass=0.4)
+    builder.joint("x", "prismatic", "world", "a", axis=(1, 0, 0)).joint("y", "prismatic", "a", "b", axis=(0, 1, 0))
+    builder.joint("z", "prismatic", "b", "block", axis=(0, 0, 1))
+    grip, masses, begins = 0.5 * 0.4 * 9.81, np.array([1.0, 0.7]), 0.1  # [N], [kg], [s]
+
+    def force(t):
+        size = grip * (1.0 + 0.2 * (t - begins))
+        return [size * cos(3.0 * t), size * sin(3.0 * t), 0.0]
+
+    def rate(t, state):
+        v = state[2:]
+        return [*v, *((np.array(force(t)[:2]) - grip * v / np.hypot(*v)) / masses)]
+
+    run = simulate(System(builder.build(), (foot(Rigid(), Coulomb(0.5)),)), 0.6, forces=lambda t: force(t))
+    assert run.events[0].name == "foot.slips" and run.events[0].t == pytest.approx(begins, abs=1e-9)
+    assert run.statistics.accepted < 3000
+    later, first = 1e-4, np.array(force(begins)[:2]) / grip  # nothing has moved by more than rounding errors yet
+    v = 0.5 * 0.2 * grip * later**2 * first
+    exact = solve_ivp(rate, (begins + later, 0.6), [0.0, 0.0, *v], method="Radau", rtol=1e-9, atol=1e-13)
+    assert [*run.q[-1, :2], *run.v[-1, :2]] == pytest.approx(exact.y[:, -1], abs=2e-6)
+
+
+def test_contacts_with_the_same_problem_are_named_in_one_sentence() -> None:
+    """Eight corners of a box gave the same sentence eight times."""
+    corners = tuple(foot(Rigid(1.5), name=f"c{k}") for k in range(3))
+    with pytest.raises(ModelError) as caught:
+        simulate(System(mass().build(), corners), 0.1)
+    assert str(caught.value).startswith("element 'c0', 'c1', 'c2': normal: restitution is 1.5;")
+    assert str(caught.value).count("restitution") == 1 and len(caught.value.problems) == 3
+
+
+def test_time_steps_have_contact_forces() -> None:
+    """The columns were 0 without a word. A block that slides has its weight, and mu times it against its velocity."""
+    run = simulate(sliding_block(slope=0.0, mu=0.3), 0.5, q=[0.0, 0.0], v=[2.0, 0.0], method="moreau", step=1e-3)
+    assert run["foot.normal"][10:] == pytest.approx(9.81, rel=1e-9) and run["foot.touching"][10:].all()
+    assert run["foot.force_x"][10:] == pytest.approx(-0.3 * 9.81, rel=1e-9)
+    falls = simulate(sliding_block(slope=0.0, mu=0.3), 0.6, q=[0.0, 1.0], method="moreau", step=1e-3, output_step=1e-3)
+    assert falls["foot.normal"].sum() * 1e-3 == pytest.approx(0.6 * 9.81, rel=1e-3)  # all impulses stop the fall

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, elements, simulate
+from kinemorph import Body, RobotBuilder, System, elements, library, simulate
 from kinemorph.errors import EnergyWarning, ImpactWarning
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
@@ -185,3 +185,17 @@ def test_impacts_and_damping_are_checked_with_driven_joints() -> None:
     hold = elements.PD("hold", ("z",), kp=2000.0, kd=0.0, reference=1.0)
     (found,) = said(geared(hold), 2.0, q=[0.3], method="implicit_contact", step=1e-3)
     assert isinstance(found, EnergyWarning) and "damp the motion" in str(found) and "'hold'" in str(found)
+
+
+def test_a_sample_time_that_is_too_long_is_not_blamed_on_the_step() -> None:
+    """A smaller step was advised, where no step helps: the controller samples too seldom for its gains."""
+    robot = library.double_pendulum()
+    joints = tuple(joint.name for joint in robot.joints)
+    system = System(robot, (elements.PD("pd", joints, kp=200.0, kd=3000.0, reference=(0.3, 0.3), every=1e-3),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        said = simulate(system, 1.0, method="rk4", step=1e-3).outcome.message
+    assert (
+        "Gains may be too large for the sample time of 0.001 s: sample more often" in said
+        and "too large: try" not in said
+    )

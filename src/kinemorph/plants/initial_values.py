@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ShapeError
-from kinemorph.plants.user_laws import Column
+from kinemorph.plants.user_laws import Column, completed
 
 if TYPE_CHECKING:
     from kinemorph.plants.programs import Plant
@@ -20,7 +20,8 @@ SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # sta
 def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
-    States x may be given without the accounts of energy, which then begin at 0. Raises ShapeError for a wrong length,
+    States x may be given without the accounts of energy, which then begin at 0, and parameters p without those of rigid
+    contacts. Raises ShapeError for a wrong length,
     an unknown name or a number that is not finite.
     """
     columns: tuple[Column, ...] = getattr(plant, group)
@@ -32,7 +33,7 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
             values[plant.index(group, name)] = value
     else:
         try:
-            values = np.array(given, dtype=float)
+            values = completed(np.array(given, dtype=float), values, plant.optional * (group == "p"))
         except (TypeError, ValueError):
             raise ShapeError(
                 f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."

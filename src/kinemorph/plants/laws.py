@@ -69,7 +69,7 @@ class Laws:
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     energy: Law | None = None  # (instant) -> kinetic, potential and stored energy [J], in one sum
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
-    time_step: Law | None = None  # (instant, h) -> s after a step; None without rigid contacts
+    time_step: Law | None = None  # (instant, h) -> s and m after a step; None without rigid contacts
     tells: bool = False  # whether `implicit` also tells the force that contacts lack, and how hard they press
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name

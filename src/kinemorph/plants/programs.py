@@ -131,6 +131,7 @@ class Plant(Fixed, Shown):
     guards: tuple[str, ...] = ()  # the names of guards of elements
     contact_guards: tuple[int, ...] = ()  # the indices of those of rigid contacts, at which the state jumps
     contact_modes: tuple[int, ...] = ()  # the indices in m of the modes of rigid contacts
+    optional: int = 0  # the number of last parameters, those of rigid contacts, that p in order may leave out
     touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events
@@ -222,8 +223,8 @@ class Plant(Fixed, Shown):
     """(J (nc, nv), margin ()) of the present choice of dependent velocities, which is at the end of the memory, from
     the inputs of `rate`. None where no velocity depends on others. See `constrained_motion.dependence`.
     """
-    time_step = _optional("time_step", "t base s h m u p", out="ns")
-    """The state s (ns,) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
+    time_step = _optional("time_step", "t base s h m u p", out="ns", m="nm")
+    """(s, m) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 

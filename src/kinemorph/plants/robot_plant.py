@@ -69,7 +69,8 @@ def plant(
     `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
     `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot. Last
-                    come NAME.mu and NAME.restitution of rigid contacts, where these are plain numbers above 0
+                    come NAME.mu and NAME.restitution of rigid contacts, where these are plain numbers above 0;
+                    values of p that are given in order may leave them out
     `locked`        joints, or single velocities by name, that do not move
     `loops`         how constraints are kept, see `loop_methods`; by default as a system's settings say
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
@@ -160,6 +161,7 @@ def plant(
         ),
         contact_modes=tuple(place.memory for place in loaded.rigid),
         automaton=model.automaton if isinstance(model, System) else None,
+        optional=len(of_contacts),
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else (),

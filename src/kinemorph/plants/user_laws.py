@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.instant import Instant
 from kinemorph.words import counted
@@ -80,3 +81,11 @@ def checked_length(values: Any, length: int, what: str) -> list[Any]:
         )
         raise ShapeError(f"{what} returns {found}; expected a list of {counted(length, 'number')}.{hint}")
     return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def completed(values: Array, defaults: Array, optional: int) -> Array:
+    """Values (..., n) in order; where the last `optional` of them are left out, these are the `defaults` (n,)."""
+    short = len(defaults) - optional
+    if not optional or values.shape[-1:] != (short,):
+        return values
+    return np.concatenate([values, np.broadcast_to(defaults[short:], (*values.shape[:-1], optional))], axis=-1)

@@ -24,7 +24,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.robot_plant import shared_plant
-from kinemorph.plants.user_laws import Column
+from kinemorph.plants.user_laws import Column, completed
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
@@ -176,7 +176,7 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
     elif given is None or np.ndim(given) < 2:
         return plant.initial(group, given)
     else:
-        values = np.array(given, dtype=float)
+        values = completed(np.array(given, dtype=float), plant.initial(group), plant.optional * (group == "p"))
     if values.ndim > 2 or values.shape[-1] != len(columns):
         listed = ", ".join(column.name for column in columns) or "none"
         raise ShapeError(

@@ -24,6 +24,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
+from kinemorph.words import listed
 
 KICK = 0.05  # [rad or m], the displacement with which the search leaves an unstable equilibrium
 KICKS = 10  # unstable equilibria that one search may leave
@@ -144,8 +145,19 @@ def _failed(search: Search, here: Balance, most: int) -> Equilibrium:
     if here.opened > CLOSED:
         why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from a closed configuration, see close_loops."
     else:
-        why += _unbalanced(search, here)
+        why += _unbalanced(search, here) + _open_contacts(search, here)
     return _result(search, here, False, None, "This is not an equilibrium.", why)
+
+
+def _open_contacts(search: Search, here: Balance) -> str:
+    """A sentence that names rigid contacts which carry nothing, because they did not touch at the guess; or ""."""
+    plant, m = search.plant, here.point.m
+    names = [plant.m[k].name.rpartition(".")[0] for k in plant.contact_modes if m[k] == 0.0]
+    if not names:
+        return ""
+    return (
+        f" Rigid contacts that do not touch at the guess stay open: {listed(names, 8)}. Give a q at which they touch."
+    )
 
 
 def _unbalanced(search: Search, here: Balance) -> str:

@@ -37,7 +37,7 @@ from kinemorph.algebra.scalar import (
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
 
-SLIDING = 1e-8  # [m/s]; a contact that moves more slowly along its tangents does not slide
+SLIDING = 1e-6  # [m/s]; a contact that moves more slowly along its tangents does not slide
 EXACT = 1e-9  # relative to the accelerations of the contacts, or to their forces: what is smaller counts as zero
 SOLVED = 1e-6  # relative to these accelerations: a larger violation of the cone's equations is no solution
 LEAST = 1e-6  # of the mean friction that is possible: the least share that a contact has in redundant friction

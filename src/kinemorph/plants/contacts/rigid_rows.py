@@ -15,12 +15,14 @@ from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidPoint, rigid_points
 from kinemorph.mechanics.elements.instant import SystemInstant
-from kinemorph.mechanics.impacts.closed_contacts import SLIDING, Modes
+from kinemorph.mechanics.impacts.closed_contacts import Modes
 from kinemorph.mechanics.impacts.contact_space import NONE, ContactRows, contact_space
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants.constraints import of_positions, of_velocities
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import LoadedRobot
+
+SLOW = 1e-6  # [m/s]; a point that slides much faster has friction against its velocity
 
 
 class RigidRows(NamedTuple):
@@ -117,6 +119,9 @@ def modes_now(rows: RigidRows) -> Modes:
 
     Within a step the velocity may pass through zero, where the event is found later. The direction does not turn round
     there: it is that of the velocity or its opposite, whichever is nearer to the direction in memory.
+
+    A point that begins to slide gently has hardly any velocity for a while, and its direction would turn so fast that
+    explicit steps were as short as the velocity is small. So the direction in memory counts as a velocity of SLOW.
     """
     directions = []
     for point, slip in zip(rows.points, rows.slip, strict=True):
@@ -124,11 +129,10 @@ def modes_now(rows: RigidRows) -> Modes:
         if len(known) == 1:
             directions.append(known)
             continue
-        speed = sqrt(maximum(dot(slip, slip), 1e-300))
         same = where(less(dot(slip, known), 0.0), -1.0, 1.0)
-        directions.append(
-            [where(less(0.1 * SLIDING, speed), div(x * same, speed), y) for x, y in zip(slip, known, strict=True)]
-        )
+        w = [x * same + SLOW * y for x, y in zip(slip, known, strict=True)]
+        size = sqrt(maximum(dot(w, w), 1e-300))
+        directions.append([div(x, size) for x in w])
     points = rows.points
     return Modes([point.closed for point in points], [point.sticks for point in points], directions)
 

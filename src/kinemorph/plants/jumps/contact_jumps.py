@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import absolute, div, is_zero, less, less_equal, maximum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, with_locked_rows
-from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, MEMORY, OPEN, SLIP, STICK
+from kinemorph.mechanics.elements.contact.rigid_contacts import IDLE, OPEN, REST, SLIP, STICK
 from kinemorph.mechanics.impacts.closed_contacts import SLIDING, decided_modes
 from kinemorph.mechanics.impacts.impact import impact_of
 from kinemorph.mechanics.trees import charts
@@ -282,11 +282,11 @@ def _settled(
         closed, sticks = decided.modes.closed[i], decided.modes.sticks[i]
         idle = maximum(approaching[i], times(slow[i], 1.0 - closed))
         direction = point.in_world(rows.both(decided.modes.directions[i]))
-        first, old = place.memory, at.m[place.memory + len(MEMORY) - 1]
+        first, old = place.memory, at.m[place.memory + REST]
         memory[first] = where(sticks, STICK, where(closed, SLIP, where(idle, IDLE, OPEN)))
         memory[first + 1 : first + 4] = [where(times(closed, 1.0 - sticks), x, 0.0) for x in direction]
         begins = at.t + where(less(series[i], LONGEST), series[i], 0.0)
-        memory[first + 4] = where(closed, where(point.closed, old, begins), 0.0)
+        memory[first + REST] = where(closed, where(point.closed, old, begins), 0.0)
         begins_to_slide = times(closed, less_equal(dot(slip[i], slip[i]), SLIDING * SLIDING))
         held[first] = where(begins_to_slide, STICK, memory[first])
     after = at._replace(v=summed(at.v, change), m=held)

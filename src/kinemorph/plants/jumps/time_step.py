@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinemorph.algebra.scalar import less_equal, minimum, minus, plus, times, where
-from kinemorph.algebra.vectors import add, dot
+from kinemorph.algebra.scalar import div, less_equal, minimum, minus, plus, times, where
+from kinemorph.algebra.vectors import add, dot, scale
 from kinemorph.mechanics.constraints.constrained import constrained_dynamics, with_locked_rows
-from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN
+from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN, PUSH
 from kinemorph.mechanics.impacts.contact_space import NONE, contact_space, settled
 from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
 from kinemorph.mechanics.impacts.impact import of_present
@@ -28,8 +28,11 @@ from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
 
 
-def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> list[Any]:
-    """The state s = [w, v, x] (ns,) after a step of h [s] from s = [0, v, x] about `base`."""
+def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
+    """The state s = [w, v, x] (ns,) after a step of h [s] from s = [0, v, x] about `base`, and the memory m (nm,).
+
+    The memory has the mean force [N] of each contact over the step, its impulse divided by h.
+    """
     nv, bare, dynamics = loaded.nv, loaded.bare, loaded.dynamics
     memory = list(at.m)
     for place in loaded.rigid:
@@ -60,4 +63,9 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> list[Any]:
     work = dot(p, [dot(row, mean) for row in contacts.J])
     rates = extra_rates(loaded, tree, middle._replace(v=mean), found, 0.0, -work / h)
     x = [plus(a, times(h, b)) for a, b in zip(now.x, rates, strict=True)]
-    return [*charts.chained(bare, first, charts.steady(bare, [0.5 * h * rate for rate in v])), *v, *x]
+    for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
+        normal, *along = (where(contacts.weights[i], div(entry, h), 0.0) for entry in p[i * width : (i + 1) * width])  # type: ignore[index]
+        push = add(scale(normal, point.normal), point.in_world(rows.both(along)))
+        memory[place.memory + PUSH : place.memory + PUSH + 3] = push
+    w = charts.chained(bare, first, charts.steady(bare, [0.5 * h * rate for rate in v]))
+    return {"out": [*w, *v, *x], "m": memory}

@@ -56,6 +56,7 @@ class Site:
     fresh: View  # above 0 where no rate of the last step may be used: 1 at the start and after an event, else CHANGED
     dense: View
     m: View
+    m_next: View  # the memory from the end of the step on
     u: View
     p: View
     rtol: View

@@ -26,22 +26,26 @@ class TimeStepping:
     opens_contacts: bool = True  # no contact is a constraint between steps: modes are not used
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """No arrays are kept; raises UnsupportedError where the plant has no rigid contacts."""
+        """The memory after a step; raises UnsupportedError where the plant has no rigid contacts."""
         if plant.laws.time_step is None:
             raise UnsupportedError(
                 f"method '{self.name}' is for rigid contacts, and '{plant.name}' has none. Use method='dop853', or "
                 "'implicit_contact' for soft contacts."
             )
-        return {}
+        return {"pushed": (len(plant.m),)}
 
     def attempt(self, site: Site) -> None:
         """Writes the call of one step."""
         program = site.plant.time_step
         assert program is not None
-        site.loop.call(program, [site.new], [site.t, site.base, site.s, site.h, site.m, site.u, site.p])
+        site.loop.call(
+            program, [site.new, site.own["pushed"]], [site.t, site.base, site.s, site.h, site.m, site.u, site.p]
+        )
 
     def advance(self, site: Site) -> None:
-        """Nothing is carried over to the next step."""
+        """Writes code that keeps the mean forces of contacts over the step in memory, for the columns of a run."""
+        site.loop.copy(site.m, site.own["pushed"])
+        site.loop.copy(site.m_next, site.own["pushed"])
 
     def prepare(self, site: Site) -> None:
         """Writes code for the dense output: the straight line between both ends of the step."""

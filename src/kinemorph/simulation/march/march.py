@@ -34,7 +34,7 @@ from kinemorph.simulation.march.memory import Clocks, Memory
 # the arrays of a march's memory that methods may read and write
 REMEMBERED = (
     *("t", "base", "s", "t_old", "h_old", "base_old", "s_old", "new"),
-    *("again", "error_old", "fresh", "dense", "m"),
+    *("again", "error_old", "fresh", "dense", "m", "m_next"),
 )
 
 

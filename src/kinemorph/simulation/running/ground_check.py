@@ -1,7 +1,10 @@
-"""Whether a body passes through the ground in a run: only bodies with a contact are stopped by it.
+"""Whether a body passes through the ground in a run, or a walker falls: only bodies with a contact are stopped by it.
 
 A body has passed through the ground when its center of mass is below a ground that other bodies of the robot touch, and
 was above it at the start of the run.
+
+Walkers with phases stand on points that a `Hold` keeps in place, and have no ground. One whose center of mass was above
+these points at the start and gets below them has fallen.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ import numpy as np
 from kinemorph.errors import GroundWarning, users_level
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.model.elements.contact.unstopped import touched_grounds, unstopped_bodies
-from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.elements.phases.holds import Hold
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.words import listed
@@ -61,8 +66,47 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
     return sorted(found, key=lambda passage: passage.t)
 
 
+def fall(segments: Sequence[Segment]) -> Passage | None:
+    """The fall of a walker that stands on held points; None where it does not fall, or has no phases."""
+    plant, robot = segments[0].plant, segments[0].robot
+    if robot is None or plant.automaton is None or plant.assembly is not None:
+        return None
+    held = [k for k, column in enumerate(plant.m) if column.name in {f"{name}.z.held" for name in _holds(plant)}]
+    bodies = [(body.name, float(evaluate(body.mass))) for body in robot.bodies]
+    mass = sum(own for _, own in bodies)
+    if not held or not mass > 0.0:
+        return None
+    t, q, m = (np.concatenate([getattr(segment, group) for segment in segments]) for group in "tqm")
+    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_SAMPLES)).astype(int))
+    rows = rows[np.isfinite(q[rows]).all(axis=1)]
+    if not len(rows):
+        return None
+    poses = frame_matrices(robot, q[rows], [name for name, _ in bodies])
+    centers = np.array([[*evaluate_all(body.com), 1.0] for body in robot.bodies], dtype=float)
+    heights = np.einsum("nbk,bk,b->n", poses[:, :, 2], centers, [own / mass for _, own in bodies])
+    above = heights - m[rows][:, held].max(axis=1)
+    if above[0] <= 0.0 or above.min() >= 0.0:
+        return None
+    return Passage(", ".join(_holds(plant)), float(t[rows][np.argmax(above < 0.0)]), -float(above.min()))
+
+
+def _holds(plant: Plant) -> list[str]:
+    """The names of the elements that hold points in phases of the plant."""
+    return [element.name for element in plant.elements if isinstance(element, Hold)]
+
+
 def warn_of_ground(segments: Sequence[Segment]) -> bool:
-    """Warns where bodies pass through a ground because no contact stops them; returns whether it did."""
+    """Warns where a walker falls, or bodies pass through a ground as no contact stops them; returns whether it did."""
+    fell = fall(segments)
+    if fell is not None:
+        warnings.warn(
+            f"'{segments[0].plant.name}' falls: from t = {fell.t:.4g} s on its center of mass is below the points that "
+            f"it stands on ({fell.body}), by up to {fell.depth:.3g} m, and nothing stops it there. End such runs by an "
+            "edge with stop=True, whose guard is the height at which it has fallen (docs/hybrid.md).",
+            GroundWarning,
+            stacklevel=users_level(),
+        )
+        return True
     found = passages(segments)
     if not found:
         return False

@@ -9,6 +9,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS
+from kinemorph.mechanics.elements.law import ONCE
 from kinemorph.model.parameter import evaluate
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.loop_methods import SingularPerturbation, leaves_errors, names_independent
@@ -39,11 +40,26 @@ def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | Non
     if step is not None and (too_long := _too_long_for_loops(plant, t, step)) is not None:
         return too_long
     worst = int(np.argmax(np.abs(v)))
-    steps = "C" if step is None else f"The step of {step:g} s is too large: try step={step / 10:g}. Or c"
+    steps = "C" if step is None else f"{_shorter(plant, step)}. Or c"
     return (
         f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion diverges. "
         f"{steps}heck the gains, forces and sample times that act there."
     )
+
+
+def _shorter(plant: Plant, step: float) -> str:
+    """What to try where steps of the size `step` [s] diverge, without a full stop: shorter ones, or to sample faster.
+
+    Steps end at the instants at which controllers sample. Where steps are not longer than the time between them, the
+    gains may be too large for that time, and no shorter step would help.
+    """
+    periods = [tick.period for tick in plant.ticks if step <= tick.period < ONCE]
+    if periods:
+        return (
+            f"Gains may be too large for the sample time of {min(periods):g} s: sample more often (every=) or lower "
+            f"them. If they are not, try step={step / 10:g}"
+        )
+    return f"The step of {step:g} s is too large: try step={step / 10:g}"
 
 
 def is_stiff(method: str) -> bool:
@@ -99,7 +115,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return too_long
     if status is Status.INFINITE:
         remedy = (
-            f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or method='dop853' without step."
+            f"{_shorter(plant, stepper.h)}, or method='dop853' without step."
             if stepper.fixed
             else "Check the forces there."
         )

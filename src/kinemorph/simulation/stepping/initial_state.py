@@ -231,6 +231,13 @@ class _ConstraintsAt:
         others[end - len(self.robot.couplings) : end] = False
         return not bool((np.abs(values[others]) > CLOSED).any())
 
+    def only_below_ground(self, values: Array) -> float:
+        """How far [m] bodies are below the surfaces of rigid contacts, if only these rows are violated, else 0."""
+        modes = [self.plant.m[k].name.removesuffix("mode") for k in self.plant.contact_modes]
+        off = {row: value for row, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN}
+        own = all(row.removesuffix("normal") in modes and value < 0.0 for row, value in off.items())
+        return -float(min(off.values(), default=0.0)) if own else 0.0
+
     def only_prescribed(self, values: Array) -> bool:
         """Whether all violated rows are those of prescribed motions; `values` (nc,) are errors as in `gaps`."""
         prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
@@ -300,6 +307,11 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
+        if below := look.only_below_ground(phi):
+            raise ShapeError(
+                f"q: rigid contacts of '{name}' are below their surfaces {at}: {look.gaps(phi)}; expected gaps of at "
+                f"least 0. Move the bodies out by {below:.4g} m, with a margin for rounding."
+            )
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "

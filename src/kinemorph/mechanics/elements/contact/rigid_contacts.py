@@ -47,7 +47,11 @@ if TYPE_CHECKING:
     from kinemorph.mechanics.elements.instant import ElementView, SystemInstant
 
 OPEN, STICK, SLIP, IDLE = 0.0, 1.0, 2.0, 3.0
-MEMORY = (Slot("mode"), *(Slot(f"direction_{axis}") for axis in "xyz"), Slot("rest", "s"))
+MEMORY = (
+    *(Slot("mode"), *(Slot(f"direction_{axis}") for axis in "xyz"), Slot("rest", "s")),
+    *(Slot(f"push_{axis}", "N") for axis in "xyz"),  # the mean force over a time step, where no event is located
+)
+REST, PUSH = 4, 5  # the indices of `rest` and of the first component of the push in this memory
 GUARDS = ("touches", "lifts", "slips", "halts", "jams", "nears")
 SILENT = "nears"  # a guard that only helps to find the others: nothing happens where it alone changes its sign
 ROWS = ("normal", "tangent_1", "tangent_2")
@@ -167,7 +171,7 @@ class RigidContactLaw(ElementLaw[Any]):
         for k, (gap, n, a, b) in enumerate(places):
             tangents = tangents_of(n)
             apart = sub(a.out(a.velocity), b.out(b.velocity) if b is not None else ZERO3)
-            mode, *direction = view.m[k * len(MEMORY) : k * len(MEMORY) + 4]
+            mode, *direction = view.m[k * len(MEMORY) : k * len(MEMORY) + REST]
             mode = where(view.activity, mode, OPEN)
             slip, along = ([dot(t, vector) for t in tangents] for vector in (apart, direction))
             found.append(RigidPoint(gap, n, tangents, slip, mode, along, mu, e, shortest, view.activity))
@@ -179,8 +183,12 @@ class RigidContactLaw(ElementLaw[Any]):
         normal: S = 0.0
         friction: S = 0.0
         force: Any = ZERO3
-        for name, point in zip(_numbered(element), points, strict=True):
-            N, *T = (forces[f"{element.name}.{name}{row}"] for row in ROWS)
+        for k, (name, point) in enumerate(zip(_numbered(element), points, strict=True)):
+            push = view.m[k * len(MEMORY) + PUSH : (k + 1) * len(MEMORY)]
+            row_forces = [forces[f"{element.name}.{name}{row}"] for row in ROWS]
+            N, *T = (
+                plus(f, dot(axis, push)) for f, axis in zip(row_forces, (point.normal, *point.tangents), strict=True)
+            )
             normal = plus(normal, N)
             friction = plus(friction, sqrt(maximum(dot(T, T), TINY * TINY)) - TINY)
             force = add(add(force, scale(N, point.normal)), point.in_world(T))
@@ -189,6 +197,7 @@ class RigidContactLaw(ElementLaw[Any]):
             touching = maximum(touching, point.closed)
             nearer = less(point.gap, gap)
             gap, mode = where(nearer, point.gap, gap), where(nearer, point.mode, mode)
+        touching = maximum(touching, less(0.0, normal))  # time steps do not use modes
         sides = dict(zip(("force_x", "force_y", "force_z"), force, strict=True))
         return {"normal": normal, "friction": friction, "gap": gap, **sides, "touching": touching, "mode": mode}
 

@@ -104,7 +104,8 @@ def _in_robot(name: str, robot: Robot, ensemble: Ensemble) -> tuple[Sequence[int
         return [k for k, one in enumerate(robot.q_names) if one == name], [
             k for k, one in enumerate(robot.v_names) if one == name
         ]
-    known = [*joints, *robot.q_names, *(member.element.name for member in ensemble.members if member.element.name)]
+    elements = [member.element.name for member in ensemble.members if member.element.name]
+    known = [*dict.fromkeys([*joints, *robot.q_names, *elements])]  # a joint with one axis and its coordinate share one
     what = f"relabel names '{name}', which is no joint, coordinate or element"
     remedy = f"{did_you_mean(name, known)} Known: {listed(known, 16)}.".strip()
     raise ModelError(Problem("automaton", "", what, remedy))

@@ -75,7 +75,7 @@ class Edge:
     name: str
     source: str
     target: str
-    guard: Quantity
+    guard: Quantity = ""
     when: Quantity | None = None
     relabel: Pairs = ()
     reset: Pairs | Callable[..., Any] = ()
@@ -85,6 +85,12 @@ class Edge:
     friction: Coulomb | None = None
 
     def __post_init__(self) -> None:
+        if self.guard is None or self.guard == "":
+            what = "it has no guard, so that nothing would end its phase"
+            remedy = (
+                'Give a number that falls through zero there, as guard="foot.z - 0.01" or a function of t, q and v.'
+            )
+            raise ModelError(Problem("edge", self.name, what, remedy, "guard"))
         if not (self.impact in IMPACTS if isinstance(self.impact, str) else isinstance(self.impact, LAWS)):
             what = f"impact is {short(self.impact)}; expected {quoted(IMPACTS)} or a law of impacts"
             raise ModelError(Problem("edge", self.name, what, "Write impact=Energetic(0.5), for example.", "impact"))
