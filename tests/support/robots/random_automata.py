@@ -267,6 +267,6 @@ def pattern(run: Any) -> list[Any]:
         for side in ("left", "right"):
             y, *along = (known.get(f"impulse.{side} touch.{axis}", 0.0) for axis in "yxz")
             rubbing = float(np.hypot(*along))
-            modes[side] = "open" if y == 0.0 else "slides" if rubbing > MU.value * y * (1.0 - 1e-9) else "sticks"
+            modes[side] = "open" if y < 1e-9 else "slides" if rubbing > MU.value * y * (1.0 - 1e-9) else "sticks"
         found.append((event.name, modes))
     return found
