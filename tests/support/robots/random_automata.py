@@ -248,7 +248,8 @@ def differences(automaton: RandomAutomaton, names: Sequence[str], until: float, 
     for name in names:
         for step in (h, h / 8.0, h / 64.0):
             runs = {k: automaton.end(automaton.moved(name, k * step), until, **options) for k in (-2, -1, 1, 2)}
-            if all(pattern(run[-1]) == taken for run in runs.values()):
+            more = step if name == "mu" else 0.0
+            if all(pattern(run[-1], MU.value + k * more) == taken for k, run in runs.items()):
                 break
         else:
             raise AssertionError(f"{name}: contacts of nearby runs have other modes, steps of {step} notwithstanding")
@@ -259,7 +260,7 @@ def differences(automaton: RandomAutomaton, names: Sequence[str], until: float, 
     return np.array(columns).T, np.array(times).T, plain
 
 
-def pattern(run: Any) -> list[Any]:
+def pattern(run: Any, mu: float = MU.value) -> list[Any]:
     """The edges of a run, each with the modes of its contacts, from their impulses: open, sliding, or neither."""
     found = []
     for event in run.events:
@@ -267,6 +268,6 @@ def pattern(run: Any) -> list[Any]:
         for side in ("left", "right"):
             y, *along = (known.get(f"impulse.{side} touch.{axis}", 0.0) for axis in "yxz")
             rubbing = float(np.hypot(*along))
-            modes[side] = "open" if y < 1e-9 else "slides" if rubbing > MU.value * y * (1.0 - 1e-9) else "sticks"
+            modes[side] = "open" if y < 1e-9 else "slides" if rubbing > mu * y * (1.0 - 1e-9) else "sticks"
         found.append((event.name, modes))
     return found
