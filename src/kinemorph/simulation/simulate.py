@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
@@ -154,19 +154,55 @@ def simulate(
     settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
     ledger = Ledger(settings, progress, checkpoints)
     driven = forces is not None or inputs is not None
+    pieces: Pieces
     if docked:
         warn_before(model, plant, None, driven=driven)
-        outcome = docked.carry_out(ledger, options, first, regular, times)
+        pieces = docked.start(options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
         warn_before(model, plant, stepper.state.q, driven=driven, stepper=stepper)
         most = math.inf if most_events is None else most_events
-        outcome = ledger.carry_out(Run(stepper, times, *regular, most_events=most))
-    trajectory = ledger.finished(outcome)
+        pieces = OnePiece(Run(stepper, times, *regular, most_events=most))
+    trajectory = ledger.finished(_carried_out(pieces, ledger))
     if checkpoints:
         checkpoints.finish(trajectory)
     warn_after([trajectory], options, ledger.method)
     return trajectory
+
+
+# ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Pieces(Protocol):
+    """The pieces of a run, one after the other: coordinates change between them, and within one they do not."""
+
+    def first(self, ledger: Ledger) -> Run | Outcome:
+        """The first piece; an outcome where there is none."""
+
+    def after(self, ledger: Ledger, run: Run, outcome: Outcome) -> Run | Outcome:
+        """The piece that follows a finished one, which ended with `outcome`; or the outcome of the whole run."""
+
+
+class OnePiece(NamedTuple):
+    """A run whose coordinates do not change; phases of an automaton and their edges are part of its march."""
+
+    run: Run
+
+    def first(self, ledger: Ledger) -> Run | Outcome:
+        """The only piece."""
+        return self.run
+
+    def after(self, ledger: Ledger, run: Run, outcome: Outcome) -> Run | Outcome:
+        """Its outcome is that of the run."""
+        return outcome
+
+
+def _carried_out(pieces: Pieces, ledger: Ledger) -> Outcome:
+    """Carries out all pieces of a run; their results are in the ledger."""
+    following = pieces.first(ledger)
+    while isinstance(following, Run):
+        following = pieces.after(ledger, following, ledger.carry_out(following))
+    return following
 
 
 # ── what is run ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,7 @@
-"""A run during which modules dock and undock, in pieces: each piece has the plant of one topology.
+"""A run during which modules dock and undock: a source of pieces, each of which has the plant of one topology.
+
+A topology is to such a run what a phase is to a system with an automaton, and a docking is what an edge is; but since
+coordinates change there, each topology has a plant of its own. `simulate` carries out the pieces, as of any run.
 
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
@@ -60,7 +63,7 @@ T = TypeVar("T")
 
 
 class DockedRun:
-    """Carries out a run in pieces, from one docking or undocking to the next."""
+    """The pieces of a run, from one docking or undocking to the next; see `simulate.Pieces`."""
 
     def __init__(
         self,
@@ -87,66 +90,71 @@ class DockedRun:
         self._resolved: tuple[DockedAssembly, Tree] | None = None
         self._laws: dict[tuple[Plant, str], Any] = {}  # laws of guards, for topologies that occur again
 
-    def carry_out(
+    def start(
         self,
-        ledger: Ledger,
         options: StepOptions,
         first: Mapping[str, Any],
         regular: tuple[Regular | None, Regular | None],
         times: Array,
-    ) -> Outcome:
-        """Runs through all sample `times` [s], and returns the outcome of the run.
+    ) -> DockedRun:
+        """Sets where the run starts, and that it runs through all sample `times` [s]; returns itself.
 
         `first` is the initial state as the user gave it, `regular` are the functions of held inputs and callback.
         """
-        t, until = float(times[0]), float(times[-1])
-        check_changes(self.docked.assembly, [*self.pending.values()], t, until)
-        self.times = times
-        given = {**first, "p": self.docked.p or None}
-        while True:
-            due = [float(change.at) for change in self.pending.values() if change.at is not None]
+        check_changes(self.docked.assembly, [*self.pending.values()], float(times[0]), float(times[-1]))
+        self.times, self.options, self.regular = times, options, regular
+        self.given: Mapping[str, Any] = {**first, "p": self.docked.p or None}
+        return self
+
+    def first(self, ledger: Ledger) -> Run | Outcome:
+        """The first piece of the run."""
+        return self._piece(ledger, float(self.times[0]))
+
+    def after(self, ledger: Ledger, run: Run, outcome: Outcome) -> Run | Outcome:
+        """The piece that follows a finished one, after the dockings and undockings at its end, or the run's outcome."""
+        t, until = run.stepper.state.t, float(self.times[-1])
+        ended = {event.name for event in run.events if event.kind == "stop"}
+        ours = [name for name in self.pending if name in ended]
+        inner = {*ours, *(f"{name}{PASSES}" for name in self.pending)}
+        ledger.events[:] = [event for event in ledger.events if event.name not in inner]
+        if outcome.kind != "finished" and not (outcome.kind == "stopped" and ended and ended <= {*ours}):
+            return outcome
+        self._stand(run.stepper)
+        changed = False
+        while ready := ours or self._ready(t):
+            name = ready[0]
+            ours = [other for other in ours if other != name]
+            change = self.pending.pop(name)
             try:
-                stepper = ledger.timed(partial(self._stepper, options, t, given))
-                self._stand(stepper)
-                stop = t if self._ready(t) else min([until, *due])
-            except KinemorphError as error:
-                if not ledger.segments:  # the model or an option is wrong
-                    raise
-                return Outcome("failed", t, f"At t = {t:.9g} s the run could not continue: {error}")
-            run = Run(stepper, self._times(t, stop), *regular, named=True)
-            outcome = ledger.carry_out(run)
-            t = stepper.state.t
-            ended = {event.name for event in run.events if event.kind == "stop"}
-            ours = [name for name in self.pending if name in ended]
-            inner = {*ours, *(f"{name}{PASSES}" for name in self.pending)}
-            ledger.events[:] = [event for event in ledger.events if event.name not in inner]
-            if outcome.kind != "finished" and not (outcome.kind == "stopped" and ended and ended <= {*ours}):
-                return outcome
-            self._stand(stepper)
-            changed = False
-            while ready := ours or self._ready(t):
-                name = ready[0]
-                ours = [other for other in ours if other != name]
-                change = self.pending.pop(name)
-                try:
-                    ledger.events.append(ledger.timed(partial(self._changed, change, t)))
-                except KinemorphError as error:  # an element refers to a part that is no longer there
-                    return Outcome(
-                        "failed",
-                        t,
-                        f"At t = {t:.9g} s the run could not continue after the {in_words(change)}: {error}",
-                    )
-                changed = True
-            if not changed and t >= until:
-                missed = [outcome.message, *map(self._missed, self.pending.values())]
-                return replace(outcome, message=" ".join(missed).strip())
-            given = self._given()
+                ledger.events.append(ledger.timed(partial(self._changed, change, t)))
+            except KinemorphError as error:  # an element refers to a part that is no longer there
+                words = f"At t = {t:.9g} s the run could not continue after the {in_words(change)}: {error}"
+                return Outcome("failed", t, words)
+            changed = True
+        if not changed and t >= until:
+            missed = [outcome.message, *map(self._missed, self.pending.values())]
+            return replace(outcome, message=" ".join(missed).strip())
+        self.given = self._given()
+        return self._piece(ledger, t)
 
     # ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _stepper(self, options: StepOptions, t: float, given: Mapping[str, Any]) -> PlantStepper:
+    def _piece(self, ledger: Ledger, t: float) -> Run | Outcome:
+        """The piece of the run in the present topology, from the time t [s] to the next docking or undocking."""
+        due = [float(change.at) for change in self.pending.values() if change.at is not None]
+        try:
+            stepper = ledger.timed(partial(self._stepper, t))
+            self._stand(stepper)
+            stop = t if self._ready(t) else min([float(self.times[-1]), *due])
+        except KinemorphError as error:
+            if not ledger.segments:  # the model or an option is wrong
+                raise
+            return Outcome("failed", t, f"At t = {t:.9g} s the run could not continue: {error}")
+        return Run(stepper, self._times(t, stop), *self.regular, named=True)
+
+    def _stepper(self, t: float) -> PlantStepper:
         """A stepper for the present topology, at the time t [s]."""
-        return stepper_at(self.plant, options, (*self._awake_guards(t), *self._awake_changes(t)), t, given)
+        return stepper_at(self.plant, self.options, (*self._awake_guards(t), *self._awake_changes(t)), t, self.given)
 
     def _stand(self, stepper: PlantStepper) -> None:
         """Makes the state of a stepper the present state of the run."""
