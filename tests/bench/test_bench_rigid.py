@@ -55,6 +55,7 @@ def test_peers_state_the_same_problems(stated: dict[str, Problem]) -> None:
             assert np.abs(found.rows - problem.exact()).max() < 2e-3, (name, problem.name)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not Path("/usr/lib/python3/dist-packages/siconos").exists() or not shutil.which("cc"), reason="no Siconos"
 )
