@@ -46,7 +46,7 @@ def test_rows_become_tables() -> None:
     }
     basin = {
         **{"kind": "basin", "robot": "compass_walker", "starts": 262144, "cycles": 30, "cores": 2, "walk": 0.4},
-        **{"fell": 0.6, "seconds": 61.0, **judge_basin(61.0)._asdict()},
+        **{"fell": 0.6, "seconds": 61.0, "cpu_s": 110.0, **judge_basin(61.0)._asdict()},
     }
     page = report.Report("hybrid", [walk, basin], {"peak_gflops": 1.0}).as_page()
     assert "34.0x" in page and "30x | met" in page and "262,144" in page and "60 s | missed" in page

@@ -21,8 +21,7 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
     States x may be given without the accounts of energy, which then begin at 0, and parameters p without those of rigid
-    contacts. Raises ShapeError for a wrong length,
-    an unknown name or a number that is not finite.
+    contacts. Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
     """
     columns: tuple[Column, ...] = getattr(plant, group)
     values = np.array(plant.start[group], dtype=float)

@@ -27,5 +27,13 @@ def basin_grid(rows: Sequence[Row]) -> Grid:
     """The table of the basin of attraction."""
     shares = (number("walk", form="{:.1%}"), number("fell", form="{:.1%}"))
     counts = (number("starts", form="{:,}"), number("cycles"), number("cores"))
-    shown = (ROBOT, *counts, *shares, number("s", "seconds", "{:.1f}"), text("target"), VERDICT)
+    shown = (
+        ROBOT,
+        *counts,
+        *shares,
+        number("s", "seconds", "{:.1f}"),
+        number("CPU s", "cpu_s", "{:.1f}"),
+        text("target"),
+        VERDICT,
+    )
     return grid("basin of attraction of the gait: wall-clock time", shown, rows, "basin")

@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-WARM = 12  # runs after which programs that are called at events only are compiled, too
+WARM = 40  # runs after which programs that are called at events only are compiled, too
 
 
 def least(run: Callable[[], Array], repeats: int, warm: int = 1) -> Outcome:

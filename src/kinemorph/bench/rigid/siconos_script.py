@@ -10,11 +10,12 @@ import time
 from typing import Any
 
 import numpy as np
-import siconos.kernel as sk
 
 
 def run(problem: Any, h: float) -> tuple[list[list[float]], float]:
     """(configurations at the samples, CPU time [s])."""
+    import siconos.kernel as sk
+
     systems = []
     for k, (mass, inertia) in enumerate(problem["bodies"]):
         own = slice(3 * k, 3 * k + 3)

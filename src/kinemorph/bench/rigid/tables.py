@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MARKERS = "oDsv^PX"
 FLOOR = 1e-15  # smaller errors are drawn here
-WIDTH, HEIGHT, LEGEND = 9.6, 3.6, 0.62  # [inch]
+WIDTH, HEIGHT, LEGEND = 9.6, 3.3, 0.3  # [inch]
 
 
 def rigid_grid(rows: Sequence[Row]) -> Grid:
@@ -45,7 +45,7 @@ def draw_rigid(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
     lines: dict[str, Any] = {}
     for column, problem in enumerate(problems):
         each = WIDTH / len(problems)
-        left, width = (0.5 + each * column) / WIDTH, (each - 0.58) / WIDTH
+        left, width = (0.62 + (each - 0.04) * column) / WIDTH, (each - 0.62) / WIDTH
         axes: Any = figure.add_axes((left, (LEGEND + 0.45) / HEIGHT, width, (HEIGHT - LEGEND - 0.78) / HEIGHT))
         plain_axes(axes)
         axes.set_xscale("log")
