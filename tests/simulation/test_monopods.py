@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, derive, library, load, load_trajectory, save, simulate
+from kinemorph import Guard, RobotBuilder, derive, library, load, load_trajectory, save, simulate
 from kinemorph.elements import Automaton, Edge, Phase
 from kinemorph.loops import SingularPerturbation
 from kinemorph.model.system import System
@@ -155,3 +155,22 @@ def test_ten_cycles_of_monopods_are_one_orbit_by_several_methods_for_loops(name:
         np.testing.assert_allclose(last.after["v"], gait.state["v"], atol=1e-5)
         low, high = SPEEDS[name]
         assert low < last.after["q"][0] / last.t - gait.state["q"][0] / last.t < high
+
+
+@pytest.mark.parametrize("traced", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_reset_may_leave_open_loops_open_and_not_open_them_further(traced: bool) -> None:
+    """By the method of perturbations, in the march and in Python: a step of 0.05 rad at the coupler opens the loop."""
+
+    def reset(by: float) -> Guard:
+        def changed(q: Any) -> dict[str, Any]:
+            first = q[0] if traced else float(q[0])  # a float is not traced
+            return {"q": [first, q[1] + by, q[2]]}
+
+        return Guard("reset", lambda t: t - 0.05, reset=changed)
+
+    robot, start = library.four_bar(), [0.6, 0.04989836, 1.5766907]  # open by 3 cm
+    loops = SingularPerturbation(0.05)
+    same, wider = (simulate(robot, 0.2, q=start, loops=loops, events=reset(by)) for by in (0.0, 0.05))
+    assert same.outcome.ok and len(same.events) == 1
+    assert same.loop_error[-1] == pytest.approx(np.exp(-4.0) * same.loop_error[0], rel=1e-6)
+    assert wider.outcome.kind == "failed" and "break constraints, 'closure' by" in wider.outcome.message

@@ -127,40 +127,43 @@ class Jumps:
         some = any(jump is not None and jump.moves for jump in self.guards.jumps)
         return some and self.plant.constraints is not None
 
-    def _errors_before(self) -> View | None:
-        """Writes code for the largest error of the constraints before the jump; None where they are kept exactly."""
-        return self._errors("jump_before") if self._checks and leaves_errors(self.plant.loops) else None
+    def _errors_before(self) -> tuple[View, View] | None:
+        """Writes code for the errors of the constraints before the jump; None where they are kept exactly."""
+        return self._errors("before") if self._checks and leaves_errors(self.plant.loops) else None
 
-    def _check(self, before: View | None) -> None:
+    def _check(self, before: tuple[View, View] | None) -> None:
         """Writes code that brings the new state onto the constraints, or stops the march where the jump breaks them.
 
-        A jump breaks them if their largest error afterward is greater than `before`, that of the state it started from.
+        A jump breaks them if their largest error, or their largest rate, is afterward greater than `before`.
         """
         if self._checks:
             with self.loop.if_(self.moved):
                 self._check_constraints(before)
 
-    def _errors(self, name: str) -> View:
-        """Writes code for the largest error and rate of the constraints now, relative to the sizes of their rows."""
+    def _errors(self, when: str) -> tuple[View, View]:
+        """Writes code for the largest error and the largest rate of the constraints, relative to the sizes of rows."""
         loop, at, plant, site = self.loop, self.at, self.plant, self.site
         assert plant.constraints is not None
         nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
         phi, rate = loop.scratch("jump_phi", (nh,)), loop.scratch("jump_rate", (nc,))
         J, sizes = loop.scratch("jump_rows", (nc, nv)), loop.scratch("jump_sizes", (nc,))
-        worst = loop.buffer(name)
         loop.call(plant.constraints, [phi, rate, J, sizes], site.inputs(m=at["m_next"]))
-        loop.let(worst, lambda: 0.0)
-        for errors, count in ((phi, nh), (rate, nc)):
+        found = loop.buffer(f"jump_off_{when}"), loop.buffer(f"jump_moving_{when}")
+        for worst, errors, count in zip(found, (phi, rate), (nh, nc), strict=True):
+            loop.let(worst, lambda: 0.0)
             if count:
                 with loop.repeat(count) as i:
                     loop.let(worst, lambda w, e, size: w.maximum(abs(e) / size), worst, errors[i], sizes[i])
-        return worst
+        return found
 
-    def _check_constraints(self, before: View | None) -> None:
+    def _check_constraints(self, before: tuple[View, View] | None) -> None:
         loop, at = self.loop, self.at
-        worst = self._errors("jump_worst")
+        off, moving = self._errors("after")
         if before is not None:
-            loop.let(worst, lambda worst, before: worst - before, worst, before)
+            for worst, known in zip((off, moving), before, strict=True):
+                loop.let(worst, lambda worst, known: worst - known, worst, known)
+        worst = loop.buffer("jump_worst")
+        loop.let(worst, lambda off, moving: off.maximum(moving), off, moving)
         loop.let(
             self.status,
             lambda status, worst: (worst > BREACH).where(float(Status.BREACH), status),

@@ -208,25 +208,28 @@ def constraint_errors(stepper: PlantStepper) -> tuple[Array, Array, Array]:
     return phi / sizes[: len(phi)], rate / sizes, sizes
 
 
-def allowed_errors(stepper: PlantStepper) -> float:
-    """The largest error of constraints, relative to the sizes of rows, that the state after an event now may have."""
+def allowed_errors(stepper: PlantStepper) -> tuple[float, float]:
+    """The largest error and the largest rate of constraints that the state after an event now may have.
+
+    They are relative to the sizes of rows.
+    """
     off, moving, _ = constraint_errors(stepper) if leaves_errors(stepper.plant.loops) else (np.zeros(0),) * 3
-    return BREACH + float(max(np.abs(off).max(initial=0.0), np.abs(moving).max(initial=0.0)))
+    return BREACH + float(np.abs(off).max(initial=0.0)), BREACH + float(np.abs(moving).max(initial=0.0))
 
 
-def breach(stepper: PlantStepper, allowed: float = BREACH) -> str | None:
+def breach(stepper: PlantStepper, allowed: tuple[float, float] = (BREACH, BREACH)) -> str | None:
     """A message if the state after an event breaks constraints, with the sizes of the errors; None if it does not.
 
     Errors are relative to the sizes of rows, as in `march.jumps`; those up to `allowed` are accepted.
     """
     plant, t = stepper.plant, stepper.state.t
     off, moving, sizes = constraint_errors(stepper)
-    if np.abs(off).max(initial=0.0) > allowed:
+    if np.abs(off).max(initial=0.0) > allowed[0]:
         return (
             f"At t = {t:.9g} s an event led to coordinates that break constraints, {row_gaps(plant, off, sizes)}; "
             "expected coordinates that satisfy them. Correct the reset."
         )
-    if np.abs(moving).max(initial=0.0) > allowed:
+    if np.abs(moving).max(initial=0.0) > allowed[1]:
         return (
             f"At t = {t:.9g} s an event led to velocities that break constraints, "
             f"{row_gaps(plant, moving, sizes, '/s')}; "
