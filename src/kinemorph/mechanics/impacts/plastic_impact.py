@@ -51,13 +51,14 @@ def plastic_impact(
     """
     M = mass_matrix(tree, q)
     J = [*kept.J, *rows.J]
-    wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
-    both = ConstraintRows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
-    metric = branch_factor(tree, M)
-    first = constrained_dynamics(metric, matvec(M, v), both)
-    again = constrained_dynamics(metric, matvec(M, first.a), both)  # removes the rounding errors that are left
-    lost, impulse = sub(v, again.a), add(first.multipliers, again.multipliers)
-    return Impact(again.a, list(impulse[len(kept.J) :]), 0.5 * dot(lost, matvec(M, lost)))
+    missing = [*(0.0 for _ in kept.J), *(goal - dot(row, v) for goal, row in zip(rows.wanted, rows.J, strict=True))]
+    both = ConstraintRows(J, missing, [*kept.weights, *rows.weights], kept.opening)
+    metric, still = branch_factor(tree, M), [0.0] * len(v)
+    first = constrained_dynamics(metric, still, both)
+    left = both._replace(wanted=sub(missing, matvec(J, first.a)))
+    again = constrained_dynamics(metric, still, left)  # removes the rounding errors that are left
+    change, impulse = add(first.a, again.a), add(first.multipliers, again.multipliers)
+    return Impact(list(add(v, change)), list(impulse[len(kept.J) :]), 0.5 * dot(change, matvec(M, change)))
 
 
 def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
