@@ -439,3 +439,13 @@ def test_time_steps_have_contact_forces() -> None:
     assert run["foot.force_x"][10:] == pytest.approx(-0.3 * 9.81, rel=1e-9)
     falls = simulate(sliding_block(slope=0.0, mu=0.3), 0.6, q=[0.0, 1.0], method="moreau", step=1e-3, output_step=1e-3)
     assert falls["foot.normal"].sum() * 1e-3 == pytest.approx(0.6 * 9.81, rel=1e-3)  # all impulses stop the fall
+
+
+def test_python_takes_over_often_where_steps_may_be_long() -> None:
+    """Ctrl-C acts between calls of the compiled march: 20,000 steps of a box with eight corners took a minute."""
+    stepper = Stepper(System(mass().build(), (foot(Rigid()),)), method="rk4", step=1e-4, q=[1.0])
+    first = stepper.through(np.array([1.0]), 1.0)
+    assert first.status is Status.BUDGET and sum(stepper.counts) == 200
+    while stepper.through(np.array([1.0]), 1.0).status is Status.BUDGET:
+        pass
+    assert stepper.state.t == 1.0 and abs(stepper.state.q[0]) < 1e-9 and stepper.tries > 200

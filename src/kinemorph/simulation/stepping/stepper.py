@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, S
 from kinemorph.simulation.stepping.step_options import check_positive
 
 MOST_TRIES = 20_000  # steps in one call: Python takes over at least this often
+FIRST_TRIES, LEAST_TRIES = 200, 20  # where steps are long, as with rigid contacts: in the first call, and at least
+PATIENCE = 0.3  # [s] that a call should take then, so that Ctrl-C acts within a second
 FIRST = 1e-4  # [s] the size of the first step, where no size is given; steps grow fast
 
 
@@ -40,6 +43,7 @@ class Stepper(PlantStepper):
                 "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
+        self.tries = FIRST_TRIES if plant.contact_guards else MOST_TRIES
         opens = getattr(self.method, "opens_contacts", False)
         located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
@@ -126,7 +130,12 @@ class Stepper(PlantStepper):
         return self.state
 
     def through(self, times: Array, stop: float) -> Marched:
-        return self._call(times[: self.rows], stop)
+        began = perf_counter()
+        marched = self._call(times[: self.rows], stop, self.tries)
+        if marched.status is Status.BUDGET and self.plant.contact_guards:
+            share = PATIENCE / max(perf_counter() - began, 1e-9)
+            self.tries = int(min(max(self.tries * min(share, 10.0), LEAST_TRIES), MOST_TRIES))
+        return marched
 
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
         if self._ticks_first:  # an event at the very instant of a tick
