@@ -61,7 +61,7 @@ def test_a_grip_that_a_fixed_step_drops_is_reported() -> None:
     touch = [elements.PairContact(name, name, "ball", law, **grip) for name in ("left", "right")]
     press = [elements.AppliedEffort(f"press_{joint}", joint, 10.0) for joint in "lr"]
     system = System(builder.build(), (*touch, *press))
-    start = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    start = [1e-6, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # off the middle: the way they fly off is not by rounding
     (found,) = said(system, 1.0, q=start, method="rodas", step=1e-3)
     assert isinstance(found, EnergyWarning) and "by t = 0" in str(found)
     assert said(system, 1.0, q=start) == []
