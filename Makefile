@@ -23,9 +23,10 @@ PIP    := PIP_CONSTRAINT=$(PINNED) PIP_BUILD_CONSTRAINT=$(PINNED) \
 .PHONY: help demo test suite slow newest oldest clean browser
 
 # The long sweeps in parts.
-PARTS      := mechanics simulation files faces
+PARTS      := mechanics simulation analysis files faces
 mechanics  := tests/mechanics
-simulation := tests/simulation tests/analysis
+simulation := tests/simulation
+analysis   := tests/analysis
 files      := tests/formats tests/fuzzing tests/model tests/algebra
 faces      := tests/codegen tests/bench tests/display $(wildcard tests/test_*.py)
 PART       ?= $(PARTS)
