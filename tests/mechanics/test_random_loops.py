@@ -24,6 +24,10 @@ FAR = range(160, 1000)
 
 @each_case("seed", SWEEP, parts=4)
 def test_random_mechanisms(seed: int, record_property: Callable[[str, object], None]) -> None:
+    check_mechanism(seed, record_property)
+
+
+def check_mechanism(seed: int, record_property: Callable[[str, object], None]) -> None:
     this = case(random_mechanism(seed), seed)
     error = apart(check(this), this.expected.a)
     record_property("figure", ("random mechanisms", "error of accelerations", error))
@@ -36,7 +40,7 @@ def test_random_mechanisms(seed: int, record_property: Callable[[str, object], N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", FAR)
 def test_many_more_random_mechanisms(seed: int, record_property: Callable[[str, object], None]) -> None:
-    test_random_mechanisms(seed, record_property)
+    check_mechanism(seed, record_property)
 
 
 def test_every_kind_of_joint_closes_loops() -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, is_zero, less_equal, minus, plus, times, where
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, span_of
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, gathered
 
 NONE = ConstraintRows([], [], [])
+ROUNDING = 1e-12  # of a row: what the rows that hold leave of it counts as nothing where it is smaller
 
 
 class ContactRows(NamedTuple):
@@ -70,7 +71,9 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
     """
     J = contacts.J
     vectors = [gathered(metric, row) for row in J]
+    moves: list[S] = [1.0] * len(J)
     if len(holds.J):
+        before = [_squared(metric, vector) for vector in vectors]
         span = span_of(metric, holds)
         for _ in range(2):  # the second pass removes rounding errors
             for u, heavy, size in zip(span.vectors, span.weighted, span.sizes, strict=True):
@@ -79,6 +82,12 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
                     vector if is_zero(share) else [minus(x, times(share, y)) for x, y in zip(vector, u, strict=True)]
                     for vector, share in zip(vectors, shares, strict=True)
                 ]
+        # a point that the rows hold entirely would seem to move by rounding errors
+        moves = [
+            where(less_equal(_squared(metric, vector), ROUNDING * ROUNDING * size), 0.0, 1.0)
+            for vector, size in zip(vectors, before, strict=True)
+        ]
+        vectors = [[times(moving, x) for x in vector] for moving, vector in zip(moves, vectors, strict=True)]
     heavy_vectors = [[times(x, pivot) for x, pivot in zip(vector, metric.pivots, strict=True)] for vector in vectors]
     m = len(J)
     W: list[list[S]] = [[0.0] * m for _ in range(m)]
@@ -86,7 +95,12 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
         for j in range(i + 1):
             W[i][j] = W[j][i] = dot(heavy_vectors[i], vectors[j])
     start = settled(metric, v, [], NONE, holds).v if len(holds.J) else v
-    return ContactSpace(W, [dot(row, start) for row in J])
+    return ContactSpace(W, [times(moving, dot(row, start)) for moving, row in zip(moves, J, strict=True)])
+
+
+def _squared(metric: BranchFactor, vector: Sequence[S]) -> S:
+    """The square of the size of a row, W_ii [1/kg], from its vector N^T J^T."""
+    return dot([times(x, pivot) for x, pivot in zip(vector, metric.pivots, strict=True)], vector)
 
 
 def settled(
