@@ -41,9 +41,9 @@ SIDES = 8
 PER = SIDES + 2  # unknowns of a contact in the pyramid: normal impulse, friction along each direction, sliding speed
 NEWTON_STEPS = 8  # after each pyramid
 SHARES = (1.0, 0.5, 0.25)  # of a step of Newton's method that are tried; the best one is taken
-TOLERANCE = 1e-13  # of the largest number of b: a smaller violation of the equations is rounding
-UNSWEPT = 1e-11  # of the largest number of b: a smaller violation needs no sweeps
-UNSOLVED = 1e-6  # of the largest number of b: a larger violation of the equations is no solution
+TOLERANCE = 1e-13  # of the size of the velocities: a smaller violation of the equations is rounding
+UNSWEPT = 1e-11  # of the size of the velocities: a smaller violation needs no sweeps
+UNSOLVED = 1e-6  # of the size of the velocities: a larger violation of the equations is no solution
 STATE = 8  # numbers of `contact_state`
 
 
@@ -79,7 +79,7 @@ class CoulombCone(Block):
         best, least = np.full((len(entries), m), np.nan), np.full(len(entries), np.inf)
         swept = np.zeros_like(best)
         with np.errstate(all="ignore"):
-            size = np.abs(entries[:, m * m : m * m + m]).max(axis=1)
+            size = self._size(entries)
             for start in range(STARTS):
                 left = np.flatnonzero(~(least <= (TOLERANCE if start < len(FANS) else UNSWEPT) * size))
                 if not len(left):
@@ -95,6 +95,14 @@ class CoulombCone(Block):
             best[np.isnan(least)] = np.nan
             best[:, ::3] = np.maximum(best[:, ::3], entries[:, m * m + m + self.n :])  # without rounding errors
         return (*best.T, least)
+
+    def _size(self, entries: Array) -> Array:
+        """The size (s,) of the velocities of a problem: the largest of b, and of what the floors alone cause."""
+        n, m = self.n, 3 * self.n
+        W, b, floor = entries[:, : m * m], entries[:, m * m : m * m + m], entries[:, m * m + m + n :]
+        caused = W.reshape(len(entries), m, n, 3)[..., 0] * floor[:, None]
+        size: Array = np.maximum(np.abs(b).max(axis=1), np.abs(caused).max(axis=(1, 2)))
+        return size
 
 
 class _Problem:

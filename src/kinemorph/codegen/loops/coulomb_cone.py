@@ -59,6 +59,8 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
     size, going, stage = loop.buffer("size"), loop.buffer("going"), loop.buffer("stage")
     with loop.repeat(m) as k:
         loop.let(size, lambda top, b: top.maximum(abs(b)), size, b[k])
+    with loop.repeat(m) as k, loop.repeat(n) as j:
+        loop.let(size, lambda top, w, least: top.maximum(abs(w * least)), size, x[k * m + j * 3], floor[j])
     loop.let(best.error, lambda: LARGE)
     loop.let(going, lambda: 1.0)
 

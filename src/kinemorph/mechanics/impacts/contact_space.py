@@ -46,10 +46,14 @@ class ContactRows(NamedTuple):
 
 
 class ContactSpace(NamedTuple):
-    """W (m, m) [1/kg] and u0 (m,) [m/s], the velocities of the contacts before their impulses act, m = n (1 + t)."""
+    """W (m, m) [1/kg] and u0 (m,) [m/s], the velocities of the contacts before their impulses act, m = n (1 + t).
+
+    `moves` (m,) are 1, or 0 for rows that other constraints hold entirely; it is empty where nothing holds.
+    """
 
     W: list[list[S]]
     u: list[S]
+    moves: Sequence[S] = ()
 
 
 class Settled(NamedTuple):
@@ -71,7 +75,7 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
     """
     J = contacts.J
     vectors = [gathered(metric, row) for row in J]
-    moves: list[S] = [1.0] * len(J)
+    moves: list[S] = []
     if len(holds.J):
         before = [_squared(metric, vector) for vector in vectors]
         span = span_of(metric, holds)
@@ -82,12 +86,10 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
                     vector if is_zero(share) else [minus(x, times(share, y)) for x, y in zip(vector, u, strict=True)]
                     for vector, share in zip(vectors, shares, strict=True)
                 ]
-        # a point that the rows hold entirely would seem to move by rounding errors
         moves = [
             where(less_equal(_squared(metric, vector), ROUNDING * ROUNDING * size), 0.0, 1.0)
             for vector, size in zip(vectors, before, strict=True)
         ]
-        vectors = [[times(moving, x) for x in vector] for moving, vector in zip(moves, vectors, strict=True)]
     heavy_vectors = [[times(x, pivot) for x, pivot in zip(vector, metric.pivots, strict=True)] for vector in vectors]
     m = len(J)
     W: list[list[S]] = [[0.0] * m for _ in range(m)]
@@ -95,7 +97,7 @@ def contact_space(metric: BranchFactor, v: Sequence[S], contacts: ContactRows, h
         for j in range(i + 1):
             W[i][j] = W[j][i] = dot(heavy_vectors[i], vectors[j])
     start = settled(metric, v, [], NONE, holds).v if len(holds.J) else v
-    return ContactSpace(W, [times(moving, dot(row, start)) for moving, row in zip(moves, J, strict=True)])
+    return ContactSpace(W, [dot(row, start) for row in J], moves)
 
 
 def _squared(metric: BranchFactor, vector: Sequence[S]) -> S:

@@ -122,7 +122,7 @@ def impulses_of(
     n, width = len(contacts.rows), contacts.width
     given = contacts.restitution
     e: list[S] = [law.restitution] * n if given is None or isinstance(law, Plastic) else list(given)
-    W, u = of_present(space, contacts)
+    W, u, _ = of_present(space, contacts)
     if n == 1 or law.in_sequence:
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
         return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
@@ -144,11 +144,16 @@ def _fastest(u: Sequence[S]) -> S:
 
 
 def of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
-    """W and u without contacts of weight 0: they feel nothing, and they seem to open."""
-    if contacts.weights is None:
+    """W and u without contacts of weight 0: they feel nothing, and they seem to open.
+
+    So do contacts that other constraints hold entirely: in W they are rounding errors, which must not be scaled up.
+    """
+    if contacts.weights is None and not space.moves:
         return space
-    width = contacts.width
-    there = [contacts.weights[k // width] for k in range(len(space.u))]
+    width, count = contacts.width, len(space.u)
+    there: list[S] = [1.0 if contacts.weights is None else contacts.weights[k // width] for k in range(count)]
+    if space.moves:
+        there = [times(times(x, space.moves[k]), space.moves[k - k % width]) for k, x in enumerate(there)]
     W = [
         [where(times(there[i], there[j]), x, float(i == j)) for j, x in enumerate(row)] for i, row in enumerate(space.W)
     ]
