@@ -293,6 +293,17 @@ def test_failures_of_rigid_contacts_are_named() -> None:
     assert "impulses of the contacts that touch at once were not found" in explained(stepper, Status.INFINITE)
 
 
+def test_friction_and_restitution_that_no_contact_has_are_refused() -> None:
+    """A ball with restitution 2 rose to four times its height, and one with mu = -1 was pushed by friction."""
+    ball = rigid_ball()
+    for name, value in (("restitution", 2.0), ("restitution", -0.1), ("mu", -1.0)):
+        named = {f"ground.{name}": value}
+        with pytest.raises(ShapeError, match=f"p 'ground.{name}' is {value:g}; expected a number"):
+            simulate(ball, 0.1, p=named)
+        with pytest.raises(ShapeError, match=f"p 'ground.{name}' is {value:g}"):
+            simulate_batch(ball, 0.1, p={f"ground.{name}": [0.5, value]}, output_step=0.1)
+
+
 # ── time-stepping ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

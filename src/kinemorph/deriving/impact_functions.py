@@ -25,6 +25,8 @@ def impact_function(
     """A compiled function: velocities after an impact of the origins of `frames`; see `Dynamics.impact`."""
     robot, frames = maker.robot, (frames,) if isinstance(frames, str) else tuple(frames)
     _check(maker, frames, law, axes)
+    if not friction >= 0.0:
+        raise UnsupportedError(f"impact: friction is {friction}; expected a coefficient mu of 0 or more.")
     places = ["xyz".index(axis) for axis in axes]
 
     def law_of_impact(tree: Tree, q: Any, v: Any) -> dict[str, Any]:

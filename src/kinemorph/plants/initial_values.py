@@ -47,7 +47,20 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
             raise ShapeError(
                 f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
             )
+    if group == "p":
+        check_contact_numbers(plant, values)
     return _placed(plant, values) if group == "q" else values
+
+
+def check_contact_numbers(plant: Plant, p: Array) -> None:
+    """Raises ShapeError for parameters p (..., np) of rigid contacts that no contact has: mu < 0, restitution > 1."""
+    for k in range(len(plant.p) - plant.optional, len(plant.p)):
+        name, column = plant.p[k].name, p[..., k]
+        most = 1.0 if name.endswith(".restitution") else np.inf
+        wrong = column[(column < 0.0) | (column > most)]
+        if wrong.size:
+            limits = "from 0 to 1" if most == 1.0 else "0 or more"
+            raise ShapeError(f"p '{name}' is {wrong.flat[0]:g}; expected a number {limits}. Correct the value.")
 
 
 def _placed(plant: Plant, q: Array) -> Array:

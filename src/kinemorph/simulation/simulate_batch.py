@@ -21,6 +21,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.initial_values import check_contact_numbers
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.robot_plant import shared_plant
@@ -191,6 +192,8 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
             f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. Check how it "
             "was computed."
         )
+    if group == "p":
+        check_contact_numbers(plant, values)
     return _finished(plant, values) if group == "q" and len(values) else values
 
 

@@ -182,6 +182,14 @@ def test_mistakes_are_named():
         optimize_gait(system, "effort", names, along={"v.y": (0.0, 1.0)}, guess=guess)
     with pytest.raises(UnsupportedError, match=r"the limits of 'v.x' are \(1.0, 0.0\)"):
         optimize_gait(system, "effort", names, along={"v.x": (1.0, 0.0)}, guess=guess)
+    with pytest.raises(UnsupportedError, match=r"the limits of 'q.x' are a; expected a number"):
+        optimize_gait(system, "effort", names, along={"q.x": "a"}, guess=guess)
+    with pytest.raises(UnsupportedError, match="arcs is 0; expected 1 or more"):
+        optimize_gait(system, "effort", names, arcs=0, guess=guess)
+    with pytest.raises(UnsupportedError, match=r"tolerance is -1.0; expected a number above 0"):
+        optimize_gait(system, "effort", names, tolerance=-1.0, guess=guess)
+    with pytest.raises(UnsupportedError, match=r"duration is \[0.2, 0.3\]; expected .* for each of 1 phases"):
+        optimize_gait(system, "effort", names, duration=[0.2, 0.3], guess=guess)
     with pytest.raises(UnsupportedError, match="takes 0 of 1 edges"):
         optimize_gait(system, "effort", names, duration=1.0)
     with pytest.raises(UnsupportedError, match=r"no edge 'stop'. Did you mean 'step'"):

@@ -7,7 +7,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, derive
 from kinemorph.elements import Energetic, Newton, Plastic, Poisson
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.library import build
 from kinemorph.model.robot import Robot
 from support.references.maximal_coordinates import Mechanism
@@ -96,3 +96,5 @@ def test_what_has_no_impact_is_said() -> None:
         dynamics.impact(dynamics.robot.body_names[0], axes="zz")
     with pytest.raises(ModelError, match="no frame is named"):
         dynamics.impact([])
+    with pytest.raises(UnsupportedError, match=r"friction is -0.1; expected a coefficient mu of 0 or more"):
+        dynamics.impact(dynamics.robot.body_names[0], Plastic(), friction=-0.1)

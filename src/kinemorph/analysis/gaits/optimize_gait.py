@@ -50,7 +50,7 @@ def optimize_gait(
 
     `cost`          the name of an `Integral` element, whose growth in a cycle is the cost, or {name: weight} of several
     `free`          names of Parameters that are chosen, such as those of a `TorqueSpline` or of `VirtualConstraints`
-    `duration`      of the cycle [s], or (shortest, longest); for a cycle of several edges, one for each phase
+    `duration`      of each phase [s], or (shortest, longest); a list has one entry for each phase of the cycle
     `along`         conditions that hold all along the cycle, {"foot.z": (0.0, math.inf)}: a text with names of
                     coordinates, velocities, parameters and signals, or a function of some of t, q, v, x, m, u, p, and
                     its lower and upper limit, or the number that it is equal to. They hold at the points of collocation
@@ -75,6 +75,11 @@ def optimize_gait(
     plant = model if isinstance(model, Plant) else plant_of(model, parameters=tuple(free))
     costs = {cost: 1.0} if isinstance(cost, str) else dict(cost)
     _check(plant, costs, free)
+    for name, value, least in (("arcs", arcs, 1), ("stages", stages, 1), ("iterations", iterations, 1)):
+        if value < least:
+            raise UnsupportedError(f"optimize_gait: {name} is {value}; expected {least} or more.")
+    if not tolerance > 0.0:
+        raise UnsupportedError(f"optimize_gait: tolerance is {tolerance}; expected a number above 0, such as 1e-8.")
     numbers = cycle_edges(plant, edges)
     spans = _spans(duration, len(numbers))
     begun = first_guess(plant, numbers, guess, spans, arcs, p=p, u=u)
@@ -122,7 +127,10 @@ def _called(text: str | Law) -> str:
 
 def _pair(bound: Bound, name: str) -> tuple[float, float]:
     """(lower, upper) of a condition; a number alone is both."""
-    found = tuple(map(float, bound)) if isinstance(bound, Sequence) else (float(bound), float(bound))
+    try:
+        found = tuple(map(float, bound)) if isinstance(bound, Sequence) else (float(bound), float(bound))
+    except (TypeError, ValueError):
+        found = ()
     if len(found) != 2 or not found[0] <= found[1]:
         raise UnsupportedError(
             f"optimize_gait: the limits of '{name}' are {bound}; expected a number, or a lower and an upper limit."
@@ -132,9 +140,7 @@ def _pair(bound: Bound, name: str) -> tuple[float, float]:
 
 def _spans(duration: Bound | Sequence[Bound], count: int) -> list[tuple[float, float]]:
     """(shortest, longest) duration [s] of each phase of the cycle."""
-    given: list[Any] = [duration] if count == 1 else list(duration) if isinstance(duration, Sequence) else []
-    if count > 1 and len(given) == 2 and not any(isinstance(one, Sequence) for one in given):
-        given = [duration] * count
+    given: list[Any] = list(duration) if isinstance(duration, list) else [duration] * count
     spans = [_pair(one, "duration") for one in given]
     if len(spans) != count or any(low <= 0.0 for low, _ in spans):
         raise UnsupportedError(

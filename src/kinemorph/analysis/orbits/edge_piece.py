@@ -90,7 +90,7 @@ class EdgePiece:
 
 def unfinished(taken: int, edges: int, options: RunOptions) -> str:
     """A sentence for a motion that takes fewer edges than a cycle has."""
-    return f"the motion takes {counted(taken, 'edge')} of {edges} within {options.longest:g} s."
+    return f"the motion takes {counted(taken, 'edge')} of {edges} within {options.longest:g} s (`longest`)."
 
 
 def elsewhere(plant: Plant, off: float) -> str:

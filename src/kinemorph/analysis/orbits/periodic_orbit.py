@@ -250,7 +250,8 @@ def orbit_at(
 
 def _failed(cycle: ReturnMap, z: Array, p: Array, cycles: int, why: str) -> Orbit:
     n = len(cycle.columns)
-    message = f"No orbit of '{cycle.name}' was found: {why} Start nearer to it, or use more nodes."
+    remedy = "Start nearer to it, use more nodes, or allow longer cycles (longest=)."
+    message = f"No orbit of '{cycle.name}' was found: {why} {remedy}"
     return Orbit(
         cycle, np.array(z), np.array(p), cycles, np.nan, np.inf, np.full((n, n), np.nan), (), (), False, 0, message
     )

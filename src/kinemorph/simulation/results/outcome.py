@@ -42,6 +42,7 @@ def stays_at_zero(name: str, t: float) -> str:
 def comes_to_rest(name: str, end: float, last: float) -> str:
     """The message of a run whose events come ever faster, the last two `last` [s] apart, up to the time `end` [s]."""
     return (
-        f"Events '{name}' came ever faster, the last two {last:.2g} s apart: the motion comes to rest at "
-        f"t = {end:.9g} s."
+        f"Events '{name}' came ever faster, the last two {last:.2g} s apart: they would not end before "
+        f"t = {end:.9g} s, so the run ends there. For a motion that goes on, such as sliding after bounces, use a "
+        "Rigid contact (docs/contact.md)."
     )
