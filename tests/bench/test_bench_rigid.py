@@ -34,6 +34,7 @@ def test_the_ball_in_closed_form_obeys_its_equations(stated: dict[str, Problem])
     assert v[0] == pytest.approx(0.1 * v[2], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("block", marks=pytest.mark.slow), "rod"])
 def test_time_steps_converge_to_the_exact_motion(stated: dict[str, Problem], name: str) -> None:
     problem = stated[name]

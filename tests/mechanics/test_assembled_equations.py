@@ -69,6 +69,7 @@ def _random_cases(seeds: range, largest: int) -> float:
     return worst
 
 
+@pytest.mark.slow
 def test_random_assemblies() -> None:
     """25 random trees of up to 10 mixed modules."""
     assert _random_cases(range(25), 10) < AGREE

@@ -141,6 +141,7 @@ def test_rotor_inertia_is_added_to_the_diagonal_and_to_nothing_else(kind: str) -
     assert differ(articulated_bodies.forward_dynamics(robot_with_rotors, q, v, tau), a) < TOLERANCE
 
 
+@pytest.mark.slow
 @each_case("seed", range(20))
 def test_random_trees_obey_the_same_laws(seed: int) -> None:
     robot = random_robot(seed, most=25)

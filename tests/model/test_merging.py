@@ -47,6 +47,7 @@ def alike(one: Robot, other: Robot) -> None:
             np.testing.assert_allclose(places[name], expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @each_case("symbolic", [False, True])
 @each_case("seed", SEEDS)
 def test_merging_changes_no_motion(seed: int, symbolic: bool) -> None:

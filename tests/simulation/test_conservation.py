@@ -57,6 +57,7 @@ def test_a_floating_tree_keeps_energy_and_momentum_for_1000_s():
     assert energy < 1e-11 and max(linear, spin) < 1e-11
 
 
+@pytest.mark.slow
 def test_a_floating_hexapod_keeps_energy_and_momentum_for_1000_s():
     robot = replace(stored_robot("hexapod36"), gravity=(0.0, 0.0, 0.0))
     energy, linear, spin, _ = drift(robot, 1000.0, rtol=1e-12, atol=1e-12)

@@ -86,6 +86,7 @@ def test_a_touchdown_is_the_impact_of_the_paper_and_moves_nothing() -> None:
     np.testing.assert_allclose(names["impact_foot"](q, before)[0], after, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_monopod_from_its_template_and_the_files_of_its_run(tmp_path: Path) -> None:
     """The template with its switching conditions (003-10); controllers, data file and animation (003-07, 003-12)."""
     model = library.bolt_like()

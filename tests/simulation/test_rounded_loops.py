@@ -42,6 +42,7 @@ def test_loops_that_disagree_by_the_rounding_of_a_file_run_by_default(tilt: floa
     assert abs(run.energy.balance).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning", "ignore::kinemorph.errors.InactiveWarning")
 def test_velocities_start_where_rounded_axes_lock_the_linkage_by_a_millionth() -> None:
     """The velocities of an own run were refused as an initial state; given in full, they were set to zero."""
