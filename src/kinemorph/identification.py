@@ -12,6 +12,7 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "base_parameters": "kinemorph.analysis.identification.base_parameters",
     "BaseParameters": "kinemorph.analysis.identification.base_parameters",
+    "read_recording": "kinemorph.analysis.identification.read_recording",
     "Recording": "kinemorph.analysis.identification.recording",
     "Information": "kinemorph.analysis.identification.information",
     "Channel": "kinemorph.analysis.identification.information",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rates import Periodic as Periodic
     from kinemorph.analysis.identification.rates import ZeroPhase as ZeroPhase
     from kinemorph.analysis.identification.rates import with_rates as with_rates
+    from kinemorph.analysis.identification.read_recording import read_recording as read_recording
     from kinemorph.analysis.identification.recording import Recording as Recording
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
 else:

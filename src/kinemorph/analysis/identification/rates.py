@@ -7,8 +7,8 @@ Each way is a small record, and `with_rates` applies it:
     Measured     nothing is computed: the recording has v and a
 
 Encoder noise is amplified by the square of its frequency in accelerations. Above the frequency at which noise outweighs
-the motion, a signal says nothing; that is the default cut-off of `ZeroPhase`. Forces are not filtered by default: their
-noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
+the motion, a signal says nothing; the default cut-off of `ZeroPhase` is twice that. Forces are not filtered by default:
+their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
 
 Joints with one axis are filtered in their coordinates. Of joints that turn about several axes the velocities are
 filtered, because quaternions cannot be added.
@@ -34,6 +34,9 @@ EVEN = 1e-3  # times are evenly spaced if their distances differ by less than th
 FEWEST = 40  # samples that a filter needs
 FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
 ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
+MARGIN = 2.0  # the default cut-off lies above the last frequency of the motion by this factor
+ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
+LEFT_OUT = 2.0  # periods of the cut-off at both ends that are not used, because the filter feels the ends there
 HIGHEST, LOWEST = 0.5, 0.02  # bounds of the default cut-off, as shares of the highest frequency that samples show
 
 
@@ -136,7 +139,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
         tau=None if even.tau is None else forces(even.tau),
         wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
     )
-    left = max(1, round(1.0 / (cutoff * h)))  # where the filter feels the ends
+    left = max(1, round(LEFT_OUT / (cutoff * h)))
     kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
     spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
     loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
@@ -153,7 +156,8 @@ def _filter(cutoff: float, h: float, order: int) -> Callable[[Array], Array]:
     sections = butter(order, cutoff, fs=1.0 / h, output="sos")
 
     def smooth(x: Array) -> Array:
-        found: Array = sosfiltfilt(sections, x, axis=0)
+        beyond = min(len(x) - 1, round(ENDS / (cutoff * h)))  # samples by which the signal is continued at both ends
+        found: Array = sosfiltfilt(sections, x, axis=0, padlen=beyond)
         return found
 
     return smooth
@@ -231,8 +235,8 @@ def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
 def default_cutoff(recording: Recording, robot: Robot) -> float:
     """The frequency [Hz] above which noise outweighs the motion of every coordinate with one axis.
 
-    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is the highest
-    frequency at which some coordinate has ten times that power.
+    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is twice the
+    highest frequency at which some coordinate has ten times that power.
     """
     from scipy.signal import welch
 
@@ -245,7 +249,7 @@ def default_cutoff(recording: Recording, robot: Robot) -> float:
     frequencies, power = welch(source, fs=1.0 / h, nperseg=min(len(recording), 1024), axis=0)
     floor = np.median(power[frequencies > (1.0 - FLOOR) * highest], axis=0)
     above = frequencies[(power > ABOVE * floor).any(axis=1)]
-    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+    return float(np.clip(MARGIN * above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
 
 
 # ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────
