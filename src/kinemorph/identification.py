@@ -12,6 +12,14 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "base_parameters": "kinemorph.analysis.identification.base_parameters",
     "BaseParameters": "kinemorph.analysis.identification.base_parameters",
+    "Recording": "kinemorph.analysis.identification.recording",
+    "Information": "kinemorph.analysis.identification.information",
+    "Channel": "kinemorph.analysis.identification.information",
+    "ZeroPhase": "kinemorph.analysis.identification.rates",
+    "Periodic": "kinemorph.analysis.identification.rates",
+    "Measured": "kinemorph.analysis.identification.rates",
+    "with_rates": "kinemorph.analysis.identification.rates",
+    "torque_rows": "kinemorph.analysis.identification.rows",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
@@ -20,6 +28,14 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.identification.base_parameters import BaseParameters as BaseParameters
     from kinemorph.analysis.identification.base_parameters import base_parameters as base_parameters
+    from kinemorph.analysis.identification.information import Channel as Channel
+    from kinemorph.analysis.identification.information import Information as Information
+    from kinemorph.analysis.identification.rates import Measured as Measured
+    from kinemorph.analysis.identification.rates import Periodic as Periodic
+    from kinemorph.analysis.identification.rates import ZeroPhase as ZeroPhase
+    from kinemorph.analysis.identification.rates import with_rates as with_rates
+    from kinemorph.analysis.identification.recording import Recording as Recording
+    from kinemorph.analysis.identification.rows import torque_rows as torque_rows
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
