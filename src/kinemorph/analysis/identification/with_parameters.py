@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.inertia import from_origin, inertia_problems, triangle_doubts
+from kinemorph.algebra.inertia import from_inertial_parameters, inertia_problems, triangle_doubts
 from kinemorph.deriving.parameter_functions import column_names, inertial_parameters
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
-from kinemorph.mechanics.recursions.regressors import OF_BODY, PAIRS
-from kinemorph.model.body import ORIGIN, Body
+from kinemorph.mechanics.recursions.regressors import OF_BODY
+from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.applied import AppliedEffort
 from kinemorph.model.elements.forces.joint_forces import ONE_AXIS, JointFriction, has_friction
@@ -100,16 +100,12 @@ def _body(body: Body, given: Mapping[str, float], problems: list[str]) -> Body:
 
 
 def body_with(body: Body, parameters: Array) -> Body:
-    """The body with ten parameters in the order of OF_BODY; with a mass of 0 its center of mass is at its origin."""
-    m, h, moments = float(parameters[0]), parameters[1:4].tolist(), parameters[4:].tolist()
-    about = [[0.0] * 3 for _ in range(3)]
-    for (i, j), x in zip(PAIRS, moments, strict=True):
-        about[i][j] = about[j][i] = x
-    if m == 0.0:
-        return replace(body, mass=0.0, com=ORIGIN, inertia=_rows(np.array(about)))
-    found = from_origin(m, h, about)
+    """The body with ten parameters in the order of OF_BODY; with a mass of 0 it has no inertia either."""
+    if parameters[0] == 0.0:
+        return replace(body, mass=0.0, com=ORIGIN, inertia=NO_INERTIA)
+    found = from_inertial_parameters(parameters.tolist())
     inertia = 0.5 * (np.array(found.moment) + np.array(found.moment).T)
-    return replace(body, mass=m, com=tuple(found.com), inertia=_rows(inertia))
+    return replace(body, mass=found.mass, com=tuple(found.com), inertia=_rows(inertia))
 
 
 def _rows(matrix: Array) -> Any:
