@@ -1,4 +1,4 @@
-"""Models from recordings: which parameters of a robot its motions and forces determine.
+"""Models from recordings: which parameters motions and forces determine, and models with other parameters.
 
 from kinemorph.identification import base_parameters
 """
@@ -21,6 +21,7 @@ HOMES: dict[str, str] = {
     "Measured": "kinemorph.analysis.identification.rates",
     "with_rates": "kinemorph.analysis.identification.rates",
     "torque_rows": "kinemorph.analysis.identification.rows",
+    "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
 __all__ = [*HOMES]
@@ -37,5 +38,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.read_recording import read_recording as read_recording
     from kinemorph.analysis.identification.recording import Recording as Recording
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
+    from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -8,4 +8,5 @@ recording_checks   mistakes in recordings, told in sentences
 rates              velocities and accelerations from measured positions
 rows               equations  y = Y theta  of recordings, in blocks
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
+with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
 """
