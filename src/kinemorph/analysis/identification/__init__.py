@@ -9,4 +9,9 @@ rates              velocities and accelerations from measured positions
 rows               equations  y = Y theta  of recordings, in blocks
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
 with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
+unknowns           what is unknown: columns, their base parameters, and the trust in the model's values
+estimators         ordinary, weighted, robust and total least squares, as a table of methods
+covariances        covariances of estimates whose residuals are coloured
+identified         `Identified`: the result, and forces that it predicts
+identify           `identify`
 """

@@ -90,10 +90,10 @@ def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseP
     columns = names[:n]
     moved, given = echelon(shifted_masses(dynamics._maker.tree, neutral(robot), bodies), _order(dynamics, bodies))
     left = [k for k in range(n) if k not in given]
-    Y = _sampled(dynamics, n, seed)[:, left]
+    Y = sampled_regressor(dynamics, n, seed)[:, left]
     sizes = np.linalg.norm(Y, axis=0)
     seen = [k for k in range(len(left)) if sizes[k] > NOTHING * sizes.max(initial=0.0)]
-    kept, shares = _independent(Y[:, seen] / sizes[seen])
+    kept, shares = independent_columns(Y[:, seen] / sizes[seen])
     independent = [left[seen[k]] for k in kept]
     scaled = shares * (sizes[seen] / sizes[[seen[k] for k in kept]][:, None])
     whole = np.zeros((len(independent), n))
@@ -111,17 +111,17 @@ def _order(dynamics: Dynamics, bodies: list[str]) -> list[int]:
     return [SIZE * place + part for place in far for part in GIVEN_UP]
 
 
-def _sampled(dynamics: Dynamics, n: int, seed: int) -> Array:
-    """The first n columns of the regressor at random states, one below the other."""
+def sampled_regressor(dynamics: Dynamics, unknowns: int, seed: int) -> Array:
+    """The regressor at random states, one below the other, shape (rows, columns): OVER rows for each unknown."""
     robot, rng = dynamics.robot, np.random.default_rng(seed)
-    count = max(4, -(-OVER * n // max(1, robot.nv)))
+    count = max(4, -(-OVER * unknowns // max(1, robot.nv)))
     q = np.array([random_configuration(robot, rng) for _ in range(count)])
     v, a = rng.normal(size=(2, count, robot.nv)) * [[[2.0]], [[5.0]]]
-    Y: Array = dynamics.regressor(q, v, a)[:, :, :n]
-    return Y.reshape(-1, n)
+    Y: Array = dynamics.regressor(q, v, a)
+    return Y.reshape(-1, Y.shape[2])
 
 
-def _independent(Y: Array) -> tuple[list[int], Array]:
+def independent_columns(Y: Array) -> tuple[list[int], Array]:
     """The first columns of Y that are independent, and the shares (k, columns) of them that give all columns."""
     R = scipy.linalg.qr(Y, mode="r")[0][: Y.shape[1]]
     kept: list[int] = []
