@@ -22,6 +22,9 @@ BODY_FUNCTIONS = (  # of joints, links, bodies
     "joint_wrenches",
     "block_matrices",
     "regressor",
+    "regressor_entries",
+    "momentum_regressor",
+    "energy_regressor",
     "motion",
     "partial_velocities",
 )
@@ -39,6 +42,8 @@ REDUCED_FUNCTIONS = (  # of `Reduction`
     "reduced_mass_matrix",
     "reduced_coriolis_matrix",
     "reduced_gravity_forces",
+    "reduced_regressor",
+    "reduced_momentum_regressor",
     "input_map",
     "velocity_map",
     "velocity_map_rate",

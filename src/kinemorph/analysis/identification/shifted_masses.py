@@ -79,14 +79,14 @@ def _unmoved(link: Link) -> Array:
         xi = np.zeros((4, 4))
         xi[:3, :3] = [[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]]
         xi[:3, 3] = v
-        rows.append(np.array([(xi @ np.array(pseudo_inertia(unit))).ravel() for unit in np.eye(SIZE)]).T)
+        rows.append(np.array([(xi @ np.array(pseudo_inertia(unit))).ravel() for unit in np.eye(SIZE).tolist()]).T)
     return np.concatenate(rows)
 
 
 def changed(pose: Pose) -> Array:
     """The matrix (10, 10) from the parameters of a body to those in the frame in which the body has this pose."""
     T = np.array(matrix_of(pose), dtype=float)
-    return np.array([from_pseudo_inertia(T @ np.array(pseudo_inertia(unit)) @ T.T) for unit in np.eye(SIZE)]).T
+    return np.array([from_pseudo_inertia(T @ np.array(pseudo_inertia(unit)) @ T.T) for unit in np.eye(SIZE).tolist()]).T
 
 
 def null_rows(A: Array) -> Array:
