@@ -35,12 +35,18 @@ class Split(NamedTuple):
 
 
 def function_of(
-    dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local", split: Split | None = None
+    dynamics: Dynamics,
+    name: str,
+    frame: str | None = None,
+    reference: str | None = None,
+    split: Split | None = None,
+    part: str = "whole",
 ) -> CompiledFunction:
     """The function of a robot with a name from FUNCTIONS.
 
-    Functions of a frame need `frame`, the name of a frame or body, and use the axes `reference`. Functions of a robot
-    with loops use `split`; `actuation` needs its actuated joints.
+    Functions of a frame need `frame`, the name of a frame or body, and use the axes `reference`; joint wrenches are
+    those of the `part` in the frame `reference`. Functions of a robot with loops use `split`; `actuation` needs its
+    actuated joints.
     """
     choice = split or Split()
     if name not in FUNCTIONS:
@@ -54,6 +60,9 @@ def function_of(
         reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
         one: CompiledFunction = getattr(reduced, name)
         return one
+    if name == "joint_wrenches":
+        through: CompiledFunction = dynamics.joint_wrenches(*(reference or "joint", part))
+        return through
     if name not in (*FRAME_FUNCTIONS, IMPACT_FUNCTION):
         found: CompiledFunction = getattr(dynamics, name)
         return found
@@ -63,6 +72,7 @@ def function_of(
         raise KinemorphError(f"function '{name}' needs a frame or body. Give one with --frame: {known}.")
     if name == IMPACT_FUNCTION:
         return dynamics.impact([part.strip() for part in frame.split(",")])
+    reference = reference or "local"
     if reference not in REFERENCES:
         raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
     options = () if name == "pose" else (reference,)
