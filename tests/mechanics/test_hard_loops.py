@@ -39,6 +39,7 @@ def family(name: str, seed: int = 28) -> Case:
     return case(random_mechanism(seed), seed)
 
 
+@pytest.mark.slow
 @each_case("by", [1e-3, 1e-5])
 @each_case("name", NEARLY)
 def test_close_to_singular_configurations(name: str, by: float) -> None:

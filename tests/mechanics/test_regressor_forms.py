@@ -12,7 +12,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from kinemorph.algebra.groups import translation
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.parameter_functions import moving_bodies
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
@@ -247,3 +249,92 @@ def test_entries_where_parameters_are_inputs() -> None:
     dense = np.zeros_like(Y)
     dense[:, pattern.rows, pattern.columns] = dynamics.regressor_entries(q, v, a, p[None])
     assert np.array_equal(dense, Y)
+
+
+# ── wrenches through joints ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def wrench_error(robot: Robot, seed: int, reference: str) -> float:
+    """The difference of W theta from `joint_wrenches`, of all joints that carry no body fixed to the world."""
+    dynamics = derive(robot, backend="interpreter")
+    moving = {body.name for body in moving_bodies(robot)}
+    places = [k for k, joint in enumerate(robot.joints) if joint.child in moving]
+    q, v, a, _ = random_states(robot, seed, 2)
+    W = dynamics.wrench_regressor([robot.joints[k].name for k in places], reference)(q, v, a)  # type: ignore[arg-type]
+    assert W.shape == (2, len(places), 6, len(dynamics.regressor_columns))
+    return off(W @ dynamics.regressor_parameters, dynamics.joint_wrenches(q, v, a, reference=reference)[:, places])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wrenches_through_every_kind_of_joint(kind: str) -> None:
+    robot = robot_of_kind(kind, chained=True)
+    assert max(wrench_error(robot, 3, reference) for reference in ("joint", "child", "parent", "world")) < 1e-12
+
+
+def test_wrenches_in_random_trees() -> None:
+    for seed in range(6):
+        assert wrench_error(random_robot(seed, most=10), seed, ("joint", "world")[seed % 2]) < 1e-12, seed
+
+
+@pytest.mark.slow
+def test_wrenches_in_many_random_trees() -> None:
+    for seed in range(300):
+        reference = ("joint", "child", "parent", "world")[seed % 4]
+        assert wrench_error(random_robot(seed, most=20), seed, reference) < 1e-11, seed
+
+
+def test_foot_forces_alone() -> None:
+    """On a free base, W theta is the sum of all outside wrenches on the robot, whatever its actuators do."""
+    robot = library.hexapod24()
+    feet = [frame.name for frame in robot.frames]
+    dynamics = derive(robot, wrenches=feet, backend="interpreter")
+    rng = np.random.default_rng(2)
+    (q, v, _, tau), pushes = (part[0] for part in random_states(robot, 8, 1)), rng.normal(size=(len(feet), 6))
+    tau[:6] = 0.0
+    a = dynamics.forward_dynamics(q, v, tau, pushes)
+    total = np.zeros(6)
+    for foot, push in zip(feet, pushes, strict=True):
+        T = dynamics.pose(q, foot)
+        force = T[:3, :3] @ push[:3]
+        total += [*force, *(T[:3, :3] @ push[3:] + np.cross(T[:3, 3], force))]
+    W = dynamics.wrench_regressor(reference="world")(q, v, a)
+    assert off(W[0] @ dynamics.regressor_parameters, total) < 1e-9
+
+
+def test_joints_that_carry_whole_loops_have_wrenches() -> None:
+    """A turntable that carries a four-bar: its wrench is what an open tree of the same bodies needs."""
+    robot = on_turntable()
+    dynamics = derive(robot, backend="interpreter")
+    reduction = dynamics.reduced()
+    rng = np.random.default_rng(3)
+    q, v = reduction.at, reduction.velocity_map(reduction.at) @ rng.normal(size=len(reduction.independent))
+    tau = rng.normal(size=robot.nv)
+    a = dynamics.forward_dynamics(q, v, tau)
+    W = dynamics.wrench_regressor("turn")(q, v, a)
+    assert off(W[0] @ dynamics.regressor_parameters, dynamics.joint_wrenches(q, v, a, tau)[0]) < 1e-9
+    with pytest.raises(UnsupportedError, match=r"joint 'crank' is a part of a loop, which joint 'pin' closes"):
+        dynamics.wrench_regressor("crank")
+
+
+def on_turntable() -> Robot:
+    """A planar four-bar on a plate that turns about a vertical axis."""
+    builder = RobotBuilder("turntable").add(Body.box("plate", 3.0, (1.0, 1.0, 0.1)))
+    for name, length in (("short", 0.2), ("long", 0.5), ("rocker", 0.4)):
+        builder.add(Body.rod(name, 0.5, length, axis="x", center=(0.5 * length, 0.0, 0.0), radius=0.01))
+    builder.joint("turn", "revolute", "world", "plate", axis=(0, 0, 1))
+    y = {"axis": (0, 1, 0)}
+    builder.joint("crank", "revolute", "plate", "short", **y)
+    builder.joint("knee", "revolute", "short", "long", translation=(0.2, 0.0, 0.0), **y)
+    builder.joint("rock", "revolute", "plate", "rocker", translation=(0.45, 0.0, 0.0), **y)
+    end = translation((0.4, 0.0, 0.0))
+    return builder.joint(
+        "pin", "revolute", "long", "rocker", translation=(0.5, 0.0, 0.0), child_placement=end, **y
+    ).build()
+
+
+def test_wrenches_need_a_free_base_or_names() -> None:
+    dynamics = derive(library.scara(), backend="interpreter")
+    with pytest.raises(UnsupportedError, match=r"no free base in the world.*Name the joints"):
+        dynamics.wrench_regressor()
+    with pytest.raises(UnsupportedError, match=r"the reference is 'tool'"):
+        dynamics.wrench_regressor("shoulder", "tool")  # type: ignore[arg-type]

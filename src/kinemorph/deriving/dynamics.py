@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,13 +26,14 @@ from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving import body_functions, parameter_functions
-from kinemorph.deriving.frame_functions import of_frame
+from kinemorph.deriving.chosen_functions import of_frame, of_joints
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.laws import Laws
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
@@ -112,7 +113,7 @@ class Dynamics(Fixed, ShownEquations):
     backend: str = "llvm"
     precision: Precision = "float64"
     few_calls: bool = False
-    _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions of frames, and derivatives
+    _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions chosen by words, and derivatives
 
     def __repr__(self) -> str:
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
@@ -176,11 +177,7 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def energy(self) -> CompiledFunction:
         """The kinetic and the potential energy [J] at (q, v), two outputs of shape ()."""
-
-        def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-            return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
-
-        return self._maker.function("energy", ("q", "v"), both, written=True)
+        return body_functions.energy(self._maker)
 
     @cached_property
     def block_matrices(self) -> CompiledFunction:
@@ -192,19 +189,21 @@ class Dynamics(Fixed, ShownEquations):
         """
         return body_functions.block_matrices(self._maker)
 
-    @cached_property
-    def joint_wrenches(self) -> CompiledFunction:
+    @of_joints
+    def joint_wrenches(self, reference: WrenchReference = "joint", part: WrenchPart = "whole") -> CompiledFunction:
         """The wrench [force; moment] through every joint, also fixed ones, at (q, v, a), shape (joints + loops, 6).
 
-        Each is the wrench [N, N m] that the parent exerts on the child, in the axes of the joint frame on the child,
-        about its origin, in the order of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
+        Each is the wrench [N, N m] that the parent exerts on the child, in the order of `robot.joints`, then of
+        `robot.loops`, in the axes and about the origin of `reference`: the joint frame on the child, the child, the
+        parent or the world. `part` is the whole wrench, the actuation along the joint's freedoms, or the constraint,
+        which has no power there. joint_wrenches(q, v, a, reference=, part=) is its value; see docs/dynamics.md.
 
-        With closed chains or coupled joints the wrenches depend on tau too, so the function of such a robot takes
-        (q, v, a, tau) with  a = FD(q, v, tau).  Where constraints are redundant (`constraint_forces`: rank < nc), the
-        motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
-        `multiplier_wrenches` shows which entries are determined.
+        With closed chains or coupled joints the wrenches depend on tau too: such functions take (q, v, a, tau) with
+        a = FD(q, v, tau).  Where constraints are redundant (`constraint_forces`: rank < nc), the motion does not tell
+        how they share the load; these are the wrenches of the smallest multipliers (see `multiplier_wrenches`).
         """
-        return body_functions.joint_wrenches(self._maker)
+        view = wrench_view(reference, part, "joint_wrenches")
+        return self._once(f"joint_wrenches{view.label}", partial(body_functions.joint_wrenches, self._maker, view))
 
     @cached_property
     def regressor(self) -> CompiledFunction:
@@ -245,6 +244,19 @@ class Dynamics(Fixed, ShownEquations):
         E . theta is the kinetic and potential energy [J], D . theta the power [W] of friction and offsets.
         """
         return parameter_functions.energy_regressor(self._maker)
+
+    def wrench_regressor(
+        self, joints: str | Sequence[str] | None = None, reference: WrenchReference = "joint"
+    ) -> CompiledFunction:
+        """W(q, v, a), shape (joints, 6, columns): the whole wrenches through joints, see `joint_wrenches`, are W theta.
+
+        By default it is the joint of a free base, whose wrench is the sum of the outside wrenches on the robot. Bodies
+        that are fixed to the world have no columns. A joint has to carry loops entirely or not at all.
+        """
+        view = wrench_view(reference, "whole", "wrench_regressor")
+        chosen = parameter_functions.wrench_joints(self.robot, joints)
+        key = f"wrench_regressor{view.label}[{', '.join(joint.name for joint in chosen)}]"
+        return self._once(key, partial(parameter_functions.wrench_regressor, self._maker, chosen, view.reference))
 
     @cached_property
     def regressor_columns(self) -> tuple[str, ...]:
@@ -308,10 +320,9 @@ class Dynamics(Fixed, ShownEquations):
         if of not in known:
             listed = ", ".join(known)
             raise UnsupportedError(f"there is no function '{of}'.{did_you_mean(of, known)} Known: {listed}.")
-        key = f"{of} by {by}"
-        if key not in self._made:
-            self._made[key] = self._maker.derivative(getattr(self, of), by)
-        return self._made[key]
+        function = getattr(self, of)
+        function = function if isinstance(function, CompiledFunction) else function()
+        return self._once(f"{of} by {by}", lambda: self._maker.derivative(function, by))
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -345,9 +356,14 @@ class Dynamics(Fixed, ShownEquations):
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
         """A compiled function of one frame; `how` is the frame's name, and where needed the reference ("world")."""
         key = f"{name}[{', '.join(how)}]"
+        self.robot.frame(how[0])
+        of = partial(self._maker.function, key, inputs, lambda *state: law(*state, *how), written=True)
+        return self._once(key, of)
+
+    def _once(self, key: str, make: Callable[[], CompiledFunction]) -> CompiledFunction:
+        """The function that `make` returns; it is made at the first call with this key."""
         if key not in self._made:
-            self.robot.frame(how[0])
-            self._made[key] = self._maker.function(key, inputs, lambda *state: law(*state, *how), written=True)
+            self._made[key] = make()
         return self._made[key]
 
     @cached_property
@@ -393,12 +409,7 @@ class Dynamics(Fixed, ShownEquations):
 
         Where constraints are redundant (rank < nc) the multipliers are those of least norm.
         """
-
-        def forces(*state: Any) -> dict[str, Any]:
-            solved = self.laws.constrained(*state, shared=True)
-            return {"multipliers": solved.multipliers, "rank": solved.rank}
-
-        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
+        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), self.laws.constraint_forces)
 
     @cached_property
     def multiplier_wrenches(self) -> CompiledFunction:

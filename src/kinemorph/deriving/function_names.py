@@ -25,6 +25,7 @@ BODY_FUNCTIONS = (  # of joints, links, bodies
     "regressor_entries",
     "momentum_regressor",
     "energy_regressor",
+    "wrench_regressor",
     "motion",
     "partial_velocities",
 )

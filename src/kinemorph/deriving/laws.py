@@ -101,3 +101,8 @@ class Laws:
             )
         rows = with_locked_rows(driven_constraints.constraint_rows(tree, q, v), locked, robot.nv)
         return self.under(tree, q, self.rest(tree, q, v, tau, *loads), rows, shared=shared)
+
+    def constraint_forces(self, *state: Any) -> dict[str, Any]:
+        """The multipliers of least norm, shape (nc,), and the rank of J at (tree, q, v, tau, *loads)."""
+        solved = self.constrained(*state, shared=True)
+        return {"multipliers": solved.multipliers, "rank": solved.rank}

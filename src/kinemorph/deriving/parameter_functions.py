@@ -6,10 +6,12 @@ All have the columns of `column_names`, so that one vector theta of parameters f
     regressor_entries      the entries of Y that are not always 0, row by row
     momentum_regressor     tau = d/dt (P(q, v) theta) + H(q, v) theta
     energy_regressor       tau . v = d/dt (E(q, v) . theta) + D(v) . theta
+    wrench_regressor       wrenches through joints = W(q, v, a) theta
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +30,15 @@ from kinemorph.mechanics.constraints.reduced_dynamics import (
     velocity_map,
     velocity_map_and_rate,
 )
+from kinemorph.mechanics.constraints.wrench_views import link_in_reference
 from kinemorph.mechanics.recursions import regressors
+from kinemorph.mechanics.recursions.kinematics import poses_of_moves
 from kinemorph.mechanics.recursions.regressors import OF_BODY, OF_VELOCITY
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.body import Body
 from kinemorph.model.configuration import random_configuration
+from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
@@ -137,6 +142,55 @@ def energy_regressor(maker: Maker) -> CompiledFunction:
 
     shapes = dict.fromkeys(("energy", "loss"), _shape(maker)[1:])
     return maker.function("energy_regressor", ("q", "v"), named, shapes)
+
+
+# ── wrenches through joints ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def wrench_regressor(maker: Maker, joints: Sequence[Joint], reference: str) -> CompiledFunction:
+    """The function of the wrenches through joints for a unit of each parameter, shape (joints, 6, columns)."""
+    names = [body.name for body in moving_bodies(maker.robot)]
+
+    def law(tree: Tree, q: Any, v: Any, a: Any) -> list[Any]:
+        moves = tree.moves(q)
+        poses = poses_of_moves(tree, moves) if reference == "world" else []
+        frames = []
+        for joint in joints:
+            link = tree.attachments[joint.child].link
+            frames.append((link, link_in_reference(reference, tree, moves, poses, joint, link)))
+        return regressors.wrench_regressor(tree, q, v, a, names, frames)
+
+    shapes = {"out": (len(joints), 6, _shape(maker)[1])}
+    return maker.built(maker.program("wrench_regressor", ("q", "v", "a"), law, shapes, written=True, merged=False))
+
+
+def wrench_joints(robot: Robot, names: str | Sequence[str] | None) -> tuple[Joint, ...]:
+    """The joints whose wrenches are wanted, by default those that carry a free base in the world.
+
+    Raises ModelError for unknown names, and UnsupportedError for joints that carry only a part of a loop.
+    """
+    if names is None:
+        found = tuple(joint for joint in robot.joints if joint.kind == "free" and joint.parent == "world")
+        if not found:
+            raise UnsupportedError(
+                f"wrench_regressor: robot '{robot.name}' has no free base in the world, and no joints are named. Name "
+                "the joints through which wrenches are measured."
+            )
+        return found
+    found = tuple(robot.joint(name) for name in ((names,) if isinstance(names, str) else names))
+    for joint in found:
+        carried = {joint.child}
+        for other in robot.order:
+            if other.parent in carried:
+                carried.add(other.child)
+        for loop in robot.loops:
+            if joint.name == loop.name or (loop.parent in carried) != (loop.child in carried):
+                raise UnsupportedError(
+                    f"wrench_regressor: joint '{joint.name}' is a part of a loop, which joint '{loop.name}' closes, so "
+                    "that its wrench depends on forces in this loop; expected a joint that carries whole loops. Use "
+                    "reduced_regressor for forces along the motions of the loop."
+                )
+    return found
 
 
 # ── closed chains: rows along the motions that loops leave ────────────────────────────────────────────────────────────

@@ -25,6 +25,7 @@ from kinemorph.mechanics.constraints.constrained import (
 )
 from kinemorph.mechanics.constraints.driven_constraints import multipliers_in, through_joints
 from kinemorph.mechanics.constraints.reactions import loosened
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench, inverse_dynamics
 from kinemorph.mechanics.trees import charts
@@ -200,14 +201,17 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
     return loaded.seen(tree, at, accelerations, reactions, multipliers)
 
 
-def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
-    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
+def wrenches(loaded: LoadedRobot, at: Instant, a: Any, view: WrenchView = IN_JOINT) -> list[list[Any]]:
+    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6).
+
+    `view` says in which frame the wrenches are, and which part of them.
+    """
     robot = loaded.dynamics.robot
     tree = resolve(robot, loaded.lookup(at.p), merged=False).at_time(at.t)
     found = acting(loaded, tree, at)
     loads = found.elements.loads
     if not loaded.constrained:
-        return through_joints(robot, tree, at.q, at.v, a, loads)
+        return through_joints(robot, tree, at.q, at.v, a, loads, view=view)
     rows = conditions_at(loaded, tree, at, bias=False).rows([])
     if loaded.rigid:
         ready = loaded.prepared(loaded.tree(at.p, at.t))
@@ -216,7 +220,7 @@ def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
         multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
     own = len(closures.constraint_names(robot))
     carried = _carried(loaded, tree, at, multipliers[own:])
-    return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
+    return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried, view=view)
 
 
 def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> dict[int, Wrench]:
@@ -360,6 +364,6 @@ def unmet_forces(loaded: LoadedRobot, tree: Tree, at: Instant, a: Sequence[Any],
     return sub(loaded.dynamics.laws.inverse(tree, at.q, at.v, a), all_forces(tree, at, found))
 
 
-def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any) -> list[list[Any]]:
+def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any, view: WrenchView = IN_JOINT) -> list[list[Any]]:
     """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
-    return wrenches(loaded, loaded.instant(at), a)
+    return wrenches(loaded, loaded.instant(at), a, view)

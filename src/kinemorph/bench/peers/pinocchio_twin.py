@@ -125,7 +125,7 @@ class PinocchioTwin:
         found = []
         for body in bodies:
             index, pose = self.at[body]
-            seen = np.array([from_pseudo_inertia(pose @ unit @ pose.T) for unit in units]).T[PARAMETERS]
+            seen = np.array([from_pseudo_inertia((pose @ unit @ pose.T).tolist()) for unit in units]).T[PARAMETERS]
             found.append(values[..., 10 * (index - 1) : 10 * index] @ seen)
         return np.concatenate(found, axis=-1)
 
