@@ -24,6 +24,8 @@ HOMES: dict[str, str] = {
     "Measured": "kinemorph.analysis.identification.rates",
     "with_rates": "kinemorph.analysis.identification.rates",
     "torque_rows": "kinemorph.analysis.identification.rows",
+    "momentum_rows": "kinemorph.analysis.identification.rows",
+    "wrench_rows": "kinemorph.analysis.identification.rows",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
@@ -43,7 +45,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rates import with_rates as with_rates
     from kinemorph.analysis.identification.read_recording import read_recording as read_recording
     from kinemorph.analysis.identification.recording import Recording as Recording
+    from kinemorph.analysis.identification.rows import momentum_rows as momentum_rows
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
+    from kinemorph.analysis.identification.rows import wrench_rows as wrench_rows
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -26,7 +26,7 @@ from kinemorph.analysis.identification.rates import Rates, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_forces, check_recording
-from kinemorph.analysis.identification.rows import Rows, torque_rows
+from kinemorph.analysis.identification.rows import FORMS, Rows
 from kinemorph.analysis.identification.unknowns import Unknowns, unknowns
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import RecordingWarning, ShapeError, users_level
@@ -52,6 +52,7 @@ def identify(
     columns: Mapping[str, Target] | None = None,
     units: Mapping[str, str] | None = None,
     rates: Rates | None = None,
+    form: str = "torques",
     channels: Sequence[str] | None = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = False,
@@ -66,7 +67,9 @@ def identify(
     `data`         recordings, or files of them; `columns` and `units` as in `read_recording`
     `validate`     other recordings, whose forces are predicted
     `rates`        how velocities and accelerations are found: ZeroPhase, Periodic or Measured
-    `channels`     the names of the velocities whose forces were measured; all by default
+    `form`         what is balanced: "torques"; "momentum", which needs no accelerations; or "wrenches" through joints
+    `channels`     the names of the velocities whose forces were measured, or of the joints whose wrenches were; all
+                   forces by default, or the wrench of a free base
     `friction`     which parts of friction are identified: "viscous", "coulomb", "offset"
     `armature`     whether the armatures of joints are identified, too; otherwise they have the model's values
     `known`        values of parameters that are not identified, by name: {"hand.m": 0.73}
@@ -80,14 +83,16 @@ def identify(
     _check_numbers(prior, confidence)
     dynamics = derive(system.robot)
     wanted = unknowns(dynamics, friction, armature, known or {})
-    rows = torque_rows(dynamics, channels)
+    if form not in FORMS:
+        raise ShapeError(f"form is '{form}'; expected one of {', '.join(FORMS)}.")
+    rows = FORMS[form](dynamics, channels)
     notes: list[str] = []
 
     def prepared(one: Data) -> Recording:
         recording = one if isinstance(one, Recording) else read_recording(one, system.robot, columns, units=units)
         if isinstance(one, Recording):
             check_recording(one, system.robot)
-        found = with_rates(recording, system.robot, rates)
+        found = with_rates(recording, system.robot, rates, needs=rows.needs)
         notes.append(found.note)
         return found.recording
 
@@ -159,9 +164,10 @@ def _check_rows(info: Information, wanted: Unknowns) -> None:
 
 
 def _quantile(confidence: float, freedoms: float) -> float:
-    from scipy.stats import t
+    """The quantile of Student's distribution for an interval to both sides."""
+    from scipy.special import stdtrit  # `scipy.stats` takes a second to import
 
-    return float(t.ppf(0.5 * (1.0 + confidence), freedoms))
+    return float(stdtrit(freedoms, 0.5 * (1.0 + confidence)))
 
 
 # ── passes over the recordings ────────────────────────────────────────────────────────────────────────────────────────
@@ -191,7 +197,8 @@ class Passes:
     def residuals(self, theta: Array) -> list[Array]:
         """The residuals of each channel, over all recordings."""
         values = self.whole(theta)
-        every = [y - Y @ values for recording in self.recordings for Y, y in self.rows.blocks(recording)]
+        rows = self.rows
+        every = [y - rows.forces(Y, values) for recording in self.recordings for Y, y in rows.blocks(recording)]
         return list(np.concatenate(every).T)
 
     def reweighted(self, weights: list[Array]) -> Information:
@@ -203,7 +210,7 @@ class Passes:
                 for Y, y in self.rows.blocks(recording):
                     roots = np.sqrt(np.stack([one[start : start + len(y)] for one in weights], axis=1))
                     start += len(y)
-                    yield Y * roots[:, :, None], y * roots
+                    yield [Y_c * root[:, None] for Y_c, root in zip(Y, roots.T, strict=True)], y * roots
 
         rows = self.rows
         return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent).without(self.wanted.known)
@@ -215,11 +222,14 @@ class Passes:
         """
         values, inverse = self.whole(estimate.theta), estimate.deviations**-2.0
         for Y, y in self.rows.blocks(recording):
-            r = (y - Y @ values) * inverse
+            r = (y - self.rows.forces(Y, values)) * inverse
             if estimate.weights is not None:
                 r = r * np.stack([one[start : start + len(y)] for one in estimate.weights], axis=1)
             start += len(y)
-            yield np.matmul(r[:, None, :], Y)[:, 0, self._chosen]
+            scores = np.zeros((len(y), len(self.rows.columns)))
+            for Y_c, part, one in zip(Y, self.rows.dependent, r.T, strict=True):
+                scores[:, list(part)] += Y_c * one[:, None]
+            yield scores[:, self._chosen]
 
 
 # ── solving, and the spread of the solution ───────────────────────────────────────────────────────────────────────────
@@ -257,7 +267,7 @@ class Spread:
 def _covariance(passes: Passes, estimate: Estimate, D: Array, prior: float) -> Spread:
     """The covariance of the parameters, with Newey and West's sums of scores, and the prior as a measurement."""
     residuals = passes.residuals(estimate.theta)
-    counts = [len(recording) for recording in passes.recordings]
+    counts = [len(passes.rows.times(recording)) for recording in passes.recordings]
     ends = np.cumsum([0, *counts])
     times = [max(correlation_time(one[first:last]) for one in residuals) for first, last in pairwise(ends)]
     parts = [
