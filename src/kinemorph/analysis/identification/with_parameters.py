@@ -20,7 +20,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import from_inertial_parameters, inertia_problems, triangle_doubts
-from kinemorph.deriving.parameter_functions import column_names, inertial_parameters
+from kinemorph.deriving.parameter_functions import body_parameters, column_names
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.recursions.regressors import OF_BODY
@@ -86,7 +86,7 @@ def _checked(robot: Robot, values: Mapping[str, float]) -> dict[str, float]:
 
 def _body(body: Body, given: Mapping[str, float], problems: list[str]) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
-    old = inertial_parameters(body)
+    old = [float(x) for x in body_parameters(body)]
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
     if new == old:
         return body
