@@ -86,7 +86,7 @@ def _checked(robot: Robot, values: Mapping[str, float]) -> dict[str, float]:
 
 def _body(body: Body, given: Mapping[str, float], problems: list[str]) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
-    old = list(body_parameters(body))
+    old = [float(x) for x in body_parameters(body)]
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
     if new == old:
         return body
