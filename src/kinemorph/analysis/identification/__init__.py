@@ -6,5 +6,7 @@ recording          `Recording`: what was measured during one motion
 rates              velocities and accelerations from measured positions
 rows               equations  y = Y theta  of recordings, in blocks
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
+feasible           `feasible_parameters`: parameters of real bodies that fit measured forces best, by two solvers
+shares             `data_shares`: how much of each number comes from data, and how much from a prior
 with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
 """
