@@ -20,6 +20,7 @@ from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.notation import TIME, Coordinate, sin
 from support.peers.pinocchio_peer import PinocchioPeer
@@ -242,13 +243,16 @@ def test_entries_are_all_that_is_not_zero(make: Any) -> None:
 
 def test_entries_where_parameters_are_inputs() -> None:
     """An entry that is zero at the nominal value of a parameter is kept where the parameter is an input."""
-    robot = random_robot(4, most=8, symbolic=True)
+    builder = RobotBuilder("arm").add(Body.sphere("upper", 1.0, 0.1), Body.sphere("fore", 0.5, 0.1))
+    builder.joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0))
+    apart = (Parameter("length", 0.0, "m"), 0.0, 0.0)
+    robot = builder.joint("elbow", "revolute", "upper", "fore", axis=(0, 1, 0), translation=apart).build()
     dynamics = derive(robot, parameters="all", backend="interpreter")
-    (q, v, a, _), p = random_states(robot, 4, 1), 1.1 * dynamics.nominal_parameters + 0.1
-    pattern, Y = dynamics.regressor_pattern, dynamics.regressor(q, v, a, p[None])
+    (q, v, a, _), p = random_states(robot, 4, 1), np.array([[0.3]])
+    pattern, Y = dynamics.regressor_pattern, dynamics.regressor(q, v, a, p)
     dense = np.zeros_like(Y)
-    dense[:, pattern.rows, pattern.columns] = dynamics.regressor_entries(q, v, a, p[None])
-    assert np.array_equal(dense, Y)
+    dense[:, pattern.rows, pattern.columns] = dynamics.regressor_entries(q, v, a, p)
+    assert np.array_equal(dense, Y) and Y[0, 0, dynamics.regressor_columns.index("fore.m")] != 0.0
 
 
 # ── wrenches through joints ───────────────────────────────────────────────────────────────────────────────────────────
@@ -338,3 +342,16 @@ def test_wrenches_need_a_free_base_or_names() -> None:
         dynamics.wrench_regressor()
     with pytest.raises(UnsupportedError, match=r"the reference is 'tool'"):
         dynamics.wrench_regressor("shoulder", "tool")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_compiled_forms_are_those_of_the_interpreter(backend: Any) -> None:
+    robot = library.double_pendulum()
+    compiled, interpreted = derive(robot, backend=backend), derive(robot, backend="interpreter")
+    q, v, a, _ = random_states(robot, 6, 3)
+    for name in ("momentum_regressor", "energy_regressor"):
+        for ours, theirs in zip(getattr(compiled, name)(q, v), getattr(interpreted, name)(q, v), strict=True):
+            assert off(ours, theirs) < 1e-13
+    W, wanted = (one.wrench_regressor(robot.joint_names, "world")(q, v, a) for one in (compiled, interpreted))
+    assert off(W, wanted) < 1e-13
+    assert off(compiled.regressor_entries(q, v, a), interpreted.regressor_entries(q, v, a)) < 1e-13
