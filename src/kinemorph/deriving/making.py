@@ -167,6 +167,19 @@ class Maker:
 
         return self._recalled(name, make)
 
+    def weighted_gradient(self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None) -> CompiledFunction:
+        """The gradients of a weighted sum of all outputs of a law, one for each of its inputs, by a reverse sweep.
+
+        The function takes the inputs and then weights `w_<output>` in the shape of each output.
+        """
+
+        def make() -> Program:
+            from kinemorph.codegen.derivatives.differentiate import reverse
+
+            return reverse(self.program(name, inputs, law, outputs), by=inputs)
+
+        return self._recalled(f"{name}_gradient", make)
+
     def built(self, program: Runnable) -> CompiledFunction:
         """The program as a compiled function; a very long one is compiled in the least time instead of for speed."""
         few_calls = self.few_calls or program.ops > MOST_FOR_SPEED
