@@ -1,4 +1,4 @@
-"""Models from recordings: which parameters of a robot its motions and forces determine, and motions that show them.
+"""Models from recordings: which parameters motions and forces determine, motions that show them, other parameters.
 
 from kinemorph.identification import base_parameters
 """
@@ -16,6 +16,16 @@ HOMES: dict[str, str] = {
     "Excitation": "kinemorph.analysis.identification.excitation.excitation",
     "LimitUse": "kinemorph.analysis.identification.excitation.motion_limits",
     "Zone": "kinemorph.analysis.identification.excitation.zones",
+    "read_recording": "kinemorph.analysis.identification.read_recording",
+    "Recording": "kinemorph.analysis.identification.recording",
+    "Information": "kinemorph.analysis.identification.information",
+    "Channel": "kinemorph.analysis.identification.information",
+    "ZeroPhase": "kinemorph.analysis.identification.rates",
+    "Periodic": "kinemorph.analysis.identification.rates",
+    "Measured": "kinemorph.analysis.identification.rates",
+    "with_rates": "kinemorph.analysis.identification.rates",
+    "torque_rows": "kinemorph.analysis.identification.rows",
+    "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
 __all__ = [*HOMES]
@@ -27,5 +37,15 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.excitation.excite import excite as excite
     from kinemorph.analysis.identification.excitation.motion_limits import LimitUse as LimitUse
     from kinemorph.analysis.identification.excitation.zones import Zone as Zone
+    from kinemorph.analysis.identification.information import Channel as Channel
+    from kinemorph.analysis.identification.information import Information as Information
+    from kinemorph.analysis.identification.rates import Measured as Measured
+    from kinemorph.analysis.identification.rates import Periodic as Periodic
+    from kinemorph.analysis.identification.rates import ZeroPhase as ZeroPhase
+    from kinemorph.analysis.identification.rates import with_rates as with_rates
+    from kinemorph.analysis.identification.read_recording import read_recording as read_recording
+    from kinemorph.analysis.identification.recording import Recording as Recording
+    from kinemorph.analysis.identification.rows import torque_rows as torque_rows
+    from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

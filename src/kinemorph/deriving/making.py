@@ -26,7 +26,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.driven_functions import state_law
-from kinemorph.deriving.function_names import FRAME_FUNCTIONS
+from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
@@ -167,19 +167,6 @@ class Maker:
 
         return self._recalled(name, make)
 
-    def weighted_gradient(self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None) -> CompiledFunction:
-        """The gradients of a weighted sum of all outputs of a law, one for each of its inputs, by a reverse sweep.
-
-        The function takes the inputs and then weights `w_<output>` in the shape of each output.
-        """
-
-        def make() -> Program:
-            from kinemorph.codegen.derivatives.differentiate import reverse
-
-            return reverse(self.program(name, inputs, law, outputs), by=inputs)
-
-        return self._recalled(f"{name}_gradient", make)
-
     def built(self, program: Runnable) -> CompiledFunction:
         """The program as a compiled function; a very long one is compiled in the least time instead of for speed."""
         few_calls = self.few_calls or program.ops > MOST_FOR_SPEED
@@ -247,11 +234,10 @@ class Maker:
         """The exact derivative of a function of the robot with respect to one input; see `Dynamics.derivative`."""
         if not isinstance(function, CompiledFunction):
             name = getattr(function, "__name__", "")
-            remedy = (
-                f"Give the function of one frame, dynamics.{name}('tool')."
-                if name in FRAME_FUNCTIONS
-                else "For a Program, use kinemorph.codegen.derivatives.differentiate.jacobian."
-            )
+            remedy = "For a Program, use kinemorph.codegen.derivatives.differentiate.jacobian."
+            if name in (*FRAME_FUNCTIONS, *BODY_FUNCTIONS):
+                word = "'tool'" if name in FRAME_FUNCTIONS else ""
+                remedy = f"Give the function that its words choose, dynamics.{name}({word})."
             raise UnsupportedError(
                 f"derivative: a {type(function).__name__} is given; expected the name of a function, or a function of "
                 f"these dynamics. {remedy}"

@@ -11,14 +11,13 @@ import scipy.optimize
 
 from kinemorph import RobotBuilder, System, simulate
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.base_parameters import base_parameters
 from kinemorph.analysis.identification.excitation.excitation import Excitation
 from kinemorph.analysis.identification.excitation.excitation_problem import ExcitationProblem
 from kinemorph.analysis.identification.excitation.excite import excite
 from kinemorph.analysis.identification.excitation.motion_limits import motion_limits
 from kinemorph.analysis.identification.excitation.random_series import random_series, resting_posture
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
-from kinemorph.analysis.identification.excitation.unknown_columns import unknown_columns
+from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
 from kinemorph.deriving.dynamics import derive
 from kinemorph.elements import PrescribedMotion
@@ -61,7 +60,8 @@ def problem_of(
     limits = motion_limits(robot, robot.joints, **wanted, share=1.0)  # type: ignore[arg-type]
     rows, held = range(robot.nv), np.zeros(robot.nq)
     noise = np.linspace(0.1, 0.3, robot.nv)
-    columns, _ = unknown_columns(dynamics, base_parameters(dynamics), limits, rows, noise, PARTS, held, 0)
+    states = random_states(dynamics, limits, held, 0)
+    columns, _ = unknown_columns(dynamics, limits, rows, (), noise, PARTS, states)
     points = {"fore": ((0.3, 0.0, 0.0), (0.1, 0.05, 0.0))} if zones else None
     return ExcitationProblem(dynamics, basis, limits, columns, Zones(dynamics, zones, points), held, samples)
 
@@ -213,6 +213,19 @@ def test_a_base_that_is_held_shows_its_wrench() -> None:
     assert "base.m" in whole.names and not any(name.startswith("base.I") for name in whole.names)
     Y = dynamics.regressor(whole.q, whole.v, whole.a)
     assert len(whole.names) - 3 == np.linalg.matrix_rank(Y[:, :, :20].reshape(-1, 20), tol=1e-8)
+
+
+def test_wrenches_through_joints_show_more() -> None:
+    """A sensor below the arm sees masses that no torque depends on, also without any torque."""
+    options = {"duration": 4.0, "harmonics": 3, "acceleration": 30.0, "draws": 5, "starts": 1, "rate": 20.0}
+    arm = planar_arm()
+    found = excite(arm, **options, measured=(), wrenches=("shoulder",), deviations={"shoulder": 0.1})
+    assert len(found.names) > 6 and found.measured[0] == "shoulder.fx" and "upper.m" in found.names
+    dynamics = derive(arm)
+    Y = dynamics.wrench_regressor(("shoulder",))(found.q[:-1], found.v[:-1], found.a[:-1]).reshape(-1, 28) / 0.1
+    A = Y[:, [dynamics.regressor_columns.index(name) for name in found.names]]
+    assert len(found.names) == np.linalg.matrix_rank(Y, tol=1e-7)
+    assert found.information == pytest.approx(A.T @ A, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -23,24 +23,15 @@ import scipy.linalg
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.excitation.motion_limits import LimitUse, MotionLimits
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
-from kinemorph.analysis.identification.excitation.unknown_columns import Columns
+from kinemorph.analysis.identification.excitation.unknown_columns import Columns, Motion
 from kinemorph.analysis.identification.excitation.zones import Zones
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.deriving.chosen_regressors import chosen_regressor, chosen_regressor_gradient
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.parameter_functions import chosen_regressor, chosen_regressor_gradient
 
 SMOOTH = 0.02  # [1] of the largest velocity: below it the sign of Coulomb friction is smoothed in the search
 AT_REST = 1e-12  # [1] of the limit of a velocity: what is less is a rounding error, and has no sign
 SINGULAR = 1e-6  # a unit column is taken for a combination of others if what they leave of it is smaller
-
-
-class Motion(NamedTuple):
-    """Samples of a motion: t (N,) [s], q (N, nq), v and a (N, nv)."""
-
-    t: Array
-    q: Array
-    v: Array
-    a: Array
 
 
 class Bounded(NamedTuple):
@@ -100,11 +91,11 @@ class ExcitationProblem:
 
     @cached_property
     def _regressor(self) -> CompiledFunction:
-        return chosen_regressor(self.dynamics._maker, self.columns.rows, self.columns.inertial)
+        return chosen_regressor(self.dynamics._maker, self.columns.chosen)
 
     @cached_property
     def _gradient(self) -> CompiledFunction:
-        return chosen_regressor_gradient(self.dynamics._maker, self.columns.rows, self.columns.inertial)
+        return chosen_regressor_gradient(self.dynamics._maker, self.columns.chosen)
 
     # ── motions ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -164,7 +155,7 @@ class ExcitationProblem:
     def weighted_regressor(self, motion: Motion, *, smooth: bool = False) -> Array:
         """The rows of Y for all measured forces of a motion over their standard deviations, (N, rows, unknowns)."""
         columns = self.columns
-        Y = np.zeros((len(motion.t), len(columns.rows), len(columns.names)))
+        Y = np.zeros((len(motion.t), columns.chosen.shape[0], len(columns.names)))
         Y[:, :, : len(columns.inertial)] = self._regressor(*motion[1:])
         for k, (row, part) in enumerate(columns.frictional, len(columns.inertial)):
             Y[:, row, k] = self._frictional(motion, row, part, smooth)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.base_parameters import base_parameters
 from kinemorph.analysis.identification.excitation.barrier_search import searched
 from kinemorph.analysis.identification.excitation.excitation import Excitation
 from kinemorph.analysis.identification.excitation.excitation_problem import ExcitationProblem, times_of
@@ -24,7 +23,7 @@ from kinemorph.analysis.identification.excitation.motion_limits import (
 )
 from kinemorph.analysis.identification.excitation.random_series import drawn_near, random_series, resting_posture
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
-from kinemorph.analysis.identification.excitation.unknown_columns import unknown_columns
+from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import UnsupportedError
@@ -63,6 +62,7 @@ def excite(
     zones: Sequence[Zone] = (),
     points: Mapping[str, Any] | None = None,
     measured: Sequence[str] | None = None,
+    wrenches: Sequence[str] = (),
     friction: Sequence[str] = FRICTION,
     deviations: Limit | None = None,
     rate: float = 100.0,
@@ -90,8 +90,11 @@ def excite(
                     and frames that move
     `measured`      the joints (or velocities) whose forces are measured; by default those that move. A free joint that
                     is held has six, the wrench that holds the base
+    `wrenches`      joints, also fixed ones, through which the whole wrench is measured: a sensor in a wrist, a mount on
+                    a force plate; see `Dynamics.wrench_regressor`
     `friction`      unknown parameters of the joints that move: some of "armature", "viscous", "coulomb", "offset"
-    `deviations`    the standard deviations of the noise of measured forces [N m or N]; by default 1 % of their limits
+    `deviations`    the standard deviations of the noise of measured forces [N m or N], one number, one for each, or
+                    {velocity or joint of a wrench: number}; by default 1 % of the limits of torques
     `rate`          samples of the recording per second; the noise of samples is independent
     `draws`         random series, from the best of which the search starts; `starts` such searches are made
     `seed`          of the random numbers
@@ -106,11 +109,11 @@ def excite(
     given = {"position": position, "velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = motion_limits(robot, moving, **given, share=share)  # type: ignore[arg-type]
     held = _configuration(model, robot, q)
-    rows = _rows(robot, measured, limits)
-    noise, told = _noise(robot, rows, limits, share, deviations)
+    rows, through = _rows(robot, measured, limits), _wrenches(robot, wrenches)
+    noise, told = _noise(robot, rows, through, limits, share, deviations)
     _check_parts(friction)
-    base = base_parameters(dynamics)
-    columns, left_out = unknown_columns(dynamics, base, limits, rows, noise, friction, held, seed)
+    states = random_states(dynamics, limits, held, seed)
+    columns, left_out = unknown_columns(dynamics, limits, rows, through, noise, friction, states)
     assumed += [*limits.assumed, *told]
     if left_out:
         assumed.append(f"Not shown by these motions and left out: {listed(left_out, 12)}.")
@@ -123,53 +126,90 @@ def excite(
             dynamics, basis, tightened(limits, tight), columns, kept.wider(1.0 - tight), held, samples
         )
 
-    problem, rng = problem_of(TIGHT), np.random.default_rng(seed)
-    resting = resting_posture(problem, rng)
-    drawn = [random_series(problem, resting, rng) for _ in range(draws)]
-    random = np.array([problem.log_det(x) for x in drawn])
+    problems = Problems(problem_of(TIGHT), problem_of(1.0), problem_of)
+    rng = np.random.default_rng(seed)
+    resting = resting_posture(problems.search, rng)
+    drawn = [random_series(problems.search, resting, rng) for _ in range(draws)]
+    random = np.array([problems.search.log_det(x) for x in drawn])
     if not np.isfinite(random).any():
         raise UnsupportedError(
             f"excite: {samples} samples of {harmonics} harmonics do not show all {len(columns.names)} unknowns of "
             f"'{robot.name}'. Give more harmonics, or let more joints move."
         )
-    middle, taken = float(np.median(random)), 0
-
-    def told_of(number: int, x: Array) -> None:
-        if progress is not None:
-            progress(taken + number, float(np.exp(0.5 * (problem.log_det(x) - middle) / len(columns.names))))
-
-    best: Array | None = None
-    for place in np.argsort(-random)[:starts]:
-        found = searched(problem.cost, problem.slope, problem.curvature, drawn[place], WEIGHTS, STEPS, told_of)
-        taken += found.steps
-        if best is None or problem.log_det(found.x) > problem.log_det(best):
-            best = found.x
-    assert best is not None
-    fine = times_of(duration, FINER * samples)
-    whole = problem_of(1.0)
-    tight = TIGHT
-    for _ in range(ROUNDS):
-        over = max(1.0, *(one.share for one in whole.use(whole.motion(best, fine))))
-        if whole.keeps(whole.motion(best, fine)):
-            break
-        tight *= min(TIGHT, 1.0 / over)
-        problem = problem_of(tight)
-        near = drawn_near(problem, best, resting)
-        found = searched(problem.cost, problem.slope, problem.curvature, near, WEIGHTS[-2:], STEPS, told_of)
-        best, taken = found.x, taken + found.steps
-    best = drawn_near(whole, best, resting, fine)
-    offset, sines, cosines = basis.series(best.reshape(problem.shape), held[problem.at_q])
-    element = FourierSeries.at_rest(NAME, duration, sines, cosines, tuple(offset.tolist()), limits.joints)
-    count = max(2, round(rate * duration))
+    begins = [drawn[place] for place in np.argsort(-random)[:starts]]
+    x, steps = _best(problems, begins, resting, float(np.median(random)), progress)
+    whole, count = problems.whole, max(2, round(rate * duration))
+    offset, sines, cosines = basis.series(x.reshape(whole.shape), whole.start)
     times = times_of(duration, count)
-    motion = whole.motion(best, np.append(times, duration))
-    information = whole.information(whole.motion(best, times))
-    random = random + len(columns.names) * np.log(count / samples)
+    motion = whole.motion(x, np.append(times, duration))
     return Excitation(
-        robot, element, *motion, whole.torques(motion, smooth=False), columns.names,
-        tuple(robot.v_names[row] for row in rows), noise, information, whole.use(whole.motion(best, fine)),
-        tuple(assumed), random, tuple(zones), taken, time.perf_counter() - began,
-    )  # fmt: skip
+        robot=robot,
+        element=FourierSeries.at_rest(NAME, duration, sines, cosines, tuple(offset.tolist()), limits.joints),
+        **motion._asdict(),
+        tau=whole.torques(motion, smooth=False),
+        names=columns.names,
+        measured=(*(robot.v_names[row] for row in rows), *wrench_names(through)),
+        noise=noise,
+        information=whole.information(whole.motion(x, times)),
+        limits=whole.use(whole.motion(x, problems.fine)),
+        assumed=tuple(assumed),
+        random=random + len(columns.names) * np.log(count / samples),
+        zones=tuple(zones),
+        steps=steps,
+        seconds=time.perf_counter() - began,
+    )
+
+
+class Problems(NamedTuple):
+    """The problem with limits that are a little tighter, in which a search runs; with the true ones; and with others.
+
+    `tightened` gives the problem with limits times a share.
+    """
+
+    search: ExcitationProblem
+    whole: ExcitationProblem
+    tightened: Callable[[float], ExcitationProblem]
+
+    @property
+    def fine(self) -> Array:
+        """Times at which limits are checked in the end, ten times as many as those of a search."""
+        return times_of(self.whole.basis.period, FINER * len(self.whole.t))
+
+
+def _best(
+    problems: Problems,
+    begins: Sequence[Array],
+    resting: Array,
+    middle: float,
+    progress: Callable[[int, float], Any] | None,
+) -> tuple[Array, int]:
+    """The unknowns of the best motion that is found from several starts, and the number of all steps.
+
+    `middle` is log det H of the median of the random series. Where the best motion breaks limits between the times of
+    the search, it is searched again with tighter ones.
+    """
+    problem, taken, unknowns = problems.search, 0, len(problems.search.columns.names)
+
+    def told(number: int, x: Array) -> None:
+        if progress is not None:
+            progress(taken + number, float(np.exp(0.5 * (problem.log_det(x) - middle) / unknowns)))
+
+    found = []
+    for begin in begins:
+        found.append(searched(problem.cost, problem.slope, problem.curvature, begin, WEIGHTS, STEPS, told))
+        taken += found[-1].steps
+    x = max((one.x for one in found), key=problem.log_det)
+    whole, fine, tight = problems.whole, problems.fine, TIGHT
+    for _ in range(ROUNDS):
+        motion = whole.motion(x, fine)
+        if whole.keeps(motion):
+            break
+        tight *= min(TIGHT, 1.0 / max(one.share for one in whole.use(motion)))
+        problem = problems.tightened(tight)
+        near = drawn_near(problem, x, resting)
+        again = searched(problem.cost, problem.slope, problem.curvature, near, WEIGHTS[-2:], STEPS, told)
+        x, taken = again.x, taken + again.steps
+    return drawn_near(whole, x, resting, fine), taken
 
 
 # ── arguments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -250,16 +290,32 @@ def _rows(robot: Robot, measured: Sequence[str] | None, limits: MotionLimits) ->
                 f"excite: measured names '{name}', which is neither a joint nor a velocity of '{robot.name}'."
                 f"{did_you_mean(name, known)} Joints: {quoted(robot.joint_names)}."
             )
-    if not found:
-        raise UnsupportedError("excite: no force is measured. Leave measured= out to measure all joints that move.")
     return sorted(set(found))
 
 
+def _wrenches(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
+    """The joints through which wrenches are measured."""
+    found = (names,) if isinstance(names, str) else tuple(names)
+    for name in found:
+        robot.joint(name)
+    return found
+
+
 def _noise(
-    robot: Robot, rows: Sequence[int], limits: MotionLimits, share: float, given: Limit | None
+    robot: Robot,
+    rows: Sequence[int],
+    through: Sequence[str],
+    limits: MotionLimits,
+    share: float,
+    given: Limit | None,
 ) -> tuple[Array, list[str]]:
     """The standard deviations of measured forces [N m or N], and sentences about those that were assumed."""
-    names = [robot.v_names[row] for row in rows]
+    names = [*(robot.v_names[row] for row in rows), *wrench_names(through)]
+    if not names:
+        raise UnsupportedError("excite: no force is measured. Leave measured= out to measure all joints that move.")
+    if isinstance(given, Mapping):
+        parts = {name: wrench_names([name]) if name in through else [name] for name in given}
+        given = {part: given[name] for name in given for part in parts[name]}
     own = [NOISE * float(limits.effort[limits.joints.index(name)]) / share if name in limits.joints else np.inf
            for name in names]  # fmt: skip
     found = one_each(robot, names, given, own, "deviations")
@@ -268,6 +324,11 @@ def _noise(
     if missing:
         told.append(f"The noise of forces without a limit, {listed(missing, 8)}, is assumed as 1 N m or 1 N.")
     return np.where(np.isfinite(found), found, 1.0), told
+
+
+def wrench_names(joints: Sequence[str]) -> list[str]:
+    """The names of the forces and moments of the wrenches through joints."""
+    return [f"{name}.{part}" for name in joints for part in ("fx", "fy", "fz", "mx", "my", "mz")]
 
 
 def _check_parts(parts: Sequence[str]) -> None:
