@@ -25,6 +25,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, neutral, random_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot
+from kinemorph.notation import Coordinate
 from support.robots.random_robots import random_robot
 
 
@@ -53,6 +54,16 @@ def planar_arm(gravity: tuple[float, float, float], more: Any = lambda builder: 
     return more(builder.joint("elbow", "revolute", "upper", "fore", translation=(0.4, 0.0, 0.0))).build()
 
 
+def follower() -> Robot:
+    """A planar arm whose elbow a formula drives: as with a gear of this ratio, which has 5 (`test_coupled_joints`)."""
+    builder = RobotBuilder("follower", gravity=(0.0, -9.81, 0.0))
+    for name, length in (("upper", 0.4), ("fore", 0.3)):
+        builder.add(Body.rod(name, 1.0, length, center=(0.5 * length, 0.01, 0.02), axis="x", radius=0.02))
+    builder.joint("shoulder", "revolute", "world", "upper")
+    formula = 0.4 - 2.0 * Coordinate("shoulder", 0.0, "rad")
+    return builder.joint("elbow", "revolute", "upper", "fore", translation=(0.4, 0.0, 0.0), driven=formula).build()
+
+
 @pytest.mark.parametrize(
     ("robot", "count"),
     [
@@ -62,6 +73,7 @@ def planar_arm(gravity: tuple[float, float, float], more: Any = lambda builder: 
         (library.scara(), 8),
         (library.puma(), 36),
         (library.hexapod24(), 10 + 7 * 18),
+        (follower(), 5),
     ],
     ids=lambda case: case.name if isinstance(case, Robot) else str(case),
 )
