@@ -12,6 +12,7 @@ from kinemorph.deriving.making import Law, Maker
 from kinemorph.mechanics.constraints import driven_constraints
 from kinemorph.mechanics.constraints.closures import constraint_error
 from kinemorph.mechanics.constraints.wrench_views import WrenchView
+from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -43,6 +44,15 @@ def block_matrices(maker: Maker) -> CompiledFunction:
         return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
 
     return maker.function("block_matrices", ("q", "v"), whole, shapes, written=True)
+
+
+def energy(maker: Maker) -> CompiledFunction:
+    """The function of the kinetic and the potential energy (`Dynamics.energy`)."""
+
+    def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+        return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
+
+    return maker.function("energy", ("q", "v"), both, written=True)
 
 
 def joint_wrenches(maker: Maker, view: WrenchView) -> CompiledFunction:

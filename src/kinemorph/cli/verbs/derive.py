@@ -51,7 +51,10 @@ def derive(
     ] = None,
     frame: Annotated[
         str | None,
-        option(f"Frame or body for {', '.join(FRAME_FUNCTIONS)}; for impact, one or more separated by commas."),
+        option(
+            f"Frame or body for {', '.join(FRAME_FUNCTIONS)}; for impact one or more, separated by commas; for "
+            "wrench_regressor one or more joints."
+        ),
     ] = None,
     reference: Annotated[
         str | None,

@@ -90,7 +90,7 @@ def wrenches_in_view(
     for joint in robot.joints:
         index = tree.attachments[joint.child].link
         load = _part(tree, moves, joint, index, _six(loads[index]), view.part)
-        found.append([*move_wrench(_of_joint(view.reference, tree, moves, poses, joint, index), load)])
+        found.append([*move_wrench(link_in_reference(view.reference, tree, moves, poses, joint, index), load)])
     for joint, closure, wrench in zip(robot.loops, tree.closures, closing, strict=True):
         load = zeros(6) if view.part == "actuation" else _six(wrench)
         found.append([*move_wrench(_of_closure(view.reference, tree, moves, poses, joint, closure), load)])
@@ -104,7 +104,7 @@ def _six(wrench: Wrench) -> Vec:
 # ── the frame ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _of_joint(
+def link_in_reference(
     reference: str, tree: Tree, moves: Sequence[Move], poses: Sequence[Pose], joint: Joint, index: int
 ) -> Pose:
     """The pose of the link that a joint carries, as seen from the frame of the reference."""
