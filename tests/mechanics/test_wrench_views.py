@@ -121,7 +121,7 @@ def test_trees_with_outside_wrenches_in_every_view(seed: int) -> None:
     check_views(robot, views(dynamics, q, v, a, push), q, v, felt)
 
 
-@pytest.mark.parametrize("kind", ["universal", "helical"])
+@pytest.mark.parametrize("kind", ["universal", pytest.param("helical", marks=pytest.mark.slow)])
 def test_loops_in_every_view(kind: str) -> None:
     robot = looped(kind, 4, couple=True)
     q, v = closed_state(looped(kind, 4), 1)
