@@ -34,7 +34,7 @@ def zero(matrix: Any) -> bool:
     return all(sympy.simplify(entry) == 0 for entry in matrix)
 
 
-@pytest.mark.parametrize("order", ["vw", "wv"])
+@pytest.mark.parametrize("order", [pytest.param("vw", marks=pytest.mark.slow), "wv"])
 def test_the_printed_matrices_satisfy_the_equations_of_the_paper(order: Any) -> None:
     """A slide and a hinge: equations 7, 9, 10, 20, 21 and 26, multiplied and differentiated by SymPy."""
     robot = library.crane()
@@ -109,8 +109,8 @@ def test_the_command_line_prints_the_graph_and_draws_it(tmp_path: Path) -> None:
     assert tex.startswith("% kinematic graph of pendulum: twists [linear; angular]") and r"\begin{aligned}" in tex
     assert "def w_K():" in run(*derive, "sympy").stdout
     assert "order is 'xy'" in run(*derive, "text", "--order", "xy").stderr
-    picture = tmp_path / "graph.svg"
-    assert run("show", "four_bar", "--graph", str(picture)).exit_code == 0 and "<svg" in picture.read_text()[:2000]
+    picture = tmp_path / "graph.png"
+    assert run("show", "four_bar", "--graph", str(picture)).exit_code == 0 and picture.stat().st_size > 10_000
     assert "--graph is 'x.txt'; expected a file name that ends in" in run("show", "crane", "--graph", "x.txt").stderr
 
 
