@@ -30,6 +30,10 @@ HOMES: dict[str, str] = {
     "torque_rows": "kinemorph.analysis.identification.rows",
     "momentum_rows": "kinemorph.analysis.identification.rows",
     "wrench_rows": "kinemorph.analysis.identification.rows",
+    "feasible_parameters": "kinemorph.analysis.identification.feasible.feasible_parameters",
+    "Feasible": "kinemorph.analysis.identification.feasible.feasible_parameters",
+    "Ellipsoid": "kinemorph.analysis.identification.feasible.conditions",
+    "data_shares": "kinemorph.analysis.identification.shares",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
@@ -45,6 +49,11 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.identified import Identified as Identified
     from kinemorph.analysis.identification.identified import Prediction as Prediction
     from kinemorph.analysis.identification.identify import identify as identify
+    from kinemorph.analysis.identification.feasible.conditions import Ellipsoid as Ellipsoid
+    from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible as Feasible
+    from kinemorph.analysis.identification.feasible.feasible_parameters import (
+        feasible_parameters as feasible_parameters,
+    )
     from kinemorph.analysis.identification.information import Channel as Channel
     from kinemorph.analysis.identification.information import Information as Information
     from kinemorph.analysis.identification.rates import Measured as Measured
@@ -56,6 +65,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rows import momentum_rows as momentum_rows
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
     from kinemorph.analysis.identification.rows import wrench_rows as wrench_rows
+    from kinemorph.analysis.identification.shares import data_shares as data_shares
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
