@@ -20,6 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.inertia import Inertia, inertial_parameters
 from kinemorph.algebra.vectors import add, mat_sub, matmul, matvec, transpose
 from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.making import Law, Maker
@@ -144,6 +145,12 @@ def energy_regressor(maker: Maker) -> CompiledFunction:
 
 def wrench_regressor(maker: Maker, joints: Sequence[Joint], reference: str) -> CompiledFunction:
     """The function of the wrenches through joints for a unit of each parameter, shape (joints, 6, columns)."""
+    law, shapes = _wrench_law(maker, joints, reference), {"out": (len(joints), 6, _shape(maker)[1])}
+    return maker.built(maker.program("wrench_regressor", ("q", "v", "a"), law, shapes, written=True, merged=False))
+
+
+def _wrench_law(maker: Maker, joints: Sequence[Joint], reference: str) -> Law:
+    """The law of `wrench_regressor`, of the tree as the user wrote it, in which all bodies are links."""
     names = [body.name for body in moving_bodies(maker.robot)]
 
     def law(tree: Tree, q: Any, v: Any, a: Any) -> list[Any]:
@@ -155,8 +162,7 @@ def wrench_regressor(maker: Maker, joints: Sequence[Joint], reference: str) -> C
             frames.append((link, link_in_reference(reference, tree, moves, poses, joint, link)))
         return regressors.wrench_regressor(tree, q, v, a, names, frames)
 
-    shapes = {"out": (len(joints), 6, _shape(maker)[1])}
-    return maker.built(maker.program("wrench_regressor", ("q", "v", "a"), law, shapes, written=True, merged=False))
+    return law
 
 
 def wrench_joints(robot: Robot, names: str | Sequence[str] | None) -> tuple[Joint, ...]:
@@ -186,6 +192,58 @@ def wrench_joints(robot: Robot, names: str | Sequence[str] | None) -> tuple[Join
                     "reduced_regressor for forces along the motions of the loop."
                 )
     return found
+
+
+# ── some rows and columns ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Chosen(NamedTuple):
+    """A part of the regressor: rows of velocities, six rows for the wrench through each of `joints`, and columns.
+
+    Wrenches are in the axes of the joint frame on the child, about its origin.
+    """
+
+    rows: tuple[int, ...]
+    joints: tuple[str, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self.rows) + 6 * len(self.joints), len(self.columns)
+
+
+def chosen_regressor(maker: Maker, chosen: Chosen) -> CompiledFunction:
+    """The function of a part of the regressor at (q, v, a), shape `chosen.shape`."""
+    return maker.built(_chosen(maker, chosen))
+
+
+def chosen_regressor_gradient(maker: Maker, chosen: Chosen) -> CompiledFunction:
+    """The gradients by q, v, a of the sum of all entries of `chosen_regressor`, each times a weight.
+
+    The function takes (q, v, a, weights), where the weights have the shape of the regressor, and returns g_q (nq,), g_v
+    and g_a (nv,). One reverse sweep computes all three, which is some three times the work of the regressor itself.
+    """
+    from kinemorph.codegen.derivatives.differentiate import reverse
+
+    return maker.built(reverse(_chosen(maker, chosen), by=("q", "v", "a")))
+
+
+def _chosen(maker: Maker, chosen: Chosen) -> Program:
+    """The program of a part of the regressor."""
+    dense = _dense(maker)
+    through = _wrench_law(maker, [maker.robot.joint(name) for name in chosen.joints], "joint")
+
+    def law(tree: Tree, q: Any, v: Any, a: Any) -> list[list[Any]]:
+        whole = dense(tree, q, v, a) if chosen.rows else []
+        rows = [whole[row] for row in chosen.rows]
+        if chosen.joints:
+            rows += [row for six in through(tree, q, v, a) for row in six]
+        return [[row[column] for column in chosen.columns] for row in rows]
+
+    every = bool(chosen.joints)  # wrenches through joints need all bodies as links
+    shapes = {"out": chosen.shape}
+    return maker.program("chosen_regressor", ("q", "v", "a"), law, shapes, written=every, merged=not every)
 
 
 # ── closed chains: rows along the motions that loops leave ────────────────────────────────────────────────────────────
