@@ -29,8 +29,6 @@ matrix, then its translation.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
@@ -280,11 +278,6 @@ class Joint:
     def axes(self) -> tuple[Axis, ...]:
         """`axis`, `axis2`, x and y of the joint frame, then those of `order`: `Primitive.axis` is an index of this."""
         return (self.axis, self.axis2, X, Y, *(LETTERS[letter] for letter in self.order))
-
-    def singular_offset(self, q: Sequence[float]) -> float:
-        """How far a gimbal with coordinates q (3,) is from its singular angle [rad], from 0 to pi/2."""
-        sine = abs(math.sin(q[1]) if self.order in EULER_ORDERS else math.cos(q[1]))
-        return math.asin(min(sine, 1.0))
 
     @property
     def q_names(self) -> tuple[str, ...]:
