@@ -1,4 +1,4 @@
-"""Models from recordings: which parameters motions and forces determine, and models with other parameters.
+"""Models from recordings: which parameters motions and forces determine, motions that show them, other parameters.
 
 from kinemorph.identification import base_parameters
 """
@@ -12,6 +12,10 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "base_parameters": "kinemorph.analysis.identification.base_parameters",
     "BaseParameters": "kinemorph.analysis.identification.base_parameters",
+    "excite": "kinemorph.analysis.identification.excitation.excite",
+    "Excitation": "kinemorph.analysis.identification.excitation.excitation",
+    "LimitUse": "kinemorph.analysis.identification.excitation.motion_limits",
+    "Zone": "kinemorph.analysis.identification.excitation.zones",
     "identify": "kinemorph.analysis.identification.identify",
     "Identified": "kinemorph.analysis.identification.identified",
     "Prediction": "kinemorph.analysis.identification.identified",
@@ -38,6 +42,10 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.identification.base_parameters import BaseParameters as BaseParameters
     from kinemorph.analysis.identification.base_parameters import base_parameters as base_parameters
+    from kinemorph.analysis.identification.excitation.excitation import Excitation as Excitation
+    from kinemorph.analysis.identification.excitation.excite import excite as excite
+    from kinemorph.analysis.identification.excitation.motion_limits import LimitUse as LimitUse
+    from kinemorph.analysis.identification.excitation.zones import Zone as Zone
     from kinemorph.analysis.identification.feasible.conditions import Ellipsoid as Ellipsoid
     from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible as Feasible
     from kinemorph.analysis.identification.feasible.feasible_parameters import (

@@ -3,6 +3,7 @@
 base_parameters    `base_parameters`: the combinations of masses, moments and inertias that forces depend on
 random_motions     random states and accelerations, with the motions that closed chains leave
 shifted_masses     masses that can be moved from one body to another without any change of the forces
+excitation/        `excite`: motions that show the parameters of a robot best
 recording          `Recording`: what was measured during one motion
 read_recording     `read_recording`: recordings from text files in any names and units
 recording_checks   mistakes in recordings, told in sentences
