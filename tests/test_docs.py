@@ -24,6 +24,7 @@ PAGES = [
         "assembly_matrices",
         "docking",
         "dynamics",
+        "formulations",
         "closed_chain_paper",
         "closed_loops",
         "programs",
