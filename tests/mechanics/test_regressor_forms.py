@@ -6,6 +6,7 @@ regressors, closed chains with forward dynamics, whose multipliers the rows do n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate
+from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.notation import TIME, Coordinate, sin
@@ -184,14 +186,42 @@ def test_joints_that_the_time_drives() -> None:
         return dynamics.momentum_regressor(t + s, q + s * v + 0.5 * s * s * a, v + s * a)[0]
 
     assert off(rate(moved) + H, dynamics.regressor(t, q, v, a)) < 1e-9
+    looped = replace(on_turntable(driven=True), joints=tuple(map(_timed, on_turntable(driven=True).joints)))
+    with pytest.raises(UnsupportedError, match=r"reduced: the time moves joints of robot 'turntable'"):
+        derive(looped, backend="interpreter").reduced()
     with pytest.raises(UnsupportedError, match=r"do work that tau \. v does not contain"):
         _ = dynamics.energy_regressor
+
+
+def _timed(joint: Joint) -> Joint:
+    """The joint, moved by the time in place of another joint, where it is driven."""
+    return replace(joint, driven=(0.05 * sin(TIME),)) if joint.driven else joint
 
 
 # ── closed chains ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("make", [library.four_bar, library.jansen, library.pantograph_leg])
+def on_turntable(*, driven: bool = False) -> Robot:
+    """A planar four-bar on a plate that turns about a vertical axis; its crank may change its length."""
+    builder = RobotBuilder("turntable").add(Body.box("plate", 3.0, (1.0, 1.0, 0.1)))
+    for name, length in (("short", 0.2), ("long", 0.5), ("rocker", 0.4), ("slider", 0.05)):
+        builder.add(Body.rod(name, 0.5, length, axis="x", center=(0.5 * length, 0.0, 0.0), radius=0.01))
+    builder.joint("turn", "revolute", "world", "plate", axis=(0, 0, 1))
+    y = {"axis": (0, 1, 0)}
+    builder.joint("crank", "revolute", "plate", "short", **y)
+    reach = {"driven": 0.05 * sin(Coordinate("crank", 0.0, "rad")), "axis": (1, 0, 0)} if driven else {}
+    builder.joint("reach", "prismatic" if driven else "fixed", "short", "slider", translation=(0.2, 0, 0), **reach)
+    builder.joint("knee", "revolute", "slider", "long", **y)
+    builder.joint("rock", "revolute", "plate", "rocker", translation=(0.45, 0.0, 0.0), **y)
+    end = translation((0.4, 0.0, 0.0))
+    return builder.joint(
+        "pin", "revolute", "long", "rocker", translation=(0.5, 0.0, 0.0), child_placement=end, **y
+    ).build()
+
+
+@pytest.mark.parametrize(
+    "make", [library.four_bar, library.jansen, library.pantograph_leg, lambda: on_turntable(driven=True)]
+)
 def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
     """For the accelerations that forces at all joints produce, the rows give the power of these forces."""
     robot = make()
@@ -202,6 +232,7 @@ def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
     q, v_q, tau = reduction.at, rng.normal(size=len(places)), rng.normal(size=robot.nv)
     v = reduction.velocity_map(q) @ v_q
     a_q = dynamics.forward_dynamics(q, v, tau)[places]
+    assert off(reduction.reduced_dynamics(q, v_q, tau), a_q) < 1e-10
     theta = without_friction(dynamics)
     Y = reduction.reduced_regressor(q, v_q, a_q)
     assert off(Y @ theta, reduction.input_map(q) @ tau) < 1e-11
@@ -213,6 +244,19 @@ def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
         return reduction.reduced_momentum_regressor(there, v_q)[0]
 
     assert off(rate(moved) + H, reduction.reduced_regressor(q, v_q, 0.0 * a_q)) < 1e-8
+
+
+def test_actuators_of_a_closed_chain_with_a_driven_joint() -> None:
+    """Forces at two joints give the acceleration that forces at all joints produced; it was an error of an index."""
+    robot = on_turntable(driven=True)
+    dynamics = derive(robot, backend="interpreter")
+    reduction, rng = dynamics.reduced(), np.random.default_rng(4)
+    q, v = reduction.at, reduction.velocity_map(reduction.at) @ rng.normal(size=2)
+    a = dynamics.forward_dynamics(q, v, rng.normal(size=robot.nv))
+    tau, _, rank = dynamics.actuation(["turn", "crank"])(q, v, a)
+    applied = np.zeros(robot.nv)
+    applied[[robot.v_names.index(name) for name in ("turn", "crank")]] = tau
+    assert off(dynamics.forward_dynamics(q, v, applied), a) < 1e-9 and rank == 2
 
 
 def closed(dynamics: Dynamics, q: Any, kept: list[int]) -> Any:
@@ -318,22 +362,6 @@ def test_joints_that_carry_whole_loops_have_wrenches() -> None:
     assert off(W[0] @ dynamics.regressor_parameters, dynamics.joint_wrenches(q, v, a, tau)[0]) < 1e-9
     with pytest.raises(UnsupportedError, match=r"joint 'crank' is a part of a loop, which joint 'pin' closes"):
         dynamics.wrench_regressor("crank")
-
-
-def on_turntable() -> Robot:
-    """A planar four-bar on a plate that turns about a vertical axis."""
-    builder = RobotBuilder("turntable").add(Body.box("plate", 3.0, (1.0, 1.0, 0.1)))
-    for name, length in (("short", 0.2), ("long", 0.5), ("rocker", 0.4)):
-        builder.add(Body.rod(name, 0.5, length, axis="x", center=(0.5 * length, 0.0, 0.0), radius=0.01))
-    builder.joint("turn", "revolute", "world", "plate", axis=(0, 0, 1))
-    y = {"axis": (0, 1, 0)}
-    builder.joint("crank", "revolute", "plate", "short", **y)
-    builder.joint("knee", "revolute", "short", "long", translation=(0.2, 0.0, 0.0), **y)
-    builder.joint("rock", "revolute", "plate", "rocker", translation=(0.45, 0.0, 0.0), **y)
-    end = translation((0.4, 0.0, 0.0))
-    return builder.joint(
-        "pin", "revolute", "long", "rocker", translation=(0.5, 0.0, 0.0), child_placement=end, **y
-    ).build()
 
 
 def test_wrenches_need_a_free_base_or_names() -> None:

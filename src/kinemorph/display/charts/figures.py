@@ -24,7 +24,7 @@ OTHER = "other"
 ZERO_HERE = "#e3e5e8"  # color of entries of the mass matrix that are zero in this configuration, but not in all
 VANISHING = 1e-14  # an entry below this fraction of the largest is zero up to rounding
 KIND_LETTERS = {
-    "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U",
+    "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U", "gimbal": "RRR",
     "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
 }  # fmt: skip
 
