@@ -107,6 +107,9 @@ def excite(
         option("Configuration of joints that do not move: numbers in order, or by name (elbow=30deg).", "VALUES"),
     ] = None,
     anchored: Annotated[bool, flag("--anchored", "Begin and end the motion at --q.")] = False,
+    hanging: Annotated[
+        str | None, option("Joints that nothing drives, and that swing as others move.", "NAMES")
+    ] = None,
     element: Annotated[Path | None, option("Write the motion as an element of a model file.", "PATH.toml")] = None,
     csv: Annotated[Path | None, option("Write samples of positions, rates and torques.", "PATH.csv")] = None,
     picture: Annotated[Path | None, option("Draw the motion and its limits: .png, .svg or .pdf.", "PATH")] = None,
@@ -142,6 +145,7 @@ def excite(
             harmonics=harmonics,
             q=option_values.values(q, "--q"),
             anchored=anchored,
+            hanging=option_values.names(hanging),
             progress=lambda step, gain: tell(f"exciting {system.robot.name}: step {step}, {gain:.2f} times better"),
             **given,
         )
