@@ -119,13 +119,8 @@ def regressor_pattern(maker: Maker) -> Pattern:
 
 def momentum_regressor(maker: Maker) -> CompiledFunction:
     """The function of P and H at (q, v), each of the shape (nv, columns) of Y."""
-    law = _law(maker, regressors.momentum_regressor)
-
-    def named(*state: Any) -> dict[str, Any]:
-        return dict(zip(("momentum", "rest"), law(*state), strict=True))
-
     shapes = dict.fromkeys(("momentum", "rest"), _shape(maker))
-    return maker.function("momentum_regressor", ("q", "v"), named, shapes)
+    return maker.function("momentum_regressor", ("q", "v"), _momenta(maker), shapes)
 
 
 def energy_regressor(maker: Maker) -> CompiledFunction:
@@ -256,7 +251,7 @@ def _chosen(maker: Maker, chosen: Chosen) -> Program:
 
 def reduced_regressor(maker: Maker) -> Law:
     """The law of `Reduction.reduced_regressor`: rho^T Y at (q, v_q, a_q), shape (n, columns)."""
-    dense = _law(maker, regressors.regressor)
+    dense = _dense(maker)
 
     def law(tree: Tree, q: Any, v_q: Any, a_q: Any, parts: Partition) -> list[list[Any]]:
         rho = velocity_map(tree, q, parts)
@@ -269,11 +264,13 @@ def reduced_regressor(maker: Maker) -> Law:
 
 def reduced_momentum_regressor(maker: Maker) -> Law:
     """The law of `Reduction.reduced_momentum_regressor`: rho^T P and rho^T H - (d rho/dt)^T P at (q, v_q)."""
-    dense = _law(maker, regressors.momentum_regressor)
+    dense = _momenta(maker)
+    dense = state_law("momentum_regressor", dense) if maker.robot.driven else dense
 
     def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> dict[str, Any]:
         rho, rate = velocity_map_and_rate(tree, q, v_q, parts)
-        P, H = dense(tree, q, matvec(rho, v_q))
+        found = dense(tree, q, matvec(rho, v_q))
+        P, H = found["momentum"], found["rest"]
         return {"momentum": _along(rho, P), "rest": list(mat_sub(_along(rho, H), _along(rate, P)))}
 
     return law
@@ -288,6 +285,12 @@ def _law(maker: Maker, form: Law) -> Law:
     """The law of (tree, q, v, ...) of a form, with the columns of the bodies that joints move."""
     names = [body.name for body in moving_bodies(maker.robot)]
     return lambda *state: form(*state, names)
+
+
+def _momenta(maker: Maker) -> Law:
+    """The law of P and H by name at (q, v) of all joints."""
+    law = _law(maker, regressors.momentum_regressor)
+    return lambda *state: dict(zip(("momentum", "rest"), law(*state), strict=True))
 
 
 def _dense(maker: Maker) -> Law:

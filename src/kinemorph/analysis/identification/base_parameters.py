@@ -89,12 +89,14 @@ def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseP
     bodies = [name[: -len(".m")] for name in names if name.endswith(".m")]
     n = SIZE * len(bodies)
     columns = names[:n]
-    moved, given = echelon(shifted_masses(dynamics._maker.tree, neutral(robot), bodies), _order(dynamics, bodies))
+    tree = dynamics._maker.tree
+    every = np.array(tree.all_joints(neutral(robot).tolist()).q, dtype=float)
+    moved, given = echelon(shifted_masses(tree, every, bodies), _order(dynamics, bodies))
     left = [k for k in range(n) if k not in given]
-    Y = _sampled(dynamics, n, seed)[:, left]
+    Y = sampled_regressor(dynamics, n, seed)[:, left]
     sizes = np.linalg.norm(Y, axis=0)
     seen = [k for k in range(len(left)) if sizes[k] > NOTHING * sizes.max(initial=0.0)]
-    kept, shares = _independent(Y[:, seen] / sizes[seen])
+    kept, shares = independent_columns(Y[:, seen] / sizes[seen])
     independent = [left[seen[k]] for k in kept]
     scaled = shares * (sizes[seen] / sizes[[seen[k] for k in kept]][:, None])
     whole = np.zeros((len(independent), n))
@@ -112,14 +114,14 @@ def _order(dynamics: Dynamics, bodies: list[str]) -> list[int]:
     return [SIZE * place + part for place in far for part in GIVEN_UP]
 
 
-def _sampled(dynamics: Dynamics, n: int, seed: int) -> Array:
-    """The first n columns of N^T Y at random states, one row below the other."""
-    q, v, a, N, before, after = random_motions(dynamics, OVER * n, np.random.default_rng(seed))
-    Y: Array = np.swapaxes(N, 1, 2) @ dynamics.regressor(*before, q, v, a, *after)[:, :, :n]
-    return Y.reshape(-1, n)
+def sampled_regressor(dynamics: Dynamics, unknowns: int, seed: int) -> Array:
+    """N^T Y at random states, one row below the other, shape (rows, columns): OVER rows for each unknown."""
+    q, v, a, N, before, after = random_motions(dynamics, OVER * unknowns, np.random.default_rng(seed))
+    Y: Array = np.swapaxes(N, 1, 2) @ dynamics.regressor(*before, q, v, a, *after)
+    return Y.reshape(-1, Y.shape[2])
 
 
-def _independent(Y: Array) -> tuple[list[int], Array]:
+def independent_columns(Y: Array) -> tuple[list[int], Array]:
     """The first columns of Y that are independent, and the shares (k, columns) of them that give all columns."""
     R = scipy.linalg.qr(Y, mode="r")[0][: Y.shape[1]]
     kept: list[int] = []

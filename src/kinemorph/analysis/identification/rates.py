@@ -16,7 +16,7 @@ filtered, because quaternions cannot be added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -36,7 +36,6 @@ FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coo
 ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
 MARGIN = 2.0  # the default cut-off lies above the last frequency of the motion by this factor
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
-LEFT_OUT = 2.0  # periods of the cut-off at both ends that are not used, because the filter feels the ends there
 HIGHEST, LOWEST = 0.5, 0.02  # bounds of the default cut-off, as shares of the highest frequency that samples show
 
 
@@ -47,11 +46,14 @@ class ZeroPhase:
     `cutoff`    of positions and velocities [Hz]; by default where noise outweighs the motion
     `forces`    the cut-off of forces [Hz]; None does not filter them
     `order`     of the filter; forward and backward together attenuate like twice this order
+    `ends`      the part at both ends that is not used, because the filter feels the ends there, in periods of the
+                cut-off
     """
 
     cutoff: float | None = None
     forces: float | None = None
     order: int = 4
+    ends: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,25 +82,31 @@ class Prepared(NamedTuple):
     note: str
 
 
-def with_rates(recording: Recording, robot: Robot, method: Rates | None = None) -> Prepared:
-    """The recording with velocities and accelerations. By default a zero-phase filter, unless it has both already."""
+def with_rates(
+    recording: Recording, robot: Robot, method: Rates | None = None, *, needs: Sequence[str] = ("v", "a")
+) -> Prepared:
+    """The recording with velocities and accelerations. By default a zero-phase filter, unless it has what is needed.
+
+    `needs` says which of v and a the rows read; see `Rows`.
+    """
+    missing = [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
     if method is None:
-        has_both = recording.v is not None and recording.a is not None
-        method = Measured() if has_both else ZeroPhase()
+        method = ZeroPhase() if missing else Measured()
+    if isinstance(method, Measured):
+        return _measured(recording, missing)
     return WAYS[type(method)](recording, robot, method)
 
 
 # ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _measured(recording: Recording, robot: Robot, method: Measured) -> Prepared:
-    missing = [group for group in ("v", "a") if getattr(recording, group) is None]
+def _measured(recording: Recording, missing: Sequence[str]) -> Prepared:
     if missing:
         raise ShapeError(
             f"recording '{recording.name}' has no {' and no '.join(missing)}, which rates=Measured() needs. Choose "
             "rates=ZeroPhase() to compute them, or add the columns."
         )
-    return Prepared(recording, f"'{recording.name}': velocities and accelerations as recorded")
+    return Prepared(recording, f"'{recording.name}': rates as recorded")
 
 
 # ── zero-phase filter ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,7 +147,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
         tau=None if even.tau is None else forces(even.tau),
         wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
     )
-    left = max(1, round(LEFT_OUT / (cutoff * h)))
+    left = round(method.ends / (cutoff * h))
     kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
     spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
     loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
@@ -290,4 +298,4 @@ def _periodic(recording: Recording, robot: Robot, method: Periodic) -> Prepared:
     return Prepared(fit, note)
 
 
-WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic, Measured: _measured}
+WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic}

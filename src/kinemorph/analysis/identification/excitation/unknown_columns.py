@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.base_parameters import NOTHING, OVER, _independent, base_parameters
+from kinemorph.analysis.identification.base_parameters import NOTHING, OVER, base_parameters, independent_columns
 from kinemorph.analysis.identification.excitation.motion_limits import MotionLimits
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.parameter_functions import Chosen
@@ -93,7 +93,7 @@ def unknown_columns(
             f"excite: the motions of {', '.join(limits.joints)} show no parameter of '{robot.name}' in the forces that "
             "are measured. Move or measure other joints."
         )
-    kept = [seen[k] for k in _independent(Y[:, seen] / sizes[seen])[0]]
+    kept = [seen[k] for k in independent_columns(Y[:, seen] / sizes[seen])[0]]
     inertial = tuple(bodies[k] for k in kept if k < own)
     shown = tuple(frictional[k - own] for k in kept if k >= own)
     found = Columns(tuple(rows), tuple(joints), deviations, inertial, shown,
