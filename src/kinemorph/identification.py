@@ -46,14 +46,14 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.excitation.excite import excite as excite
     from kinemorph.analysis.identification.excitation.motion_limits import LimitUse as LimitUse
     from kinemorph.analysis.identification.excitation.zones import Zone as Zone
-    from kinemorph.analysis.identification.identified import Identified as Identified
-    from kinemorph.analysis.identification.identified import Prediction as Prediction
-    from kinemorph.analysis.identification.identify import identify as identify
     from kinemorph.analysis.identification.feasible.conditions import Ellipsoid as Ellipsoid
     from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible as Feasible
     from kinemorph.analysis.identification.feasible.feasible_parameters import (
         feasible_parameters as feasible_parameters,
     )
+    from kinemorph.analysis.identification.identified import Identified as Identified
+    from kinemorph.analysis.identification.identified import Prediction as Prediction
+    from kinemorph.analysis.identification.identify import identify as identify
     from kinemorph.analysis.identification.information import Channel as Channel
     from kinemorph.analysis.identification.information import Information as Information
     from kinemorph.analysis.identification.rates import Measured as Measured
