@@ -182,8 +182,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @cached_property
     def block_matrices(self) -> CompiledFunction:
-        """The matrices of the equations of motion at (q, v), a block of six rows [linear; angular] for each of n links.
-
+        """The matrices of the equations of motion at (q, v), blocks of six rows [linear; angular] for each of n links.
         Of formulation "incidence" they are B (6n, 6 arcs), C (6n, 6n), S (6n, nv), Ad, M, M_rate and ad (6n, 6n each)
         in world axes; of "quasicoordinates" those of docs/quasicoordinates.md; of all others S (6n, nv), T (6n, 6n),
         T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n each) of the closed form; see `body_functions.block_matrices`.
@@ -192,7 +191,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @cached_property
     def coordinate_sets(self) -> CompiledFunction:
-        """M and b of M x = forces - b at (q, v) in absolute, relative and true coordinates; docs/quasicoordinates.md."""
+        """M and b of M x = forces - b at (q, v) in absolute, relative and true coordinates: docs/quasicoordinates."""
         return body_functions.coordinate_sets(self._maker)
 
     @of_joints
