@@ -288,7 +288,9 @@ def test_a_hanging_base_swings_by_its_own_equations(kind: str, gravity: float) -
 @pytest.mark.slow
 def test_friction_of_hanging_joints_is_named() -> None:
     """It is left out of their equations, and the result says so."""
-    builder = RobotBuilder("cart").add(Body.box("cart", 2.0, (0.4, 0.3, 0.2)), Body.box("arm", 1.0, (0.1, 0.1, 0.5)))
+    builder = RobotBuilder("cart").add(
+        Body.box("cart", 2.0, (0.4, 0.3, 0.2)), Body.rod("arm", 1.0, 0.5, center=(0.0, 0.0, -0.25))
+    )
     builder.joint("slide", "prismatic", "world", "cart", axis=(1, 0, 0), friction=0.3)
     robot = builder.joint("hinge", "revolute", "cart", "arm", axis=(0, 1, 0), lower=-1, upper=1, velocity=4).build()
     found = excite(robot, hanging="slide", duration=2.0, harmonics=2, draws=2, starts=1)
