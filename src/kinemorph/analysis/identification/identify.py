@@ -249,7 +249,9 @@ class Passes:
                     yield [Y_c * root[:, None] for Y_c, root in zip(Y, roots.T, strict=True)], y * roots
 
         rows = self.rows
-        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent).without(self.wanted.known)
+        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent, maps=rows.maps).without(
+            self.wanted.known
+        )
 
     def scores(self, recording: Recording, start: int, estimate: Estimate) -> Iterator[Array]:
         """Blocks of the scores Y^T w r / deviation^2 of the samples of a recording, shape (b, unknowns).
@@ -262,10 +264,7 @@ class Passes:
             if estimate.weights is not None:
                 r = r * np.stack([one[start : start + len(y)] for one in estimate.weights], axis=1)
             start += len(y)
-            scores = np.zeros((len(y), len(self.rows.columns)))
-            for Y_c, part, one in zip(Y, self.rows.dependent, r.T, strict=True):
-                scores[:, list(part)] += Y_c * one[:, None]
-            yield scores[:, self._chosen]
+            yield self.rows.powers(Y, r)[:, self._chosen]
 
 
 # ── solving, and the spread of the solution ───────────────────────────────────────────────────────────────────────────
