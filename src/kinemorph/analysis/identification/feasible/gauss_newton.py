@@ -20,6 +20,7 @@ least-squares solution among the d that satisfy the equalities, and a penalty on
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -77,10 +78,8 @@ class Step(NamedTuple):
 def solve_by_factors(problem: ConvexProblem, start: Array) -> Solution:
     """The solution of the problem from `start` (n,), where all blocks are positive definite."""
     newton = _Newton(problem)
-    try:
+    with suppress(np.linalg.LinAlgError):  # a block that is singular but for rounding errors ends the run
         newton.run(start)
-    except np.linalg.LinAlgError:  # a block is singular but for rounding errors
-        pass
     if newton.best is not None:
         return newton.best
     forces = tuple(np.zeros((block.size, block.size)) for block in problem.bounded)
