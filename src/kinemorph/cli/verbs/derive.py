@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from kinemorph.display.equations.equations_of_motion import ParameterChoice
 
 Formulation = Annotated[
-    str, option("How the equations are derived: newton_euler, lagrange, closed_form, dalembert or incidence.")
+    str,
+    option(
+        "How the equations are derived: newton_euler, lagrange, closed_form, dalembert, incidence or quasicoordinates."
+    ),
 ]
 
 
