@@ -28,7 +28,19 @@ from kinemorph.model.building.part_checks import degree_remarks
 from kinemorph.model.elements.contact.unstopped import unstopped_bodies
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
+from kinemorph.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Frustum,
+    HalfEllipsoid,
+    Line,
+    Mesh,
+    Shape,
+    Sphere,
+    Triangle,
+)
 from kinemorph.model.system import System
 from kinemorph.words import listed
 
@@ -314,6 +326,8 @@ def _half(shape: Shape) -> Array | None:
     """Half the edges [m] of the box around a solid in its own axes, shape (3,); None for shapes made of points."""
     if isinstance(shape, Box):
         return 0.5 * np.array([evaluate(edge) for edge in shape.size])
+    if isinstance(shape, (Ellipsoid, HalfEllipsoid)):
+        return np.array([evaluate(radius) for radius in shape.radii])
     if isinstance(shape, Sphere):
         return np.full(3, float(evaluate(shape.radius)))
     if isinstance(shape, (Cylinder, Capsule)):
