@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CODE = ROOT / ".cache" / "tests"
 DURATIONS = ROOT / "out" / "durations.txt"
 EFFORT, LEAST = engine.SPEED, 0
+SELDOM = (20_000, 20, 50)  # how seldom garbage is looked for: graphs are many small objects that are all in use
 FULL = (
     "bench/*",
     "codegen/*",
@@ -93,6 +94,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Modules and thousands of collected tests stay to the end: the garbage collector need not walk them each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*SELDOM)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -296,7 +296,9 @@ def test_doctor_lists_the_packages_of_every_extra_for_users() -> None:
     assert rows["mujoco-core", "mujoco"]["version"]  # the package mujoco contains it
 
 
-@pytest.mark.parametrize("arguments", [["info"], ["simulate", "--time", "0.01"], ["check"]])
+@pytest.mark.parametrize(
+    "arguments", [["info"], pytest.param(["simulate", "--time", "0.01"], marks=pytest.mark.slow), ["check"]]
+)
 def test_a_terminal_without_unicode_shows_escapes(arguments: list[str], tmp_path: Path) -> None:
     """A robot with an accent in its name ended in "unexpected UnicodeEncodeError ... This is a bug"."""
     model = tmp_path / "arm.toml"

@@ -57,6 +57,7 @@ def test_every_verb_takes_a_file(folder: Path, arguments: list[str]) -> None:
     assert "arm" in [json.loads(result.stdout).get(key) for key in ("robot", "name")]
 
 
+@pytest.mark.slow
 def test_demo_takes_a_file(folder: Path) -> None:
     assert parsed("demo", "--robot", "good.urdf", "--output", "out")["robot"] == "arm"
     assert (folder / "out" / "robot.png").is_file()

@@ -64,7 +64,7 @@ def test_every_joint_kind_passes_on_the_interpreter(kind: str) -> None:
     assert verdict["formulation lagrange"].passed and verdict["formulation closed_form"].passed
 
 
-@pytest.mark.parametrize("name", ["hexapod24", "humanoid"])
+@pytest.mark.parametrize("name", ["hexapod24", pytest.param("humanoid", marks=pytest.mark.slow)])
 def test_large_trees_pass_and_say_what_was_compared(name: str) -> None:
     verdict = verify(derive(build(name), backend="interpreter"), states=3)
     assert verdict.passed, str(verdict)

@@ -53,7 +53,9 @@ def arm(kind: str, **root: Any) -> Robot:
     return builder.frame("tool", "b3", placement=random_pose(rng)).build()
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar", "free"])
+@pytest.mark.parametrize(
+    "kind", ["free", *(pytest.param(k, marks=pytest.mark.slow) for k in ("revolute", "prismatic", "planar"))]
+)
 def test_a_base_far_from_the_origin_passes(kind: str) -> None:
     axis: dict[str, Any] = {"axis": (0.6, 0.0, 0.8)} if kind in ("revolute", "prismatic") else {}
     verdict = verify(arm(kind, translation=(1000.0, -700.0, 300.0), **axis))
@@ -182,7 +184,7 @@ def resolve_as(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tree], Tree]) 
         )
 
 
-@pytest.mark.parametrize("parameters", [None, "all"])
+@pytest.mark.parametrize("parameters", [None, pytest.param("all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_sound_tree_of_another_robot_is_found(name: str, parameters: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     change, expected = MUTATIONS[name]

@@ -152,7 +152,11 @@ def test_a_video_is_read_back(swing: Trajectory, tmp_path: Path) -> None:
         ("exit 3", "does not start .it ends with code 3."),
         ('case "$*" in *-version*) exit 0;; *) head -c 1000 >/dev/null; exit 1;; esac', "ffmpeg"),
         ('case "$*" in *-version*) exit 0;; *) cat >/dev/null; exit 1;; esac', "did not finish"),
-        ('case "$*" in *-version*) exit 0;; *) exec sleep 60;; esac', "stopped reading frames"),
+        pytest.param(
+            'case "$*" in *-version*) exit 0;; *) exec sleep 60;; esac',
+            "stopped reading frames",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_broken_ffmpeg_is_told_and_leaves_nothing(

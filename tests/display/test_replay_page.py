@@ -72,6 +72,7 @@ def waits_for(page: Any, what: str) -> None:
     page.wait_for_function(what, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_keys_play_step_and_turn(stage: Any) -> None:
     stage.keyboard.press(" ")
     waits_for(stage, "kinemorph.time > 0.1")
@@ -133,6 +134,7 @@ MOCKED = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 def test_time_goes_as_fast_as_the_clock_says_and_round_and_round(
     swings: dict[str, Trajectory], page: Any, tmp_path: Path
 ) -> None:
@@ -189,6 +191,7 @@ def test_the_pointer_learns_names_of_what_is_shown_turns_and_comes_nearer(stage:
     assert stage.complaints == []
 
 
+@pytest.mark.slow
 def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path) -> None:
     opened(page, replay(library.four_bar()).save(tmp_path / "posed.html"))
     for one in (stage, page):
@@ -257,6 +260,7 @@ def test_a_linkage_posed_at_random_is_closed_and_stays_above_the_floor(page: Any
     assert page.evaluate("kinemorph.scene.floor") == pytest.approx(floor, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_blink_plays_slowly_and_large_energies_are_short(page: Any, tmp_path: Path) -> None:
     robot = library.pendulum(mass=1e9, length=1e3)
     opened(page, replay(simulate(robot, 0.002, q=[1.0], output_step=1e-4)).save(tmp_path / "blink.html"))

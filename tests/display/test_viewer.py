@@ -275,6 +275,7 @@ def test_plays_to_the_end_and_round(swing: km.Trajectory, kept: list[Viewer]) ->
     assert viewer.time == now and not viewer.playing
 
 
+@pytest.mark.slow
 def test_the_clock_goes_at_its_speed_and_round(monkeypatch: pytest.MonkeyPatch) -> None:
     wall = [0.0]
 
@@ -461,6 +462,7 @@ def test_a_hand_on_a_slider_moves_the_robot(pendulum: km.Robot, page: Any, kept:
     assert all(address.startswith((viewer.url, "blob:", "data:")) for address in page.requests)
 
 
+@pytest.mark.slow
 def test_a_hand_plays_and_scrubs(pendulum: km.Robot, swing: km.Trajectory, page: Any, kept: list[Viewer]) -> None:
     viewer = view(swing, trace="tip")
     kept.append(viewer)

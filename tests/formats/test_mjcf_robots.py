@@ -31,7 +31,9 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("peer", FEW, ids=lambda peer: peer.name)
+@pytest.mark.parametrize(
+    "peer", [*FEW[::2], *(pytest.param(peer, marks=pytest.mark.slow) for peer in FEW[1::2])], ids=lambda peer: peer.name
+)
 def test_a_dozen_models_move_as_in_mujoco(peer: Peer) -> None:
     row = compared(peer)
     assert not row.reason

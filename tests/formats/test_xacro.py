@@ -105,6 +105,7 @@ def test_the_environment_is_empty(tmp_path, monkeypatch):
     assert "SECRET" in error.problem and "word" not in error.problem
 
 
+@pytest.mark.slow
 def test_macros_without_end_are_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(xacro_macros, "SECONDS", 2)
     text = f'{HEAD}<xacro:macro name="m"><xacro:m/><xacro:m/></xacro:macro><xacro:m/></robot>'

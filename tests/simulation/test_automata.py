@@ -134,7 +134,7 @@ def test_a_reset_by_text_and_by_function_bounces_as_the_closed_form(reset):
 
 
 @pytest.mark.parametrize("e", [0.0, 0.01, 0.5, 0.8])
-@pytest.mark.parametrize("options", [{}, {"method": "rk4", "step": 1e-3}])
+@pytest.mark.parametrize("options", [{}, pytest.param({"method": "rk4", "step": 1e-3}, marks=pytest.mark.slow)])
 def test_bounces_that_come_ever_faster_end_in_rest_and_not_below_the_ground(e, options):
     """They fell through the ground where a flight was shorter than the rounding of the guard."""
     edge = Edge("bounce", "flight", "flight", "q.z - 0.53", reset={"v.z": f"-{e} * v.z"}, impact="none")

@@ -47,6 +47,7 @@ def check(case: Any) -> None:
     assert said or abs(went - goes) <= NEARLY * max(goes, 0.02), (went, goes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["row of 4"])
 def test_the_default_goes_as_far_as_small_steps(name: str) -> None:
     check(CASES[name])

@@ -236,7 +236,8 @@ def test_cradle(in_sequence: bool, share: tuple[float, ...]) -> None:
     )
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 3])
 def test_stacked_blocks_rest(count: int) -> None:
     run = simulate(stacked_blocks(count), 1.0, **QUICK)
     assert not run.events and np.abs(run.v).max() < 1e-12

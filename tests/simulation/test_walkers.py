@@ -120,6 +120,7 @@ def test_the_hopper_of_raibert_runs_at_a_steady_speed() -> None:
     assert [event.name for event in run.events[:3]] == ["touchdown", "bottom", "liftoff"]
 
 
+@pytest.mark.slow
 def test_a_slender_block_rocks_and_a_wide_one_rests() -> None:
     """By Housner, 1 - 1.5 sin(a)^2 of the rate is kept: 0.85 where width to height is 1 to 3."""
     for tilt in (0.2, -0.2):

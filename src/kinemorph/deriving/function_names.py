@@ -21,7 +21,12 @@ FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")  # of one frame or body 
 BODY_FUNCTIONS = (  # of joints, links, bodies
     "joint_wrenches",
     "block_matrices",
+    "coordinate_sets",
     "regressor",
+    "regressor_entries",
+    "momentum_regressor",
+    "energy_regressor",
+    "wrench_regressor",
     "motion",
     "partial_velocities",
 )
@@ -39,6 +44,8 @@ REDUCED_FUNCTIONS = (  # of `Reduction`
     "reduced_mass_matrix",
     "reduced_coriolis_matrix",
     "reduced_gravity_forces",
+    "reduced_regressor",
+    "reduced_momentum_regressor",
     "input_map",
     "velocity_map",
     "velocity_map_rate",

@@ -239,8 +239,8 @@ class RandomAutomaton:
 def differences(automaton: RandomAutomaton, names: Sequence[str], until: float, h: float, **options: Any) -> Any:
     """Derivatives of (displacement, [v, x, m]) at the end of runs, and of times of edges, by differences of order 4.
 
-    The runs go through the same edges. The step h is divided by 8, at most three times, where a contact sticks in one of
-    them and slides or opens in another, or where their ends are farther apart than `FAR`: differences over such a
+    The runs go through the same edges. The step h is divided by 8, at most three times, where a contact sticks in one
+    of them and slides or opens in another, or where their ends are farther apart than `FAR`: differences over such a
     distance are no derivatives.
     """
     middle, _, _, plain = automaton.end(automaton.moved(names[0], 0.0), until, **options)

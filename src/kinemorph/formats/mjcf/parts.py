@@ -13,7 +13,7 @@ from lxml import etree
 from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.formats.xml_documents import Node
-from kinemorph.model.elements import Actuator, TorsionSpring
+from kinemorph.model.elements import Actuator, JointFriction, TorsionSpring
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -128,7 +128,7 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
     """Writes a joint that closes a loop: spherical as connect, fixed as weld, revolute as two connected points on its
     axis. Other kinds are left out, with a warning.
     """
-    offsets = {"spherical": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
+    offsets = {"spherical": (0.0,), "gimbal": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
     if offsets is None:
         losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return
@@ -152,6 +152,8 @@ def write_drives(system: System, actuator: Node, losses: Losses) -> None:
     for element in system.elements:
         if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
             continue  # it is written as an attribute of its joint
+        if element == JointFriction(element.name, getattr(element, "joints", ())):
+            continue  # the friction of joints is written as their frictionloss
         if not isinstance(element, Actuator) or element.joint not in simple:
             losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
             continue
