@@ -1,4 +1,4 @@
-"""Models from recordings: which parameters of a robot its motions and forces determine.
+"""Models from recordings: which parameters motions and forces determine, and models with other parameters.
 
 from kinemorph.identification import base_parameters
 """
@@ -12,6 +12,16 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "base_parameters": "kinemorph.analysis.identification.base_parameters",
     "BaseParameters": "kinemorph.analysis.identification.base_parameters",
+    "read_recording": "kinemorph.analysis.identification.read_recording",
+    "Recording": "kinemorph.analysis.identification.recording",
+    "Information": "kinemorph.analysis.identification.information",
+    "Channel": "kinemorph.analysis.identification.information",
+    "ZeroPhase": "kinemorph.analysis.identification.rates",
+    "Periodic": "kinemorph.analysis.identification.rates",
+    "Measured": "kinemorph.analysis.identification.rates",
+    "with_rates": "kinemorph.analysis.identification.rates",
+    "torque_rows": "kinemorph.analysis.identification.rows",
+    "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
 __all__ = [*HOMES]
@@ -19,5 +29,15 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.identification.base_parameters import BaseParameters as BaseParameters
     from kinemorph.analysis.identification.base_parameters import base_parameters as base_parameters
+    from kinemorph.analysis.identification.information import Channel as Channel
+    from kinemorph.analysis.identification.information import Information as Information
+    from kinemorph.analysis.identification.rates import Measured as Measured
+    from kinemorph.analysis.identification.rates import Periodic as Periodic
+    from kinemorph.analysis.identification.rates import ZeroPhase as ZeroPhase
+    from kinemorph.analysis.identification.rates import with_rates as with_rates
+    from kinemorph.analysis.identification.read_recording import read_recording as read_recording
+    from kinemorph.analysis.identification.recording import Recording as Recording
+    from kinemorph.analysis.identification.rows import torque_rows as torque_rows
+    from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -84,8 +84,10 @@ def test_second_moment_and_pseudo_inertia():
     h, about = body.about_origin(inertia)
     close(about, np.trace(sigma) * np.eye(3) - sigma)
     points = np.column_stack([places, np.ones(len(masses))])
-    close(body.pseudo_inertia(inertia), points.T @ np.diag(masses) @ points)
-    same(body.from_pseudo_inertia(body.pseudo_inertia(inertia)), inertia)
+    parameters = body.inertial_parameters(inertia)
+    close(body.pseudo_inertia(parameters), points.T @ np.diag(masses) @ points)
+    close(body.from_pseudo_inertia(body.pseudo_inertia(parameters)), parameters)
+    same(body.from_inertial_parameters(parameters), inertia)
     same(body.from_second_moment(inertia.mass, h, sigma.tolist()), inertia)
     same(body.from_origin(inertia.mass, h, about), inertia)
 
@@ -94,7 +96,7 @@ def test_what_is_consistent_is_what_has_a_positive_pseudo_inertia():
     moment = rng.normal(size=(3, 3))
     moment = moment @ moment.T  # positive definite, triangle inequality or not
     inertia = body.Inertia(1.5, (0.1, -0.2, 0.3), tuple(tuple(map(float, row)) for row in moment))
-    positive = np.linalg.eigvalsh(np.array(body.pseudo_inertia(inertia))).min() > 0.0
+    positive = np.linalg.eigvalsh(np.array(body.pseudo_inertia(body.inertial_parameters(inertia)))).min() > 0.0
     found = body.inertia_problems(inertia.mass, inertia.com, inertia.moment) + body.triangle_doubts(inertia.moment)
     assert positive == (found == [])
 

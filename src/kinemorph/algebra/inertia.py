@@ -7,6 +7,7 @@ together:
     first moment    h = m c
     second moment   Sigma = integral of r r^T dm
     about origin    I_o = tr(Sigma) 1 - Sigma = moment + m (c.c 1 - c c^T)
+    parameters      (m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), the ten inertial parameters: m, h and I_o
     pseudo-inertia  [[Sigma, h], [h^T, m]], shape (4, 4): positive (semi)definite exactly for mass distributions
     spatial         [[m 1, -hat(h)], [hat(h), I_o]], shape (6, 6): momentum [p; L] = spatial [v; w]
 """
@@ -138,15 +139,43 @@ def from_second_moment(mass: S, first_moment: Sequence[S], sigma: Sequence[Seque
     return from_origin(mass, first_moment, mat_sub(mat_scale(trace(sigma), identity(3)), sigma))
 
 
-def pseudo_inertia(inertia: Inertia) -> Mat:
-    """The pseudo-inertia [[Sigma, h], [h^T, m]], shape (4, 4), of second moment Sigma, first moment h and mass m."""
-    h = scale(inertia.mass, inertia.com)
-    return (*((*row, x) for row, x in zip(second_moment(inertia), h, strict=True)), (*h, inertia.mass))
+# ── inertial parameters and pseudo-inertia ────────────────────────────────────────────────────────────────────────────
+
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # the entries of I_o that are parameters, in this order
 
 
-def from_pseudo_inertia(pseudo: Sequence[Sequence[S]]) -> Inertia:
-    """The inertia of a pseudo-inertia matrix, shape (4, 4), with mass > 0."""
-    return from_second_moment(pseudo[3][3], pseudo[3][:3], [row[:3] for row in pseudo[:3]])
+def inertial_parameters(inertia: Inertia) -> Vec:
+    """The ten parameters (m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz) of a body [kg, kg m, kg m^2], shape (10,)."""
+    h, about = about_origin(inertia)
+    return (inertia.mass, *h, *(about[i][j] for i, j in PAIRS))
+
+
+def from_inertial_parameters(parameters: Sequence[S]) -> Inertia:
+    """The inertia of a body with these ten parameters, in the order of `inertial_parameters`, with mass > 0."""
+    return from_origin(parameters[0], parameters[1:4], _symmetric(parameters[4:]))
+
+
+def pseudo_inertia(parameters: Sequence[S]) -> Mat:
+    """The pseudo-inertia [[Sigma, h], [h^T, m]], shape (4, 4), of ten parameters in the order of `inertial_parameters`.
+
+    It is a linear function of them; Sigma is the second moment, h the first moment, m the mass.
+    """
+    about, h = _symmetric(parameters[4:]), tuple(parameters[1:4])
+    sigma = mat_sub(mat_scale(times(0.5, trace(about)), identity(3)), about)
+    return (*((*row, x) for row, x in zip(sigma, h, strict=True)), (*h, parameters[0]))
+
+
+def from_pseudo_inertia(pseudo: Sequence[Sequence[S]]) -> Vec:
+    """The ten parameters, in the order of `inertial_parameters`, of a pseudo-inertia, shape (4, 4); it is linear."""
+    sigma = tuple(tuple(row[:3]) for row in pseudo[:3])
+    about = mat_sub(mat_scale(trace(sigma), identity(3)), sigma)
+    return (pseudo[3][3], *pseudo[3][:3], *(about[i][j] for i, j in PAIRS))
+
+
+def _symmetric(entries: Sequence[S]) -> Mat:
+    """The symmetric matrix, shape (3, 3), with these six entries in the order of PAIRS."""
+    xx, xy, xz, yy, yz, zz = entries
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
 # ── floats only ───────────────────────────────────────────────────────────────────────────────────────────────────────

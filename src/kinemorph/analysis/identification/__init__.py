@@ -1,5 +1,12 @@
-"""Models from recordings: which parameters a motion shows.
+"""Models from recordings: which parameters a motion shows, and what their values are.
 
 base_parameters    `base_parameters`: the combinations of masses, moments and inertias that forces depend on
 shifted_masses     masses that can be moved from one body to another without any change of the forces
+recording          `Recording`: what was measured during one motion
+read_recording     `read_recording`: recordings from text files in any names and units
+recording_checks   mistakes in recordings, told in sentences
+rates              velocities and accelerations from measured positions
+rows               equations  y = Y theta  of recordings, in blocks
+information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
+with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
 """

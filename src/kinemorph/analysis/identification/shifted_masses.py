@@ -17,8 +17,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, inverse, matrix_of
+from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
 from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
-from kinemorph.mechanics.recursions.regressors import OF_BODY, PAIRS
+from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 SIZE = len(OF_BODY)
@@ -78,32 +79,14 @@ def _unmoved(link: Link) -> Array:
         xi = np.zeros((4, 4))
         xi[:3, :3] = [[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]]
         xi[:3, 3] = v
-        rows.append(np.array([(xi @ pseudo(unit)).ravel() for unit in np.eye(SIZE)]).T)
+        rows.append(np.array([(xi @ np.array(pseudo_inertia(unit))).ravel() for unit in np.eye(SIZE).tolist()]).T)
     return np.concatenate(rows)
-
-
-def pseudo(parameters: Array) -> Array:
-    """The pseudo-inertia (4, 4) of ten parameters in the order of OF_BODY."""
-    inertia = np.zeros((3, 3))
-    for (i, j), x in zip(PAIRS, parameters[4:], strict=True):
-        inertia[i, j] = inertia[j, i] = x
-    found = np.empty((4, 4))
-    found[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    found[:3, 3] = found[3, :3] = parameters[1:4]
-    found[3, 3] = parameters[0]
-    return found
-
-
-def of_pseudo(P: Array) -> Array:
-    """The ten parameters, shape (10,), of a pseudo-inertia (4, 4)."""
-    inertia = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
-    return np.array([P[3, 3], *P[:3, 3], *(inertia[i, j] for i, j in PAIRS)])
 
 
 def changed(pose: Pose) -> Array:
     """The matrix (10, 10) from the parameters of a body to those in the frame in which the body has this pose."""
     T = np.array(matrix_of(pose), dtype=float)
-    return np.array([of_pseudo(T @ pseudo(unit) @ T.T) for unit in np.eye(SIZE)]).T
+    return np.array([from_pseudo_inertia(T @ np.array(pseudo_inertia(unit)) @ T.T) for unit in np.eye(SIZE).tolist()]).T
 
 
 def null_rows(A: Array) -> Array:

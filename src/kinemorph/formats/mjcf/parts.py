@@ -13,7 +13,7 @@ from lxml import etree
 from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.formats.xml_documents import Node
-from kinemorph.model.elements import Actuator, TorsionSpring
+from kinemorph.model.elements import Actuator, JointFriction, TorsionSpring
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -152,6 +152,8 @@ def write_drives(system: System, actuator: Node, losses: Losses) -> None:
     for element in system.elements:
         if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
             continue  # it is written as an attribute of its joint
+        if element == JointFriction(element.name, getattr(element, "joints", ())):
+            continue  # the friction of joints is written as their frictionloss
         if not isinstance(element, Actuator) or element.joint not in simple:
             losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
             continue

@@ -1,0 +1,293 @@
+"""Velocities and accelerations of a recording, from its configurations or from measured velocities.
+
+Each way is a small record, and `with_rates` applies it:
+
+    ZeroPhase    a Butterworth filter, run forward and backward so that nothing is delayed, then derivatives of splines
+    Periodic     a Fourier series of a motion that repeats, fitted to all of its periods at once
+    Measured     nothing is computed: the recording has v and a
+
+Encoder noise is amplified by the square of its frequency in accelerations. Above the frequency at which noise outweighs
+the motion, a signal says nothing; the default cut-off of `ZeroPhase` is twice that. Forces are not filtered by default:
+their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
+
+Joints with one axis are filtered in their coordinates. Of joints that turn about several axes the velocities are
+filtered, because quaternions cannot be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.recording import Recording
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.trees.charts import CHARTS
+from kinemorph.mechanics.trees.motions import ELEMENTARY
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.robot import Robot
+
+EVEN = 1e-3  # times are evenly spaced if their distances differ by less than this share
+FEWEST = 40  # samples that a filter needs
+FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
+ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
+MARGIN = 2.0  # the default cut-off lies above the last frequency of the motion by this factor
+ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
+LEFT_OUT = 2.0  # periods of the cut-off at both ends that are not used, because the filter feels the ends there
+HIGHEST, LOWEST = 0.5, 0.02  # bounds of the default cut-off, as shares of the highest frequency that samples show
+
+
+@dataclass(frozen=True)
+class ZeroPhase:
+    """A Butterworth low-pass filter, run forward and backward.
+
+    `cutoff`    of positions and velocities [Hz]; by default where noise outweighs the motion
+    `forces`    the cut-off of forces [Hz]; None does not filter them
+    `order`     of the filter; forward and backward together attenuate like twice this order
+    """
+
+    cutoff: float | None = None
+    forces: float | None = None
+    order: int = 4
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A Fourier series with the given period [s] and number of harmonics, fitted by least squares to each coordinate.
+
+    The recording has to show at least one period, at times of any spacing; forces are left as they are.
+    """
+
+    period: float
+    harmonics: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The velocities and accelerations that the recording has."""
+
+
+Rates = ZeroPhase | Periodic | Measured
+
+
+class Prepared(NamedTuple):
+    """A recording with v and a, and a sentence that says how they were found."""
+
+    recording: Recording
+    note: str
+
+
+def with_rates(recording: Recording, robot: Robot, method: Rates | None = None) -> Prepared:
+    """The recording with velocities and accelerations. By default a zero-phase filter, unless it has both already."""
+    if method is None:
+        has_both = recording.v is not None and recording.a is not None
+        method = Measured() if has_both else ZeroPhase()
+    return WAYS[type(method)](recording, robot, method)
+
+
+# ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _measured(recording: Recording, robot: Robot, method: Measured) -> Prepared:
+    missing = [group for group in ("v", "a") if getattr(recording, group) is None]
+    if missing:
+        raise ShapeError(
+            f"recording '{recording.name}' has no {' and no '.join(missing)}, which rates=Measured() needs. Choose "
+            "rates=ZeroPhase() to compute them, or add the columns."
+        )
+    return Prepared(recording, f"'{recording.name}': velocities and accelerations as recorded")
+
+
+# ── zero-phase filter ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepared:
+    if len(recording) < FEWEST:
+        raise ShapeError(
+            f"recording '{recording.name}' has {len(recording)} samples; a filter needs at least {FEWEST}. Record "
+            "longer, or give v and a."
+        )
+    even = evenly_spaced(recording, robot)
+    h = (even.t[-1] - even.t[0]) / (len(even) - 1)
+    highest = 0.5 / h
+    cutoff = default_cutoff(even, robot) if method.cutoff is None else method.cutoff
+    for name, value in (("cutoff", cutoff), ("forces", method.forces)):
+        if value is not None and not 0.0 < value < highest:
+            raise ShapeError(
+                f"ZeroPhase: {name} is {value:g} Hz; expected between 0 and {highest:g} Hz, half of the rate of the "
+                f"samples of '{recording.name}'."
+            )
+    smooth = _filter(cutoff, h, method.order)
+    q, v = np.array(even.q), np.zeros((len(even), robot.nv))
+    for link in resolve(robot).links:
+        at_q, at_v = _parts(link.kind, link.q, link.v)
+        if ELEMENTARY[link.kind].nv == 1:
+            q[:, at_q] = smooth(even.q[:, at_q])
+            v[:, at_v] = smooth(even.v[:, at_v]) if even.v is not None else _slope(even.t, q[:, at_q])
+        elif ELEMENTARY[link.kind].nv:
+            measured = even.v[:, at_v] if even.v is not None else _chart_rates(link.kind, even.t, even.q[:, at_q])
+            v[:, at_v] = smooth(measured)
+    forces = (lambda x: x) if method.forces is None else _filter(method.forces, h, method.order)
+    filtered = replace(
+        even,
+        q=q,
+        v=v,
+        a=_slope(even.t, v),
+        tau=None if even.tau is None else forces(even.tau),
+        wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
+    )
+    left = max(1, round(LEFT_OUT / (cutoff * h)))
+    kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
+    spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
+    loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
+    note = (
+        f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
+        f"{loads}; {len(kept)} of {len(recording)} samples used"
+    )
+    return Prepared(kept, note)
+
+
+def _filter(cutoff: float, h: float, order: int) -> Callable[[Array], Array]:
+    from scipy.signal import butter, sosfiltfilt
+
+    sections = butter(order, cutoff, fs=1.0 / h, output="sos")
+
+    def smooth(x: Array) -> Array:
+        beyond = min(len(x) - 1, round(ENDS / (cutoff * h)))  # samples by which the signal is continued at both ends
+        found: Array = sosfiltfilt(sections, x, axis=0, padlen=beyond)
+        return found
+
+    return smooth
+
+
+def _slope(t: Array, x: Array) -> Array:
+    """The derivatives of cubic splines through x (n, k), shape (n, k)."""
+    from scipy.interpolate import CubicSpline
+
+    found: Array = CubicSpline(t, x, axis=0)(t, 1)
+    return found
+
+
+def _parts(kind: str, q: int, v: int) -> tuple[slice, slice]:
+    size = ELEMENTARY[kind]
+    return slice(q, q + size.nq), slice(v, v + size.nv)
+
+
+def _chart_rates(kind: str, t: Array, q: Array) -> Array:
+    """The velocities of a joint with several axes, shape (n, nv), by splines through its steps between samples."""
+    from scipy.interpolate import CubicSpline
+
+    row = CHARTS[kind]
+    steps = row.local(list(q[:-1].T), list(q[1:].T))
+    v = np.stack(row.halfway([np.asarray(w) for w in steps])[1], axis=-1) / np.diff(t)[:, None]
+    found: Array = CubicSpline(0.5 * (t[1:] + t[:-1]), v, axis=0)(t)
+    return found
+
+
+def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
+    """The recording at evenly spaced times, as many as it has; itself where its times are evenly spaced already.
+
+    Values between samples lie on cubic splines, of quaternions on the shortest rotation, and of forces on lines.
+    """
+    t = recording.t
+    distances = np.diff(t)
+    if np.ptp(distances) <= EVEN * distances.mean():
+        return recording
+    from scipy.interpolate import CubicSpline
+
+    times = np.linspace(t[0], t[-1], len(t))
+    q = np.empty_like(recording.q)
+    for link in resolve(robot).links:
+        at_q, _ = _parts(link.kind, link.q, link.v)
+        if ELEMENTARY[link.kind].nv == 1:
+            q[:, at_q] = CubicSpline(t, recording.q[:, at_q], axis=0)(times)
+        elif ELEMENTARY[link.kind].nv:
+            q[:, at_q] = _between(link.kind, t, recording.q[:, at_q], times)
+
+    def on_lines(x: Array) -> Array:
+        return np.stack([np.interp(times, t, column) for column in x.reshape(len(t), -1).T], axis=-1).reshape(x.shape)
+
+    return replace(
+        recording,
+        t=times,
+        q=q,
+        v=None if recording.v is None else CubicSpline(t, recording.v, axis=0)(times),
+        a=None,
+        tau=None if recording.tau is None else on_lines(recording.tau),
+        wrenches={joint: on_lines(x) for joint, x in recording.wrenches.items()},
+        inputs={name: on_lines(x) for name, x in recording.inputs.items()},
+    )
+
+
+def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
+    """Configurations (n, nq) of a joint with several axes at `times`, along the chart of the sample before."""
+    row = CHARTS[kind]
+    last = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    share = (times - t[last]) / (t[last + 1] - t[last])
+    base = list(q[last].T)
+    w = [share * part for part in row.local(base, list(q[last + 1].T))]
+    return np.stack(row.finish(row.place(base, w)), axis=-1)
+
+
+def default_cutoff(recording: Recording, robot: Robot) -> float:
+    """The frequency [Hz] above which noise outweighs the motion of every coordinate with one axis.
+
+    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is twice the
+    highest frequency at which some coordinate has ten times that power.
+    """
+    from scipy.signal import welch
+
+    h = float(recording.t[-1] - recording.t[0]) / (len(recording) - 1)
+    highest = 0.5 / h
+    lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
+    source = recording.q[:, lines] if recording.v is None or not lines else recording.v
+    if not source.shape[1]:
+        return 0.2 * highest
+    frequencies, power = welch(source, fs=1.0 / h, nperseg=min(len(recording), 1024), axis=0)
+    floor = np.median(power[frequencies > (1.0 - FLOOR) * highest], axis=0)
+    above = frequencies[(power > ABOVE * floor).any(axis=1)]
+    return float(np.clip(MARGIN * above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+
+
+# ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _periodic(recording: Recording, robot: Robot, method: Periodic) -> Prepared:
+    span = recording.t[-1] - recording.t[0] if len(recording) else 0.0
+    if not method.period > 0.0 or method.harmonics < 1 or span < 0.99 * method.period:
+        raise ShapeError(
+            f"Periodic: period {method.period:g} s with {method.harmonics} harmonics cannot be fitted to "
+            f"'{recording.name}', which lasts {span:g} s; expected at least one period and one harmonic."
+        )
+    several = [link.kind for link in resolve(robot).links if ELEMENTARY[link.kind].nv > 1]
+    if several:
+        raise ShapeError(
+            f"Periodic fits coordinates of joints with one axis, but robot '{robot.name}' has a joint of kind "
+            f"'{several[0]}'. Choose ZeroPhase()."
+        )
+    w = 2.0 * np.pi / method.period * np.arange(1, method.harmonics + 1)
+    angles = (recording.t - recording.t[0])[:, None] * w
+    basis = np.concatenate([np.ones((len(angles), 1)), np.cos(angles), np.sin(angles)], axis=1)
+    if len(recording) < 2 * basis.shape[1]:
+        raise ShapeError(
+            f"Periodic: {method.harmonics} harmonics have {basis.shape[1]} coefficients, but '{recording.name}' has "
+            f"{len(recording)} samples; expected at least twice as many. Take fewer harmonics."
+        )
+    coefficients = np.linalg.lstsq(basis, recording.q, rcond=None)[0]
+    zero = np.zeros((len(angles), 1))
+    first = np.concatenate([zero, -np.sin(angles) * w, np.cos(angles) * w], axis=1)
+    second = np.concatenate([zero, -np.cos(angles) * w**2, -np.sin(angles) * w**2], axis=1)
+    fitted = basis @ coefficients
+    left = float(np.sqrt(np.mean((recording.q - fitted) ** 2)))
+    fit = replace(recording, q=fitted, v=first @ coefficients, a=second @ coefficients)
+    note = (
+        f"'{recording.name}': Fourier series of period {method.period:g} s with {method.harmonics} harmonics, "
+        f"{left:.3g} rad or m (root mean square) from the samples"
+    )
+    return Prepared(fit, note)
+
+
+WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic, Measured: _measured}

@@ -1,0 +1,228 @@
+"""`read_recording`: a recording from a text file with one column for each signal and one line for each sample.
+
+Columns have the names that a saved run has, "t [s]", "q.elbow [rad]", "v.elbow", "a.elbow", "tau.elbow [N m]",
+"wrench.foot.fx" to "wrench.foot.mz", "u.voltage"; or a map gives their meaning, with a factor where the file has
+currents:
+
+    {"time": "t", "pos1": "q.shoulder", "i1": ("tau.shoulder", 10.7)}
+
+A unit in brackets after the name converts the column; `units` does it for files without units.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.recording_checks import check_recording
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import ShapeError, StorageError
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.words import did_you_mean, listed, quoted
+
+DEGREE, TURN = np.pi / 180.0, 2.0 * np.pi
+UNITS: dict[str, float] = {
+    **dict.fromkeys(("", "1", "s", "rad", "m", "rad/s", "m/s", "rad/s^2", "m/s^2", "N", "N m", "Nm", "A", "V"), 1.0),
+    **{"ms": 1e-3, "us": 1e-6, "deg": DEGREE, "deg/s": DEGREE, "deg/s^2": DEGREE, "rpm": TURN / 60.0, "rev": TURN},
+    **{"mm": 1e-3, "mm/s": 1e-3, "cm": 1e-2, "kN": 1e3, "mN m": 1e-3, "mNm": 1e-3, "N mm": 1e-3, "mA": 1e-3},
+}
+GROUPS = ("q", "v", "a", "tau")
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+SEPARATORS = ",;\t"
+Target = str | tuple[str, float]
+
+
+class Signal(NamedTuple):
+    """What a column of a file is: its name here, such as "q.elbow", and the factor to SI units."""
+
+    name: str
+    factor: float
+
+
+def read_recording(
+    path: str | Path,
+    model: Robot | System | Dynamics,
+    columns: Mapping[str, Target] | None = None,
+    *,
+    units: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> Recording:
+    """The recording in a text file with a line of names and one line of numbers for each sample.
+
+    `columns`   what the columns of the file are, {"pos1": "q.shoulder", "i1": ("tau.shoulder", gain [N m/A])}; other
+                columns are not read. A joint alone is short for its q, and with a gain for its tau. By default columns
+                have the names of a saved run.
+    `units`     of columns, or of groups of columns, where the file does not say them: {"q": "deg", "v.elbow": "rpm"}
+    `name`      what messages call the recording; the file's name by default
+
+    Raises ShapeError where the data cannot be used, and issues a RecordingWarning where they are questionable.
+    """
+    robot = model if isinstance(model, Robot) else model.robot
+    path = Path(path)
+    label = name or path.name
+    titles, table = _table(path)
+    known = known_names(robot)
+    signals = _by_map(label, titles, columns, known) if columns else _by_name(label, titles, known)
+    found: dict[str, Array] = {}
+    for index, signal in signals.items():
+        title, unit = titles[index]
+        unit = _unit(units or {}, title, signal.name) or unit
+        if unit not in UNITS:
+            raise ShapeError(
+                f"recording '{label}': column '{title}' has the unit '{unit}', which is unknown. Known units: "
+                f"{listed([one for one in UNITS if one], 40)}."
+            )
+        if signal.name in found:
+            raise ShapeError(
+                f"recording '{label}': two columns are '{signal.name}', the second one '{title}'. Give each once."
+            )
+        found[signal.name] = table[:, index] * (UNITS[unit] * signal.factor)
+    recording = _assembled(label, robot, found)
+    check_recording(recording, robot)
+    return recording
+
+
+def known_names(robot: Robot) -> tuple[str, ...]:
+    """The names that columns of a recording of a robot may have, except those of inputs."""
+    groups = [f"{group}.{one}" for group in GROUPS for one in (robot.q_names if group == "q" else robot.v_names)]
+    return ("t", *groups, *(f"wrench.{joint}.{part}" for joint in robot.joint_names for part in WRENCH))
+
+
+# ── the file ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _table(path: Path) -> tuple[list[tuple[str, str]], Array]:
+    """(name, unit) of every column, and all numbers, shape (n, columns); an empty cell is NaN."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise StorageError(
+            f"recording '{path}' cannot be read: {reason}. Give a file with comma-separated values."
+        ) from None
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if len(lines) < 2:
+        raise ShapeError(f"recording '{path.name}' has {len(lines)} lines; expected a line of names and samples below.")
+    separator = max(SEPARATORS, key=lines[0].count)
+    titles = [_title(cell) for cell in next(csv.reader([lines[0]], delimiter=separator))]
+    try:
+        table = np.loadtxt(lines[1:], delimiter=separator, ndmin=2)
+    except ValueError:
+        table = _cell_by_cell(path.name, titles, lines, separator)
+    if table.shape[1] != len(titles):
+        raise ShapeError(
+            f"recording '{path.name}' has {table.shape[1]} numbers in each line below {len(titles)} names. Give one "
+            "name for each column."
+        )
+    return titles, table
+
+
+def _title(cell: str) -> tuple[str, str]:
+    """The name and the unit of "name [unit]"."""
+    name, bracket, unit = cell.strip().strip('"').partition("[")
+    return name.strip(), unit.rstrip("] ").strip() if bracket else ""
+
+
+def _cell_by_cell(label: str, titles: Sequence[tuple[str, str]], lines: Sequence[str], separator: str) -> Array:
+    """The numbers of a file that has empty cells; raises ShapeError where a cell is something else than a number."""
+    table = np.full((len(lines) - 1, len(titles)), np.nan)
+    for number, cells in enumerate(csv.reader(lines[1:], delimiter=separator)):
+        if len(cells) != len(titles):
+            raise ShapeError(
+                f"recording '{label}': sample {number + 1} has {len(cells)} cells; expected {len(titles)}, one for "
+                "each name. Correct this line of the file."
+            )
+        for k, cell in enumerate(cells):
+            try:
+                table[number, k] = float(cell) if cell.strip() else np.nan
+            except ValueError:
+                raise ShapeError(
+                    f"recording '{label}': column '{titles[k][0]}' is '{cell.strip()}' in sample {number + 1}; "
+                    "expected a number. Correct this line of the file."
+                ) from None
+    return table
+
+
+# ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_name(label: str, titles: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[int, Signal]:
+    """The columns with names of a recording, by index. Names that look so and are unknown raise ShapeError."""
+    found: dict[int, Signal] = {}
+    for k, (title, _) in enumerate(titles):
+        group = title.partition(".")[0]
+        if title in known or (group == "u" and "." in title):
+            found[k] = Signal(title, 1.0)
+        elif group in (*GROUPS, "wrench"):
+            raise ShapeError(
+                f"recording '{label}': column '{title}' is unknown.{did_you_mean(title, known)} Known: "
+                f"{listed(known, 24)}."
+            )
+    return found
+
+
+def _by_map(
+    label: str, titles: Sequence[tuple[str, str]], columns: Mapping[str, Target], known: Sequence[str]
+) -> dict[int, Signal]:
+    """The columns that a map names, by index."""
+    names = [title for title, _ in titles]
+    found: dict[int, Signal] = {}
+    for title, target in columns.items():
+        if title not in names:
+            raise ShapeError(
+                f"recording '{label}': the file has no column '{title}'.{did_you_mean(title, names)} Its columns: "
+                f"{listed(names, 24)}."
+            )
+        name, factor = (target, 1.0) if isinstance(target, str) else target
+        if "." not in name and name != "t":
+            name = f"{'q' if isinstance(target, str) else 'tau'}.{name}"
+        if name not in known and not name.startswith("u."):
+            raise ShapeError(
+                f"columns: '{title}' is mapped to '{name}', which is unknown.{did_you_mean(name, known)} Known: "
+                f"{listed(known, 24)}."
+            )
+        found[names.index(title)] = Signal(name, float(factor))
+    return found
+
+
+def _unit(units: Mapping[str, str], title: str, name: str) -> str:
+    """The unit that `units` gives for a column of the file, for its name here, or for its group."""
+    for key in (title, name, name.partition(".")[0]):
+        if key in units:
+            return units[key]
+    return ""
+
+
+def _assembled(label: str, robot: Robot, found: Mapping[str, Array]) -> Recording:
+    """The recording of columns by name. Groups have to be complete; forces that were not measured are NaN-free."""
+    if "t" not in found:
+        raise ShapeError(f"recording '{label}' has no column 't' with times. Name it in the file, or in `columns`.")
+    arrays: dict[str, Array | None] = {}
+    for group in GROUPS:
+        names = [f"{group}.{one}" for one in (robot.q_names if group == "q" else robot.v_names)]
+        missing = [name for name in names if name not in found]
+        if missing and (group == "q" or len(missing) < len(names)):
+            raise ShapeError(
+                f"recording '{label}' has no column {quoted(missing)}; expected {group} of every joint of robot "
+                f"'{robot.name}'. Add it to the file, or name it in `columns`."
+            )
+        arrays[group] = None if missing else np.stack([found[name] for name in names], axis=-1)
+    wrenches: dict[str, Array] = {}
+    for joint in robot.joint_names:
+        parts = [f"wrench.{joint}.{part}" for part in WRENCH]
+        missing = [name for name in parts if name not in found]
+        if 0 < len(missing) < len(parts):
+            raise ShapeError(f"recording '{label}' has no column {quoted(missing)}; expected six for each wrench.")
+        if not missing:
+            wrenches[joint] = np.stack([found[name] for name in parts], axis=-1)
+    inputs = {name[2:]: x for name, x in found.items() if name.startswith("u.")}
+    q = arrays["q"]
+    assert q is not None
+    return Recording(label, found["t"], q, arrays["v"], arrays["a"], arrays["tau"], wrenches, inputs)
