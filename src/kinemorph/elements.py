@@ -48,6 +48,7 @@ HOMES: dict[str, str] = {
     "PairContact": "kinemorph.model.elements.contact.pair_contacts",
     "PrescribedMotion": "kinemorph.model.elements.constraints.prescribed",
     "Hold": "kinemorph.model.elements.phases.holds",
+    "FourierSeries": "kinemorph.model.elements.control.references",
     "MinimumJerk": "kinemorph.model.elements.control.references",
     "Profile": "kinemorph.model.elements.control.references",
     "Setpoint": "kinemorph.model.elements.control.references",
@@ -149,6 +150,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules as FuzzyRules
     from kinemorph.model.elements.control.model_based import ComputedTorque as ComputedTorque
     from kinemorph.model.elements.control.model_based import GravityCompensation as GravityCompensation
+    from kinemorph.model.elements.control.references import FourierSeries as FourierSeries
     from kinemorph.model.elements.control.references import MinimumJerk as MinimumJerk
     from kinemorph.model.elements.control.references import Profile as Profile
     from kinemorph.model.elements.control.references import Setpoint as Setpoint

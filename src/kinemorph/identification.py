@@ -12,6 +12,9 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "base_parameters": "kinemorph.analysis.identification.base_parameters",
     "BaseParameters": "kinemorph.analysis.identification.base_parameters",
+    "identify": "kinemorph.analysis.identification.identify",
+    "Identified": "kinemorph.analysis.identification.identified",
+    "Prediction": "kinemorph.analysis.identification.identified",
     "read_recording": "kinemorph.analysis.identification.read_recording",
     "Recording": "kinemorph.analysis.identification.recording",
     "Information": "kinemorph.analysis.identification.information",
@@ -29,6 +32,9 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.identification.base_parameters import BaseParameters as BaseParameters
     from kinemorph.analysis.identification.base_parameters import base_parameters as base_parameters
+    from kinemorph.analysis.identification.identified import Identified as Identified
+    from kinemorph.analysis.identification.identified import Prediction as Prediction
+    from kinemorph.analysis.identification.identify import identify as identify
     from kinemorph.analysis.identification.information import Channel as Channel
     from kinemorph.analysis.identification.information import Information as Information
     from kinemorph.analysis.identification.rates import Measured as Measured

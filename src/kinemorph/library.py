@@ -21,6 +21,7 @@ HOMES: dict[str, str] = {
     "chain": "kinemorph.model.library.textbook",
     "scara": "kinemorph.model.library.arms",
     "puma": "kinemorph.model.library.arms",
+    "hand": "kinemorph.model.library.hands",
     "hexapod24": "kinemorph.model.library.legged",
     "hexapod36": "kinemorph.model.library.legged",
     "humanoid": "kinemorph.model.library.legged",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.benchmark_machines import flyball_governor as flyball_governor
     from kinemorph.model.library.bicycles import whipple_bicycle as whipple_bicycle
     from kinemorph.model.library.crawlers import crawler as crawler
+    from kinemorph.model.library.hands import hand as hand
     from kinemorph.model.library.legged import hexapod24 as hexapod24
     from kinemorph.model.library.legged import hexapod36 as hexapod36
     from kinemorph.model.library.legged import humanoid as humanoid

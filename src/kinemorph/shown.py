@@ -2,9 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits` and
-`ShownGaits` one to plot orbits and gaits. Each
-method only calls the function named in its docstring. This is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits` and
+`ShownIdentification` one to plot orbits, gaits and identified parameters. Each method only calls the function named in
+its docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -102,6 +102,20 @@ class ShownGaits(Shown):
         from kinemorph.display.charts.gait_plots import plot_of_gait
 
         return plot_of_gait(self, **options)
+
+
+class ShownIdentification(Shown):
+    """A base class for identified parameters, which can be plotted."""
+
+    def plot(self, what: str = "forces", **options: Any) -> Any:
+        """A Matplotlib Figure; see `display.charts.identification_plots.plot_identified`.
+
+        `what` is "forces" (measured and predicted), "parameters" (with their intervals) or "residuals" (their spectrum
+        and autocorrelation).
+        """
+        from kinemorph.display.charts.identification_plots import plot_identified
+
+        return plot_identified(self, what, **options)  # type: ignore[arg-type]
 
 
 class ShownRun(ShownRuns):

@@ -154,7 +154,7 @@ def test_locked_velocities_wrenches_and_derivatives() -> None:
             assert differ(x, y) < 1e-10
     one = tuple(part[0].tolist() for part in (q, v, tau))
     held = [
-        dynamics.accelerations(dynamics.prepared(resolve(robot)), *one, locked=(1, robot.nv - 1))
+        dynamics.laws.accelerations(dynamics.laws.prepared(resolve(robot)), *one, locked=(1, robot.nv - 1))
         for dynamics in (ours, theirs)
     ]
     assert held[0][1] == held[0][-1] == 0.0

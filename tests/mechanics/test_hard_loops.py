@@ -116,7 +116,7 @@ def test_compiled_functions_are_the_same(name: str) -> None:
     q, v, tau = np.tile(this.q, (3, 1)), scales * this.v, scales[::-1] * this.tau
     found = compiled(q, v, tau)
     for row in range(3):
-        floats = dynamics.accelerations(tree, q[row].tolist(), v[row].tolist(), tau[row].tolist())
+        floats = dynamics.laws.accelerations(tree, q[row].tolist(), v[row].tolist(), tau[row].tolist())
         assert apart(found[row], np.array(floats)) < 1e-11
         assert apart(found[row], solve(Mechanism(this.robot, this.q), v[row], tau[row]).a) < EXACT
 
@@ -133,7 +133,7 @@ def test_locked_joints(name: str) -> None:
     for k in range(this.robot.nv):
         expected = solve(mechanism, this.v, this.tau, [k])
         if expected.mobility < this.expected.mobility:  # it could move
-            assert apart(dynamics.accelerations(tree, *state, locked=[k]), expected.a) < EXACT
+            assert apart(dynamics.laws.accelerations(tree, *state, locked=[k]), expected.a) < EXACT
             tried += 1
     assert tried
 
@@ -157,8 +157,8 @@ def test_light_links_do_not_make_rows_alike(masses: tuple[float, float, float]) 
     J = np.array(closures.constraint_jacobian(tree, q.tolist()))
     free = np.linalg.svd(J)[2][-1]
     forced = np.linalg.pinv(J, 1e-9) @ closures.constraint_bias(tree, q.tolist(), v.tolist())
-    M = np.array(dynamics.masses(tree, q.tolist()))
-    h = np.array(dynamics.inverse(tree, q.tolist(), v.tolist(), [0.0] * 3))
+    M = np.array(dynamics.laws.masses(tree, q.tolist()))
+    h = np.array(dynamics.laws.inverse(tree, q.tolist(), v.tolist(), [0.0] * 3))
     expected = forced + free * (free @ (-h - M @ forced)) / (free @ M @ free)  # along the one way it can go
     found = plant(robot).laws.rate(LocalInstant(0.0, q.tolist(), [0.0] * 3 + v.tolist(), [], [0.0] * 3, []))[3:6]
     assert apart(found, expected) < 1e-4  # digits are lost, a condition is not

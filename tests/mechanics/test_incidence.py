@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.algebra.groups import Pose, coAd, compose
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.deriving.dynamics import derive
 from kinemorph.display.equations.equations_of_motion import symbolic_dynamics, write_equations
@@ -20,7 +19,6 @@ from kinemorph.mechanics.formulations import incidence
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model import library
-from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from support.references.exact_rates import numbers, rate_along
@@ -87,12 +85,9 @@ def test_with_loops_the_wrenches_balance_at_every_vertex(make: Callable[[], Robo
     v, tau = np.zeros(robot.nv), np.random.default_rng(5).normal(size=robot.nv)
     a = dynamics.forward_dynamics(q, v, tau)
     arcs = (*robot.order, *robot.loops)
-    through = dict(zip((*robot.joints, *robot.loops), dynamics.joint_wrenches(q, v, a, tau), strict=True))
-    w_K = []
-    for arc in arcs:
-        body = dynamics.pose(q, arc.child)
-        frame = compose(Pose(body[:3, :3], body[:3, 3]), evaluate_all(arc.child_placement))
-        w_K.append(numbers(coAd(frame)) @ through[arc])
+    found = dynamics.joint_wrenches(q, v, a, tau, reference="world")
+    through = dict(zip((*robot.joints, *robot.loops), found, strict=True))
+    w_K = [through[arc] for arc in arcs]
     K = incidence.graph(tree, q.tolist(), v.tolist())
     B = numbers(incidence.dense_matrices(tree, K)["B"])
     needed = numbers(incidence.net_wrenches(tree, K, a.tolist()))

@@ -202,7 +202,7 @@ def test_a_run_of_a_closed_robot_knows_its_reactions() -> None:
 def left_over(system: System, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
     """What each body needs beyond what passes through its joints, about the world's origin: from constraints."""
     robot, made = system.robot, plant(system)
-    rate, reactions = (build(program, "interpreter") for program in (made.rate, made.reactions))
+    rate, reactions = (build(program, "interpreter") for program in (made.rate, made.reactions()))
     none = np.zeros(0)
     a = rate(0.0, q, [*np.zeros(robot.nv), *v], none, u, none)[robot.nv :]
     wrenches = reactions(0.0, q, [*np.zeros(robot.nv), *v], a, none, u, none)

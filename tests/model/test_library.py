@@ -24,6 +24,7 @@ SIZES = {
     "chain": (10, 10, 10, 0),
     "scara": (4, 4, 5, 0),
     "puma": (6, 6, 6, 0),
+    "hand": (20, 20, 21, 0),
     "hexapod24": (25, 24, 19, 0),
     "hexapod36": (37, 36, 31, 0),
     "humanoid": (31, 30, 25, 0),
@@ -136,6 +137,28 @@ def test_hexapod_hips_stand_on_a_circle() -> None:
         angles = np.degrees([np.arctan2(hip.placement.p[1], hip.placement.p[0]) for hip in hips]) % 360
         assert np.allclose(angles, [30, 90, 150, 210, 270, 330])
         assert all(hip.placement.p[0] == 0.0 for hip in (hips[1], hips[4]))  # a zero that codegen can see
+
+
+def test_the_hand_branches_into_five_fingers_that_close() -> None:
+    robot, free = library.hand(), library.hand(free=True)
+    assert free.nv == 26 and [joint.kind for joint in robot.joints].count("revolute") == 20
+    assert sum(joint.parent == "palm" for joint in robot.joints) == 5
+    assert robot.total_mass == pytest.approx(0.735)
+    flat = np.zeros(20)
+    tips = {name: place(robot, f"{name}_tip", flat) for name in ("thumb", "index", "middle", "ring", "little")}
+    assert max(tips, key=lambda name: tips[name][2]) == "middle" and tips["middle"][2] == pytest.approx(0.2)
+    across = [tips[name][1] for name in tips]
+    assert across == sorted(across, reverse=True)  # from the thumb at +y to the little finger
+    bent = flat.copy()
+    for name in ("mcp", "pip", "dip"):
+        bent[robot.q_slice(f"index_{name}")] = 1.2
+    x, _, z = place(robot, "index_tip", bent)
+    assert x > 0.02 and z < tips["index"][2] - 0.05  # toward the palm and down
+    grip = flat.copy()
+    for joint in robot.joints:
+        if joint.nv and not joint.name.endswith("spread"):
+            grip[robot.q_slice(joint.name)] = 0.6
+    assert place(robot, "thumb_tip", grip)[0] > 0.02 > tips["index"][0]  # the thumb comes before the palm
 
 
 def test_humanoid_is_symmetric_and_stands_on_its_feet() -> None:

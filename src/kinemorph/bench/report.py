@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kinemorph.bench import tables
 from kinemorph.bench.hybrid import tables as hybrid_tables
+from kinemorph.bench.identify import tables as identify_tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.rigid import tables as rigid_tables
@@ -24,7 +25,18 @@ if TYPE_CHECKING:
     from kinemorph.display.tables.grid import Grid
 
 TableName = Literal[
-    "speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk", "hybrid", "rigid"
+    "speed",
+    "compile",
+    "growth",
+    "simulate",
+    "loops",
+    "load",
+    "replay",
+    "modules",
+    "walk",
+    "hybrid",
+    "rigid",
+    "identify",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -38,6 +50,7 @@ OWN_ROBOTS = {
     "walk": "walking.equal_error",
     "hybrid": "hybrid.compare",
     "rigid": "rigid.compare",
+    "identify": "identify.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -48,6 +61,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
     "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
     "rigid": (rigid_tables.rigid_grid,),
+    "identify": (identify_tables.regressors_grid,),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,
@@ -64,6 +78,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
     "walk": lambda row: row.get("reached", True),
     "modules": lambda row: row.get("agreed", True),
     "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
+    "identify": lambda row: row.get("ours_us", 0.0) is not None,
     "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
     "speed": lambda row: row["ours_us"] is not None,
 }

@@ -41,6 +41,8 @@ GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separ
 HYBRID = {"walk": {"one run": 30.0, "batched": 100.0}, "impact": {"scalar": 10.0, "batched": 30.0}}
 BASIN_S = 60.0  # [s], for a basin of attraction of the compass
 
+IDENTIFY = {"regressor": 5.0}  # the time of Pinocchio's C++ divided by ours, in every mode
+
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
 
@@ -161,6 +163,12 @@ def judge_hybrid(what: str, mode: str, ratio: float | None) -> Verdict:
 def judge_basin(seconds: float) -> Verdict:
     """The verdict on the time [s] for a basin of attraction of the compass."""
     return _all_of([(f"{BASIN_S:g} s", seconds <= BASIN_S)])
+
+
+def judge_identify(what: str, ratio: float) -> Verdict:
+    """The verdict on a row of identification; `ratio` is the peer's time divided by ours."""
+    wanted = IDENTIFY[what]
+    return _all_of([(f"{wanted:g}x", ratio >= wanted)])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

@@ -164,7 +164,8 @@ def emitted(
     functions: Sequence[str] = (),
     *,
     frame: str | None = None,
-    reference: str = "local",
+    reference: str | None = None,
+    part: str = "whole",
     parameters: ParameterChoice = None,
     precision: str = "float64",
     stem: str | None = None,
@@ -173,8 +174,8 @@ def emitted(
     """Functions of a robot in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
 
     If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. `frame`
-    and `reference` (axes of a Jacobian) are for functions of a frame. Files are named after `stem`, or after the robot
-    where it is None. `split` chooses the independent joints of a robot with loops.
+    and `reference` are for functions of a frame, `reference` and `part` for joint wrenches. Files are named after
+    `stem`, or after the robot where it is None. `split` chooses the independent joints of a robot with loops.
     """
     row = FORMS[form]
     if precision != "float64" and not row.precise:
@@ -190,7 +191,7 @@ def emitted(
         dynamics = derive(robot, by, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
     wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
     made = [
-        timed(lambda one=one: function_of(dynamics, one, frame, reference, split))  # type: ignore[misc]
+        timed(lambda one=one: function_of(dynamics, one, frame, reference, split, part))  # type: ignore[misc]
         for one in wanted
     ]
     work = Work(dynamics, [function for function, _ in made], stem or robot.name, precision, stem)

@@ -2,7 +2,7 @@
 
 dynamics                `derive`, and the `Dynamics` that it returns
 making                  `Maker`: how a law of mechanics becomes a compiled function
-frame_functions         functions of one frame or body: the function itself, or its value at a state
+chosen_functions        functions chosen by words, as of one frame: the function itself, or its value at a state
 reduction               closed chains in independent velocities
 impact_functions        the impact of points of a robot on the ground
 actuation               inverse dynamics with actuators at some joints only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from kinemorph.algebra.groups import matrix_of
@@ -10,6 +11,8 @@ from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.making import Law, Maker
 from kinemorph.mechanics.constraints import driven_constraints
 from kinemorph.mechanics.constraints.closures import constraint_error
+from kinemorph.mechanics.constraints.wrench_views import WrenchView
+from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -43,9 +46,18 @@ def block_matrices(maker: Maker) -> CompiledFunction:
     return maker.function("block_matrices", ("q", "v"), whole, shapes, written=True)
 
 
-def joint_wrenches(maker: Maker) -> CompiledFunction:
+def energy(maker: Maker) -> CompiledFunction:
+    """The function of the kinetic and the potential energy (`Dynamics.energy`)."""
+
+    def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+        return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
+
+    return maker.function("energy", ("q", "v"), both, written=True)
+
+
+def joint_wrenches(maker: Maker, view: WrenchView) -> CompiledFunction:
     """The function of the wrenches [N, N m] through all joints (`Dynamics.joint_wrenches`)."""
-    robot, in_joints = maker.robot, driven_constraints.through_joints
+    robot, in_joints = maker.robot, partial(driven_constraints.through_joints, view=view)
 
     def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
         if robot.is_open:
@@ -56,7 +68,8 @@ def joint_wrenches(maker: Maker) -> CompiledFunction:
         return in_joints(robot, tree, q, v, a, loads, multipliers)
 
     inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
-    return _of_joints(maker, "joint_wrenches", inputs, through, (len(robot.joints) + len(robot.loops), 6))
+    shape = (len(robot.joints) + len(robot.loops), 6)
+    return _of_joints(maker, f"joint_wrenches{view.label}", inputs, through, shape)
 
 
 def multiplier_wrenches(maker: Maker) -> CompiledFunction:

@@ -12,9 +12,9 @@ mechanics.constraints.constrained solves for a and lambda.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,14 +25,15 @@ from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
-from kinemorph.deriving import body_functions, constrained_laws, parameter_functions
-from kinemorph.deriving.frame_functions import of_frame
+from kinemorph.deriving import body_functions, parameter_functions
+from kinemorph.deriving.chosen_functions import of_frame, of_joints
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
+from kinemorph.deriving.laws import Laws
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.constrained import Constrained, ConstraintRows
+from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
@@ -112,7 +113,7 @@ class Dynamics(Fixed, ShownEquations):
     backend: str = "llvm"
     precision: Precision = "float64"
     few_calls: bool = False
-    _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions of frames, and derivatives
+    _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions chosen by words, and derivatives
 
     def __repr__(self) -> str:
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
@@ -123,6 +124,11 @@ class Dynamics(Fixed, ShownEquations):
     def _maker(self) -> Maker:
         given = (self.formulation, self.parameters, self.wrenches, self.backend, self.precision, self.few_calls)
         return Maker(self.robot, *given)
+
+    @cached_property
+    def laws(self) -> Laws:
+        """The equations of motion over any scalar type, which the functions below compile."""
+        return Laws(self._maker)
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:
@@ -144,7 +150,7 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
         """tau = ID(q, v, a), shape (nv,): the generalized forces that produce the acceleration a."""
-        return self._maker.by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self.inverse)
+        return self._maker.by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self.laws.inverse)
 
     @cached_property
     def bias_forces(self) -> CompiledFunction:
@@ -155,7 +161,7 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
         """The acceleration a = FD(q, v, tau), shape (nv,), which satisfies closed chains and coupled joints."""
-        return self._maker.by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
+        return self._maker.by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.laws.accelerations)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
@@ -171,11 +177,7 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def energy(self) -> CompiledFunction:
         """The kinetic and the potential energy [J] at (q, v), two outputs of shape ()."""
-
-        def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-            return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
-
-        return self._maker.function("energy", ("q", "v"), both, written=True)
+        return body_functions.energy(self._maker)
 
     @cached_property
     def block_matrices(self) -> CompiledFunction:
@@ -187,19 +189,21 @@ class Dynamics(Fixed, ShownEquations):
         """
         return body_functions.block_matrices(self._maker)
 
-    @cached_property
-    def joint_wrenches(self) -> CompiledFunction:
+    @of_joints
+    def joint_wrenches(self, reference: WrenchReference = "joint", part: WrenchPart = "whole") -> CompiledFunction:
         """The wrench [force; moment] through every joint, also fixed ones, at (q, v, a), shape (joints + loops, 6).
 
-        Each is the wrench [N, N m] that the parent exerts on the child, in the axes of the joint frame on the child,
-        about its origin, in the order of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
+        Each is the wrench [N, N m] that the parent exerts on the child, in the order of `robot.joints`, then of
+        `robot.loops`, in the axes and about the origin of `reference`: the joint frame on the child, the child, the
+        parent or the world. `part` is the whole wrench, the actuation along the joint's freedoms, or the constraint,
+        which has no power there. joint_wrenches(q, v, a, reference=, part=) is its value; see docs/dynamics.md.
 
-        With closed chains or coupled joints the wrenches depend on tau too, so the function of such a robot takes
-        (q, v, a, tau) with  a = FD(q, v, tau).  Where constraints are redundant (`constraint_forces`: rank < nc), the
-        motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
-        `multiplier_wrenches` shows which entries are determined.
+        With closed chains or coupled joints the wrenches depend on tau too: such functions take (q, v, a, tau) with
+        a = FD(q, v, tau).  Where constraints are redundant (`constraint_forces`: rank < nc), the motion does not tell
+        how they share the load; these are the wrenches of the smallest multipliers (see `multiplier_wrenches`).
         """
-        return body_functions.joint_wrenches(self._maker)
+        view = wrench_view(reference, part, "joint_wrenches")
+        return self._once(f"joint_wrenches{view.label}", partial(body_functions.joint_wrenches, self._maker, view))
 
     @cached_property
     def regressor(self) -> CompiledFunction:
@@ -212,13 +216,60 @@ class Dynamics(Fixed, ShownEquations):
         return parameter_functions.regressor(self._maker)
 
     @cached_property
+    def regressor_entries(self) -> CompiledFunction:
+        """The entries of `regressor` at (q, v, a) that `regressor_pattern` lists, shape (entries,): all others are 0.
+
+        The entries of a row are consecutive, and so are a matrix (states, entries of the row) in a batch.
+        """
+        return parameter_functions.regressor_entries(self._maker, self.regressor_pattern)
+
+    @cached_property
+    def regressor_pattern(self) -> parameter_functions.Pattern:
+        """The rows and the columns of the entries of `regressor` that are not always 0, row by row."""
+        return parameter_functions.regressor_pattern(self._maker)
+
+    @cached_property
+    def momentum_regressor(self) -> CompiledFunction:
+        """P (`momentum`) and H (`rest`) at (q, v), each (nv, columns), with tau = d/dt (P theta) + H theta.
+
+        No accelerations are needed. P theta = M v is the generalized momentum; H theta are the forces that do not
+        change it: of gravity, of friction, of offsets, and those that the motion itself needs.
+        """
+        return parameter_functions.momentum_regressor(self._maker)
+
+    @cached_property
+    def energy_regressor(self) -> CompiledFunction:
+        """E (`energy`) and D (`loss`) at (q, v), each (columns,), with tau . v = d/dt (E . theta) + D . theta.
+
+        E . theta is the kinetic and potential energy [J], D . theta the power [W] of friction and offsets.
+        """
+        return parameter_functions.energy_regressor(self._maker)
+
+    def wrench_regressor(
+        self, joints: str | Sequence[str] | None = None, reference: WrenchReference = "joint"
+    ) -> CompiledFunction:
+        """W(q, v, a), shape (joints, 6, columns): the whole wrenches through joints, see `joint_wrenches`, are W theta.
+
+        By default it is the joint of a free base, whose wrench is the sum of the outside wrenches on the robot. Bodies
+        that are fixed to the world have no columns. A joint has to carry loops entirely or not at all.
+        """
+        view = wrench_view(reference, "whole", "wrench_regressor")
+        chosen = parameter_functions.wrench_joints(self.robot, joints)
+        key = f"wrench_regressor{view.label}[{', '.join(joint.name for joint in chosen)}]"
+        return self._once(key, partial(parameter_functions.wrench_regressor, self._maker, chosen, view.reference))
+
+    @cached_property
     def regressor_columns(self) -> tuple[str, ...]:
         """The names of the columns of `regressor`, such as "forearm.Ixx" and "elbow.viscous"."""
         return parameter_functions.column_names(self.robot)
 
     @cached_property
     def regressor_parameters(self) -> npt.NDArray[np.float64]:
-        """The parameters theta of this robot, shape (columns,), in the order of `regressor_columns`; no friction."""
+        """The parameters theta of this robot, shape (columns,), in the order of `regressor_columns`.
+
+        The viscous friction of a velocity is the `damping` of its joint, the Coulomb friction its `friction`; offsets
+        are 0. `inverse_dynamics` contains no friction: Y theta differs from it by the friction of the joints.
+        """
         return parameter_functions.parameter_values(self.robot)
 
     @cached_property
@@ -252,7 +303,7 @@ class Dynamics(Fixed, ShownEquations):
         name, inputs, outputs = "forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau")
         if self.robot.is_open:
             return self._maker.derivatives(name, inputs, outputs)
-        return self._maker.graph_derivatives(name, inputs, self.accelerations, outputs)
+        return self._maker.graph_derivatives(name, inputs, self.laws.accelerations, outputs)
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
         """The exact derivative of any function with respect to one of its inputs, by differentiating its graph.
@@ -269,10 +320,9 @@ class Dynamics(Fixed, ShownEquations):
         if of not in known:
             listed = ", ".join(known)
             raise UnsupportedError(f"there is no function '{of}'.{did_you_mean(of, known)} Known: {listed}.")
-        key = f"{of} by {by}"
-        if key not in self._made:
-            self._made[key] = self._maker.derivative(getattr(self, of), by)
-        return self._made[key]
+        function = getattr(self, of)
+        function = function if isinstance(function, CompiledFunction) else function()
+        return self._once(f"{of} by {by}", lambda: self._maker.derivative(function, by))
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -306,9 +356,14 @@ class Dynamics(Fixed, ShownEquations):
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
         """A compiled function of one frame; `how` is the frame's name, and where needed the reference ("world")."""
         key = f"{name}[{', '.join(how)}]"
+        self.robot.frame(how[0])
+        of = partial(self._maker.function, key, inputs, lambda *state: law(*state, *how), written=True)
+        return self._once(key, of)
+
+    def _once(self, key: str, make: Callable[[], CompiledFunction]) -> CompiledFunction:
+        """The function that `make` returns; it is made at the first call with this key."""
         if key not in self._made:
-            self.robot.frame(how[0])
-            self._made[key] = self._maker.function(key, inputs, lambda *state: law(*state, *how), written=True)
+            self._made[key] = make()
         return self._made[key]
 
     @cached_property
@@ -354,12 +409,7 @@ class Dynamics(Fixed, ShownEquations):
 
         Where constraints are redundant (rank < nc) the multipliers are those of least norm.
         """
-
-        def forces(*state: Any) -> dict[str, Any]:
-            solved = self._constrained(*state, shared=True)
-            return {"multipliers": solved.multipliers, "rank": solved.rank}
-
-        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
+        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), self.laws.constraint_forces)
 
     @cached_property
     def multiplier_wrenches(self) -> CompiledFunction:
@@ -435,54 +485,6 @@ class Dynamics(Fixed, ShownEquations):
         from kinemorph.deriving.impact_functions import impact_function
 
         return impact_function(self._maker, frames, law, friction, axes)
-
-    # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def takes_wrenches(self) -> bool:
-        """Whether the recursions of the formulation take outside wrenches on links."""
-        return self._maker.recursion.wrenches
-
-    def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
-        """The tree in the form that this formulation's recursions take; `points` are where forces act, by link."""
-        return self._maker.recursion.prepare(tree, points)
-
-    def accelerations(
-        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
-    ) -> Sequence[Any]:
-        """FD(q, v, tau) over any scalar type, on a tree that `prepared` returned; see `forward_dynamics`.
-
-        `loads` is one dict of outside wrenches by link, or nothing; `locked` are velocity indices with acceleration 0.
-        """
-        if not self.robot.is_open:
-            return self._constrained(tree, q, v, tau, *loads, locked=locked).a
-        found: Sequence[Any] = self._maker.recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
-        return found
-
-    def inverse(self, tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> Sequence[Any]:
-        """ID(q, v, a) over any scalar type, on a tree that `prepared` returned; see `inverse_dynamics`."""
-        found: Sequence[Any] = self._maker.recursion.inverse_dynamics(tree, q, v, a, *loads)
-        return found
-
-    def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
-        """The forces tau - h(q, v) over any scalar type, shape (nv,), with the bias forces h."""
-        return constrained_laws.rest(self._maker, tree, q, v, tau, *loads)
-
-    def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
-        """The mass matrix M(q) over any scalar type, on a tree that `prepared` returned."""
-        M: Sequence[Sequence[Any]] = self._maker.recursion.mass_matrix(tree, q)
-        return M
-
-    def under(self, tree: Tree, q: Any, rest: Any, rows: ConstraintRows, *, shared: bool = False) -> Constrained:
-        """The solution of  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar type; `rows` has J and `wanted`.
-
-        `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
-        """
-        return constrained_laws.under(self._maker, tree, q, rest, rows, shared=shared)
-
-    def _constrained(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, **how: Any) -> Constrained:
-        """The accelerations and multipliers of a robot with constraints; see `constrained_laws.constrained`."""
-        return constrained_laws.constrained(self._maker, tree, q, v, tau, *loads, **how)
 
     @property
     def _square(self) -> Shape:

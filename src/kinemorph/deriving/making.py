@@ -26,7 +26,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.driven_functions import state_law
-from kinemorph.deriving.function_names import FRAME_FUNCTIONS
+from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
@@ -234,11 +234,10 @@ class Maker:
         """The exact derivative of a function of the robot with respect to one input; see `Dynamics.derivative`."""
         if not isinstance(function, CompiledFunction):
             name = getattr(function, "__name__", "")
-            remedy = (
-                f"Give the function of one frame, dynamics.{name}('tool')."
-                if name in FRAME_FUNCTIONS
-                else "For a Program, use kinemorph.codegen.derivatives.differentiate.jacobian."
-            )
+            remedy = "For a Program, use kinemorph.codegen.derivatives.differentiate.jacobian."
+            if name in (*FRAME_FUNCTIONS, *BODY_FUNCTIONS):
+                word = "'tool'" if name in FRAME_FUNCTIONS else ""
+                remedy = f"Give the function that its words choose, dynamics.{name}({word})."
             raise UnsupportedError(
                 f"derivative: a {type(function).__name__} is given; expected the name of a function, or a function of "
                 f"these dynamics. {remedy}"

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.deriving import parameter_functions
 from kinemorph.deriving.independent_velocities import assembled, chosen_partition, velocity_places
 from kinemorph.deriving.making import Law, Maker
 from kinemorph.errors import UnsupportedError
@@ -139,6 +140,25 @@ class Reduction:
         return self._made("reduced_gravity_forces", ("q",), perturbation.reduced_gravity_forces)
 
     @cached_property
+    def reduced_regressor(self) -> CompiledFunction:
+        """rho^T Y at (q, v_q, a_q), shape (n, columns): rho^T tau = rho^T Y theta, whatever the loops transmit.
+
+        Y and its columns are those of `Dynamics.regressor`, at the velocities v = rho v_q and the accelerations
+        a = rho a_q + (d rho/dt) v_q. With forces tau at the actuated joints alone, rho^T tau is `input_map(q) @ tau`.
+        """
+        law = parameter_functions.reduced_regressor(self.maker)
+        return self._made("reduced_regressor", ("q", "v_q", "a_q"), law, self._wide)
+
+    @cached_property
+    def reduced_momentum_regressor(self) -> CompiledFunction:
+        """P (`momentum`) and H (`rest`) at (q, v_q), each (n, columns): rho^T tau = d/dt (P theta) + H theta.
+
+        They are those of `Dynamics.momentum_regressor` along the independent velocities; accelerations are not needed.
+        """
+        law = parameter_functions.reduced_momentum_regressor(self.maker)
+        return self._made("reduced_momentum_regressor", ("q", "v_q"), law, self._wide, ("momentum", "rest"))
+
+    @cached_property
     def input_map(self) -> CompiledFunction:
         """The matrix rho^T B at q, shape (n, k): the generalized forces along v_q of unit forces at the actuated
         joints.
@@ -206,12 +226,23 @@ class Reduction:
     def _tall(self) -> Shape:
         return (self.robot.nv, len(self.independent))
 
-    def _made(self, name: str, inputs: tuple[str, ...], law: Law, shape: Shape | None = None) -> CompiledFunction:
-        """The compiled function of a law of (tree, *inputs, loads, partition); `shape` is that of its output."""
-        sizes = {"v_q": (len(self.independent),), "tau": (len(self.actuated),)}
-        outputs = {"out": shape} if shape else None
+    @property
+    def _wide(self) -> Shape:
+        return (len(self.independent), len(parameter_functions.column_names(self.robot)))
+
+    def _made(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        law: Law,
+        shape: Shape | None = None,
+        outputs: tuple[str, ...] = ("out",),
+    ) -> CompiledFunction:
+        """The compiled function of a law of (tree, *inputs, loads, partition); `shape` is that of each of `outputs`."""
+        sizes = {"v_q": (len(self.independent),), "a_q": (len(self.independent),), "tau": (len(self.actuated),)}
+        shapes = dict.fromkeys(outputs, shape) if shape else None
         maker = self.maker
-        return maker.built(maker.program(name, inputs, lambda *given: law(*given, self.parts), outputs, sizes=sizes))
+        return maker.built(maker.program(name, inputs, lambda *given: law(*given, self.parts), shapes, sizes=sizes))
 
 
 def reduced(

@@ -25,6 +25,7 @@ from kinemorph.mechanics.constraints.constrained import (
 )
 from kinemorph.mechanics.constraints.driven_constraints import multipliers_in, through_joints
 from kinemorph.mechanics.constraints.reactions import loosened
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench, inverse_dynamics
 from kinemorph.mechanics.trees import charts
@@ -76,19 +77,19 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     A formulation that takes no wrenches on links gets the generalized forces of these wrenches.
     """
     dynamics = loaded.dynamics
-    forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, at, found),)
+    forces = (found.tau, *found.loads) if dynamics.laws.takes_wrenches else (all_forces(tree, at, found),)
     if not loaded.constrained:
-        a = dynamics.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked)
+        a = dynamics.laws.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked)
         return Solved(a, supplied=drive_power(loaded, tree, a, found))
     rows = conditions_at(loaded, tree, at)
-    rest = dynamics.rest(tree, at.q, at.v, *forces)
+    rest = dynamics.laws.rest(tree, at.q, at.v, *forces)
     wanted = acceleration_rows(loaded, rows)
     lost: Any = 0.0
     grips: Sequence[Any] = ()
     if loaded.rigid:
         a, multipliers, lost, grips = closed_motion(loaded, tree, at, rest, wanted)
     else:
-        a, multipliers, *_ = dynamics.under(tree, at.q, rest, wanted)
+        a, multipliers, *_ = dynamics.laws.under(tree, at.q, rest, wanted)
     multipliers = multipliers[: len(rows.rate)]
     supplied = plus(driven_power(multipliers, rows), drive_power(loaded, tree, a, found))
     return Solved(a, multipliers, supplied, lost, grips)
@@ -164,7 +165,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
         moved, changed = (constrained_dynamics(metric, nothing, rows) for rows in (positions, everything))
     else:
         moved, changed = (
-            loaded.dynamics.under(tree, at.q, nothing, with_locked_rows(rows, loaded.locked, loaded.nv))
+            loaded.dynamics.laws.under(tree, at.q, nothing, with_locked_rows(rows, loaded.locked, loaded.nv))
             for rows in (positions, everything)
         )
     return Corrections(moved.a, changed.a, found, changed.counts)
@@ -200,14 +201,17 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
     return loaded.seen(tree, at, accelerations, reactions, multipliers)
 
 
-def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
-    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
+def wrenches(loaded: LoadedRobot, at: Instant, a: Any, view: WrenchView = IN_JOINT) -> list[list[Any]]:
+    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6).
+
+    `view` says in which frame the wrenches are, and which part of them.
+    """
     robot = loaded.dynamics.robot
     tree = resolve(robot, loaded.lookup(at.p), merged=False).at_time(at.t)
     found = acting(loaded, tree, at)
     loads = found.elements.loads
     if not loaded.constrained:
-        return through_joints(robot, tree, at.q, at.v, a, loads)
+        return through_joints(robot, tree, at.q, at.v, a, loads, view=view)
     rows = conditions_at(loaded, tree, at, bias=False).rows([])
     if loaded.rigid:
         ready = loaded.prepared(loaded.tree(at.p, at.t))
@@ -216,7 +220,7 @@ def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
         multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
     own = len(closures.constraint_names(robot))
     carried = _carried(loaded, tree, at, multipliers[own:])
-    return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
+    return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried, view=view)
 
 
 def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> dict[int, Wrench]:
@@ -355,11 +359,11 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
 
 def unmet_forces(loaded: LoadedRobot, tree: Tree, at: Instant, a: Sequence[Any], found: Acting) -> Sequence[Any]:
     """The residual M a + h - tau, shape (nv,), by inverse dynamics."""
-    if loaded.dynamics.takes_wrenches:
-        return sub(loaded.dynamics.inverse(tree, at.q, at.v, a, *found.loads), found.tau)
-    return sub(loaded.dynamics.inverse(tree, at.q, at.v, a), all_forces(tree, at, found))
+    if loaded.dynamics.laws.takes_wrenches:
+        return sub(loaded.dynamics.laws.inverse(tree, at.q, at.v, a, *found.loads), found.tau)
+    return sub(loaded.dynamics.laws.inverse(tree, at.q, at.v, a), all_forces(tree, at, found))
 
 
-def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any) -> list[list[Any]]:
+def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any, view: WrenchView = IN_JOINT) -> list[list[Any]]:
     """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
-    return wrenches(loaded, loaded.instant(at), a)
+    return wrenches(loaded, loaded.instant(at), a, view)

@@ -66,7 +66,7 @@ class Laws:
     discrete: DiscreteLaws | None = None
     jumps: Jumps | None = None
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
-    reactions: Law | None = None  # (instant, a) -> wrenches through joints
+    reactions: Law | None = None  # (instant, a), view=: wrenches through joints; see `wrench_views`
     energy: Law | None = None  # (instant) -> kinetic, potential and stored energy [J], in one sum
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
     time_step: Law | None = None  # (instant, h) -> s and m after a step; None without rigid contacts

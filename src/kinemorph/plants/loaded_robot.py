@@ -88,7 +88,7 @@ class LoadedRobot(Fixed):
 
     def prepared(self, tree: Tree) -> Tree:
         """The tree with link frames that make the recursions cheap: at tips of limbs they point to where forces act."""
-        return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
+        return self.dynamics.laws.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property
     def _stiff(self) -> tuple[Stiff, ...]:

@@ -42,6 +42,7 @@ from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -76,6 +77,7 @@ class Place(NamedTuple):
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
+AT_A = "t base s a:nv m u p"  # and with accelerations
 READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
 # default sizes of inputs
 SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
@@ -197,8 +199,6 @@ class Plant(Fixed, Shown):
     """The generalized forces `supplied` and `damping`, (nv,) each, from the inputs of `rate`; None without a robot."""
     stored = _optional("stored", AT, out="1")
     """The energy that elements store [J], from the inputs of `rate`; None without elements."""
-    reactions = _program("reactions", "t base s a:nv m u p", out="joints 6")
-    """Wrenches through all joints, loops last, shape (joints + loops, 6), from (t, base, s, a, m, u, p)."""
     flow = _program("flow", "t y:ny m u p", manifold_free.flow, out="ny")
     """dy/dt from (t, y, m, u, p) with y = [q, v, x], shape (nq + nv + nx,). Quaternions may be of any length."""
     unmet = _program("unmet", "t y:unknowns dy:ny rows:nc m u p", manifold_free.unmet, out="unknowns")
@@ -240,6 +240,14 @@ class Plant(Fixed, Shown):
         assert self.laws.energy is not None
         program = self.traced("energy", self.laws.energy, AT, {"out": ""})
         return self._for_one(program, lambda laws, at: {"out": laws.energy(at)}, {"out": ("h",)})
+
+    def reactions(self, view: WrenchView = IN_JOINT) -> Program:
+        """The program (t, base, s, a, m, u, p) -> wrenches through all joints, loops last, shape (joints + loops, 6).
+
+        `view` says in which frame the wrenches are, and which part of them.
+        """
+        assert self.laws.reactions is not None
+        return self.traced("reactions", partial(self.laws.reactions, view=view), AT_A, {"out": "joints 6"})
 
     def _for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
         """The program, with loops over similar limbs for calls with one state; see `limb_folding`."""

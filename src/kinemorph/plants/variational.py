@@ -153,10 +153,10 @@ def _instant(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Instant:
 def _momentum(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Sequence[Any]:
     """The momentum M(q) v, shape (nv,)."""
     now = _instant(loaded, base, s, p)
-    return loaded.dynamics.inverse(_weightless(loaded, p), now.q, [0.0] * loaded.nv, now.v)
+    return loaded.dynamics.laws.inverse(_weightless(loaded, p), now.q, [0.0] * loaded.nv, now.v)
 
 
 def _velocity(loaded: LoadedRobot, base: Any, s: Any, momentum: Any, p: Any) -> Sequence[Any]:
     """The velocity v, shape (nv,), at which M(q) v is the given momentum."""
     q, still = _instant(loaded, base, s, p).q, [0.0] * loaded.nv
-    return loaded.dynamics.accelerations(_weightless(loaded, p), q, still, momentum, locked=loaded.locked)
+    return loaded.dynamics.laws.accelerations(_weightless(loaded, p), q, still, momentum, locked=loaded.locked)

@@ -63,6 +63,7 @@ GOOD: tuple[Any, ...] = (
     elements.CoupledMaps("e", ("hinge", "slide"), settle=10),
     elements.SplinePath("e", (0.0, 1.0, 2.0), (0.0, 1.0, 2.0), ("hinge",)),
     elements.MinimumJerk("e", (0.0, 1.0, 2.0), (0.0, 1.0, 2.0)),
+    elements.FourierSeries("e", 2.0, ((2.0,), (-1.0,)), ((4.0,), (-1.0,)), joints=("hinge",)),
     elements.TorqueSpline("e", ("hinge",), ((0.0, 1.0, 2.0, 3.0),)),
     elements.VirtualConstraints("e", ("hinge",), ((0.0, 1.0, 2.0),), ("slide",)),
     elements.Constraint("e", "q.hinge - a * t", known={"a": 1.0}),

@@ -25,6 +25,7 @@ from kinemorph.model.elements import (
     Continuous,
     DCMotor,
     Encoder,
+    FourierSeries,
     GravityCompensation,
     MinimumJerk,
     Profile,
@@ -327,6 +328,7 @@ REFERENCES = {
     "spline": SplinePath("r", (0.5, 1.0, 1.7, 2.4), (0.0, 0.8, -0.3, 0.2)),
     "periodic": SplinePath("r", (0.0, 0.3, 0.8, 1.2), (0.1, 0.5, -0.2, 0.1), period=1.2),
     "minimum jerk": MinimumJerk("r", (0.5, 1.5, 2.5), (0.0, 1.0, -0.5)),
+    "Fourier series": FourierSeries("r", 2.0, (0.6, -0.3), (0.4, -0.1), 0.2),
     "profile": Profile("r", lambda t: sin(t * t)),
 }
 
@@ -351,6 +353,22 @@ def test_paths_go_through_their_points():
     assert jerk["r"][[50, 100, 150, 250, 300]] == pytest.approx([0.0, 0.5, 1.0, -0.5, -0.5], abs=1e-12)
     assert np.abs(jerk["r.velocity"][[50, 150, 250]]).max() < 1e-12
     assert jerk["r.velocity"][100] == pytest.approx(15.0 / 8.0)  # the most, half way
+
+
+def test_a_fourier_series_begins_and_ends_at_rest():
+    """Between rests it is the sum of its harmonics, outside its cycles it stays; `at_rest` is a projection."""
+    made = FourierSeries.at_rest("r", 1.2, [0.5, 0.2, 0.1], [0.3, -0.2, 0.4], 0.1, cycles=2)
+    order = np.arange(1, 4)
+    for rows, given, power in ((made.sines, [0.5, 0.2, 0.1], 1), (made.cosines, [0.3, -0.2, 0.4], 2)):
+        kept = np.array(rows)[:, 0]
+        assert abs(order**power @ kept) < 1e-15 and np.linalg.matrix_rank([kept - given, order**power]) == 1
+    run = along(made)
+    ends = np.isclose(run.t % 1.2, 0.0) | (run.t > 2.4)
+    assert np.abs(run["r.velocity"][ends]).max() < 1e-13 and np.abs(run["r.acceleration"][ends]).max() < 1e-12
+    assert np.ptp(run["r"][ends]) < 1e-14 and np.ptp(run["r"]) > 0.5
+    angles = 2.0 * np.pi / 1.2 * np.outer(run.t[:240], order)
+    sums = np.sin(angles) @ np.array(made.sines)[:, 0] + np.cos(angles) @ np.array(made.cosines)[:, 0]
+    assert run["r"][:240] == pytest.approx(0.1 + sums, abs=1e-13)
 
 
 def test_joint_angles_from_a_table(tmp_path):
@@ -483,6 +501,12 @@ BAD = [
     (SplinePath("r", (0.0, 1.0), (1.0,)), r"times has 2 numbers and points has 1 row; expected as many"),
     (SplinePath("r", (0.0, 1.0), ((1.0, 2.0), (3.0, 4.0))), r"points\[0\] has 2 numbers; expected 1"),
     (SplinePath("r", (0.0, 1.0), (1.0, 2.0), period=1.0), r"a path with a period ends in"),
+    (FourierSeries("r", 0.0, (2.0, -1.0), (4.0, -1.0)), r"period is 0; expected a finite number above 0"),
+    (FourierSeries("r", 1.0, (2.0, -1.0), (4.0, -1.0), cycles=1.5), r"cycles is 1.5; expected a whole number"),
+    (FourierSeries("r", 1.0, (2.0, -1.0), (4.0,)), r"sines has 2 rows and cosines 1 row; expected one row in each"),
+    (FourierSeries("r", 1.0, ((2.0, 1.0), -1.0), (4.0, -1.0)), r"sines\[0\] has 2 numbers; expected 1, one for each"),
+    (FourierSeries("r", 1.0, (1.0, 0.0), (4.0, -1.0)), r"velocity at the ends is 6.283 .* 0.*at_rest corrects"),
+    (FourierSeries("r", 1.0, (2.0, -1.0), (1.0, 0.0)), r"acceleration at the ends is -39.48 .* l\^2 cosines_l = 0"),
     (Setpoint("r", (1.0, 2.0)), r"values has 2 numbers; expected 1"),
     (Setpoint("energy"), r"this name is reserved for signals and columns"),
 ]

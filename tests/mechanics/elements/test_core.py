@@ -45,7 +45,7 @@ def test_points_and_frames_move_as_kinematics_says() -> None:
     robot, q, v = moving()
     dynamics = derive(robot)
     body = robot.body_names[-1]
-    for tree in (resolve(robot), dynamics.prepared(resolve(robot))):
+    for tree in (resolve(robot), dynamics.laws.prepared(resolve(robot))):
         motions = Motions(tree, q.tolist(), v.tolist())
         frame, point = Frame(motions, motions.attachment(body)), point_of(motions, body, POINT)
         T = dynamics.pose(body)(q)

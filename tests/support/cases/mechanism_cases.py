@@ -50,7 +50,7 @@ def case(draft: Draft, seed: int) -> Case:
 
 def ready(robot: Robot) -> tuple[Dynamics, Tree]:
     dynamics = derive(robot, backend="interpreter")
-    return dynamics, dynamics.prepared(resolve(robot))
+    return dynamics, dynamics.laws.prepared(resolve(robot))
 
 
 def ours(robot: Robot, *state: Array) -> Ours:
@@ -58,9 +58,9 @@ def ours(robot: Robot, *state: Array) -> Ours:
     dynamics, tree = ready(robot)
     q, v, tau = (x.tolist() for x in state)
     rows = closures.rows_of(tree, q, v)
-    held = dynamics.inverse(tree, q, v, [0.0] * robot.nv)
+    held = dynamics.laws.inverse(tree, q, v, [0.0] * robot.nv)
     rest = [force - h for force, h in zip(tau, held, strict=True)]
-    plain, shared = (dynamics.under(tree, q, rest, rows, shared=shared) for shared in (False, True))
+    plain, shared = (dynamics.laws.under(tree, q, rest, rows, shared=shared) for shared in (False, True))
     phi, rate = closures.constraint_error(tree, q), closures.constraint_rate(tree, q, v)
     return Ours(np.array(phi), np.array(rate), np.array(rows.J), plain, shared)
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.body import Body
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -36,11 +37,12 @@ def needed_wrench(robot: Robot, body: Body, q: Array, v: Array, a: Array) -> Arr
     dJ = dynamics.jacobian_rate(body.name, "local_world_aligned")(q, v)
     twist, rate = J @ v, J @ a + dJ @ v
     T = dynamics.pose(body.name)(q)
-    R, c = T[:3, :3], T[:3, :3] @ np.array(body.com)
+    mass, com, inertia = evaluate_all((body.mass, body.com, body.inertia))
+    R, c = T[:3, :3], T[:3, :3] @ np.array(com)
     w, al = twist[3:], rate[3:]
     center = rate[:3] + np.cross(al, c) + np.cross(w, np.cross(w, c))
-    I = R @ np.array(body.inertia) @ R.T
-    force = body.mass * (center - np.array(robot.gravity))
+    I = R @ np.array(inertia) @ R.T
+    force = mass * (center - np.array(evaluate_all(robot.gravity)))
     moment = I @ al + np.cross(w, I @ w)
     return np.concatenate([force, moment + np.cross(T[:3, 3] + c, force)])
 

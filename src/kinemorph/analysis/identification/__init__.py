@@ -1,6 +1,7 @@
 """Models from recordings: which parameters a motion shows, and what their values are.
 
 base_parameters    `base_parameters`: the combinations of masses, moments and inertias that forces depend on
+random_motions     random states and accelerations, with the motions that closed chains leave
 shifted_masses     masses that can be moved from one body to another without any change of the forces
 recording          `Recording`: what was measured during one motion
 read_recording     `read_recording`: recordings from text files in any names and units
@@ -9,4 +10,9 @@ rates              velocities and accelerations from measured positions
 rows               equations  y = Y theta  of recordings, in blocks
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
 with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
+unknowns           what is unknown: columns, their base parameters, and the trust in the model's values
+estimators         ordinary, weighted, robust and total least squares, as a table of methods
+covariances        covariances of estimates whose residuals are coloured
+identified         `Identified`: the result, and forces that it predicts
+identify           `identify`
 """

@@ -5,6 +5,10 @@ that only turns shows none of its mass. Directions of the first kind are given e
 ground hides besides depends on gravity and on all joints, and is found from Y at random states. Columns that are zero
 are left out first, because their rounding errors, scaled to unit columns, would count; then an orthogonal factorization
 finds the columns that are combinations of others.
+
+Loops and coupled joints leave fewer motions. Only the forces along them are known, N^T tau = N^T Y theta, where the
+columns of N (nv, k) are a basis of the velocities that keep loops closed: the forces of the constraints have no part in
+them. So a closed chain shows fewer combinations than its tree with all loops cut.
 """
 
 from __future__ import annotations
@@ -16,10 +20,10 @@ import numpy as np
 import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.random_motions import random_motions
 from kinemorph.analysis.identification.shifted_masses import SIZE, echelon, shifted_masses
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import UnsupportedError
-from kinemorph.model.configuration import neutral, random_configuration
+from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -72,28 +76,25 @@ class BaseParameters:
 
 
 def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseParameters:
-    """The base parameters of a robot without closed chains: the inertial parameters that motions and forces determine.
+    """The base parameters of a robot: the combinations of inertial parameters that motions and forces determine.
 
     The parameters are those of `Dynamics.regressor_columns` that belong to bodies. Rotors of motors are not counted.
-    `seed` is that of the random states at which directions are found that no rule names.
+    With closed chains the forces are those along the motions that the loops leave, at configurations that the robot
+    reaches from the closed one next to neutral. `seed` is that of the random states at which directions are found that
+    no rule names.
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model)
     robot = dynamics.robot
-    if not robot.is_open:
-        raise UnsupportedError(
-            f"base_parameters: robot '{robot.name}' has closed chains or coupled joints, whose motions depend on each "
-            "other; expected an open tree. Cut the loops: the base parameters of the tree contain all that can be seen."
-        )
     names = dynamics.regressor_columns
     bodies = [name[: -len(".m")] for name in names if name.endswith(".m")]
     n = SIZE * len(bodies)
     columns = names[:n]
     moved, given = echelon(shifted_masses(dynamics._maker.tree, neutral(robot), bodies), _order(dynamics, bodies))
     left = [k for k in range(n) if k not in given]
-    Y = _sampled(dynamics, n, seed)[:, left]
+    Y = sampled_regressor(dynamics, n, seed)[:, left]
     sizes = np.linalg.norm(Y, axis=0)
     seen = [k for k in range(len(left)) if sizes[k] > NOTHING * sizes.max(initial=0.0)]
-    kept, shares = _independent(Y[:, seen] / sizes[seen])
+    kept, shares = independent_columns(Y[:, seen] / sizes[seen])
     independent = [left[seen[k]] for k in kept]
     scaled = shares * (sizes[seen] / sizes[[seen[k] for k in kept]][:, None])
     whole = np.zeros((len(independent), n))
@@ -111,17 +112,14 @@ def _order(dynamics: Dynamics, bodies: list[str]) -> list[int]:
     return [SIZE * place + part for place in far for part in GIVEN_UP]
 
 
-def _sampled(dynamics: Dynamics, n: int, seed: int) -> Array:
-    """The first n columns of the regressor at random states, one below the other."""
-    robot, rng = dynamics.robot, np.random.default_rng(seed)
-    count = max(4, -(-OVER * n // max(1, robot.nv)))
-    q = np.array([random_configuration(robot, rng) for _ in range(count)])
-    v, a = rng.normal(size=(2, count, robot.nv)) * [[[2.0]], [[5.0]]]
-    Y: Array = dynamics.regressor(q, v, a)[:, :, :n]
-    return Y.reshape(-1, n)
+def sampled_regressor(dynamics: Dynamics, unknowns: int, seed: int) -> Array:
+    """N^T Y at random states, one row below the other, shape (rows, columns): OVER rows for each unknown."""
+    q, v, a, N, before, after = random_motions(dynamics, OVER * unknowns, np.random.default_rng(seed))
+    Y: Array = np.swapaxes(N, 1, 2) @ dynamics.regressor(*before, q, v, a, *after)
+    return Y.reshape(-1, Y.shape[2])
 
 
-def _independent(Y: Array) -> tuple[list[int], Array]:
+def independent_columns(Y: Array) -> tuple[list[int], Array]:
     """The first columns of Y that are independent, and the shares (k, columns) of them that give all columns."""
     R = scipy.linalg.qr(Y, mode="r")[0][: Y.shape[1]]
     kept: list[int] = []

@@ -23,6 +23,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ShapeError
 from kinemorph.words import counted, listed, quoted
 
+Deviations = Mapping[str, float] | Sequence[float] | Array | None  # of channels, by name or in their order
 BLOCK = 2048  # rows that are factorized together
 
 
@@ -69,7 +70,7 @@ class Information:
                 return one
         raise ShapeError(f"there is no channel '{name}'. Known: {listed([one.name for one in self.channels])}.")
 
-    def weighted(self, deviations: Mapping[str, float] | Sequence[float] | None = None) -> tuple[Array, Array, float]:
+    def weighted(self, deviations: Deviations = None) -> tuple[Array, Array, float]:
         """(R, z, rest) with  |R theta - z|^2 + rest = sum of squared residuals, each divided by its deviation squared.
 
         R (n, n) is upper triangular and has rows of zeros where there are fewer rows than unknowns; z is (n,).
@@ -84,7 +85,7 @@ class Information:
         R = triangle(np.concatenate(stacked))
         return R[:n, :n], R[:n, n], float(R[n, n] ** 2)
 
-    def deviations(self, given: Mapping[str, float] | Sequence[float] | None) -> Array:
+    def deviations(self, given: Deviations) -> Array:
         """The standard deviations of the channels in their order, shape (channels,), all positive; 1 where None."""
         names = [channel.name for channel in self.channels]
         if given is None:

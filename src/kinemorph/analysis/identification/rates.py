@@ -36,7 +36,6 @@ FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coo
 ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
 MARGIN = 2.0  # the default cut-off lies above the last frequency of the motion by this factor
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
-LEFT_OUT = 2.0  # periods of the cut-off at both ends that are not used, because the filter feels the ends there
 HIGHEST, LOWEST = 0.5, 0.02  # bounds of the default cut-off, as shares of the highest frequency that samples show
 
 
@@ -47,11 +46,14 @@ class ZeroPhase:
     `cutoff`    of positions and velocities [Hz]; by default where noise outweighs the motion
     `forces`    the cut-off of forces [Hz]; None does not filter them
     `order`     of the filter; forward and backward together attenuate like twice this order
+    `ends`      the part at both ends that is not used, because the filter feels the ends there, in periods of the
+                cut-off
     """
 
     cutoff: float | None = None
     forces: float | None = None
     order: int = 4
+    ends: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
         tau=None if even.tau is None else forces(even.tau),
         wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
     )
-    left = max(1, round(LEFT_OUT / (cutoff * h)))
+    left = round(method.ends / (cutoff * h))
     kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
     spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
     loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"

@@ -132,7 +132,8 @@ def _correlations(x: Array, y: Array) -> Array:
         centered = values - values.mean(axis=0)
         size = np.linalg.norm(centered, axis=0)
         parts.append(centered / np.where(size > 0.0, size, 1.0))
-    return parts[0].T @ parts[1]
+    found: Array = parts[0].T @ parts[1]
+    return found
 
 
 # ── questionable ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/loop-constrained-aba.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
@@ -39,7 +40,9 @@ struct Peer {
 };
 
 // The order of ALGORITHMS and JOINTS in pinocchio_cpp.py.
-enum Algorithm { RNEA, CRBA, CRBA_WORLD, ABA, ABA_WORLD, DRNEA, DABA, FK, JACOBIAN, CONSTRAINED, LCABA, IMPULSE };
+enum Algorithm {
+    RNEA, CRBA, CRBA_WORLD, ABA, ABA_WORLD, DRNEA, DABA, FK, JACOBIAN, CONSTRAINED, LCABA, IMPULSE, REGRESSOR
+};
 enum Kind { RX, RY, RZ, RU, RUBX, RUBY, RUBZ, RUBU, PX, PY, PZ, PU, H, PLANAR, SPHERICAL, FREE };
 
 pin::JointModel joint_model(int kind, const Eigen::Vector3d& axis, double pitch) {
@@ -81,6 +84,7 @@ void evaluate(Peer& peer, int algorithm, const State& q, const State& v, const S
         case DABA: pin::computeABADerivatives(model, data, q, v, x); break;
         case FK: pin::forwardKinematics(model, data, q); break;
         case JACOBIAN: pin::computeJointJacobian(model, data, q, peer.tip, peer.jacobian); break;
+        case REGRESSOR: pin::computeJointTorqueRegressor(model, data, q, v, x); break;
         case CONSTRAINED: {
             Loops& loops = peer.dense;
             pin::constraintDynamics(model, loops.data, q, v, x, loops.models, loops.datas, loops.settings);
@@ -121,6 +125,7 @@ double* result(const Peer& peer, int algorithm, double* out) {
             for (std::size_t i = 1; i < data.oMi.size(); ++i) out = put(out, data.oMi[i].toHomogeneousMatrix());
             return out;
         case JACOBIAN: return put(out, peer.jacobian);
+        case REGRESSOR: return put(out, data.jointTorqueRegressor);
         case CONSTRAINED: return put(out, peer.dense.data.ddq);
         case IMPULSE: return put(out, peer.dense.data.dq_after);
         default: return put(out, peer.sparse.data.ddq);

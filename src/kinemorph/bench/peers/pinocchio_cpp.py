@@ -54,6 +54,7 @@ ALGORITHMS = (
     "constrained",
     "lcaba",
     "impulse",
+    "regressor",
 )
 JOINTS = (
     *("RX", "RY", "RZ", "RevoluteUnaligned", "RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"),
@@ -150,6 +151,7 @@ class CppPeer:
             "rnea": model.nv, "aba": model.nv, "aba_world": model.nv, "crba": model.nv**2, "crba_world": model.nv**2,
             "drnea": 3 * model.nv**2, "daba": 3 * model.nv**2, "fk": 16 * (model.njoints - 1), "jacobian": 6 * model.nv,
             "constrained": model.nv, "lcaba": model.nv, "impulse": model.nv,
+            "regressor": 10 * model.nv * (model.njoints - 1),
         }  # fmt: skip
         self._peer = self._code.peer_new(_pointer(_row(model.gravity.linear)))
         for index in range(1, model.njoints):

@@ -55,6 +55,7 @@ def _calls(tip: int) -> dict[str, PythonCall]:
         ),
         "fk": PythonCall(pin.forwardKinematics, "q", (), lambda d, given: [pose.homogeneous for pose in d.oMi[1:]]),
         "jacobian": PythonCall(pin.computeJointJacobian, "q", (tip,), lambda data, given: [given]),
+        "regressor": PythonCall(pin.computeJointTorqueRegressor, "qvx", (), lambda data, given: [given]),
     }
 
 

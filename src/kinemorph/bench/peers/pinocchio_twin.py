@@ -9,7 +9,7 @@ joints are two joints in Pinocchio. `kinemorph.model.conventions.conversions` co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import pinocchio as pin
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, matrix_of
+from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
@@ -26,6 +27,7 @@ from kinemorph.model.joint import JOINT_KINDS, Axis, Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
+PARAMETERS = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]  # Pinocchio's moments of inertia are Ixx Ixy Iyy Ixz Iyz Izz
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -113,6 +115,19 @@ class PinocchioTwin:
     def seen_from(self, frame: str) -> Array:
         """The matrix (6, 6) that maps the twist in a joint's frame to the twist in a frame attached to it."""
         return np.array(pin.SE3(self.at[frame][1]).toActionMatrixInverse())
+
+    def body_columns(self, values: Array, bodies: Sequence[str]) -> Array:
+        """Pinocchio's regressors, shape (..., 10 joints), with our ten columns of each body, shape (..., 10 bodies).
+
+        The parameters of a body are about the origin of its frame, those of a joint about that of the joint.
+        """
+        units: list[Array] = [np.array(pseudo_inertia(unit)) for unit in np.eye(10).tolist()]
+        found = []
+        for body in bodies:
+            index, pose = self.at[body]
+            seen = np.array([from_pseudo_inertia((pose @ unit @ pose.T).tolist()) for unit in units]).T[PARAMETERS]
+            found.append(values[..., 10 * (index - 1) : 10 * index] @ seen)
+        return np.concatenate(found, axis=-1)
 
     def ours(self, values: Array, axes: tuple[int, ...] = (-1,)) -> Array:
         """Pinocchio's values in our order of velocities, along the given axes of length nv."""

@@ -51,9 +51,20 @@ def derive(
     ] = None,
     frame: Annotated[
         str | None,
-        option(f"Frame or body for {', '.join(FRAME_FUNCTIONS)}; for impact, one or more separated by commas."),
+        option(
+            f"Frame or body for {', '.join(FRAME_FUNCTIONS)}; for impact one or more, separated by commas; for "
+            "wrench_regressor one or more joints."
+        ),
     ] = None,
-    reference: Annotated[str, option("Axes of a Jacobian: local, world, local_world_aligned.")] = "local",
+    reference: Annotated[
+        str | None,
+        option(
+            "Axes of a Jacobian: local, world, local_world_aligned; axes and point of reference of joint_wrenches: "
+            "joint, child, parent, world.",
+            default="local; joint for joint_wrenches",
+        ),
+    ] = None,
+    part: Annotated[str, option("Part of joint_wrenches: whole, actuation or constraint.")] = "whole",
     emit: Annotated[Emit, option(f"What to print: {', '.join(Emit)}.", "FORM")] = Emit.summary,
     parameters: Annotated[
         str | None,
@@ -92,7 +103,7 @@ def derive(
 
     system = chosen(robot, reading)
     model = system.robot
-    _check_options(function or [], frame)
+    _check_options(function or [], frame, part)
     given = {"--independent": independent, "--actuated": actuated, "--at": at}
     _check_split(function or [], [option for option, value in given.items() if value])
     start = _numbers(at, "--at") if at is not None else list(system.settings.q or ()) or None
@@ -105,6 +116,7 @@ def derive(
             function or (),
             frame=frame,
             reference=reference,
+            part=part,
             parameters=_parameter_choice(parameters, default=emitted_forms.default_parameters(emit.value)),
             precision=precision.value,
             stem=None if place is None else place.stem,
@@ -122,8 +134,8 @@ def derive(
         out(emitted_forms.as_text(data))
 
 
-def _check_options(functions: list[str], frame: str | None) -> None:
-    """Raises KinemorphError for a function that is named twice, and for --frame without --function."""
+def _check_options(functions: list[str], frame: str | None, part: str) -> None:
+    """Raises KinemorphError for a function that is named twice, and for --frame or --part without their functions."""
     for k, name in enumerate(functions):
         if name in functions[:k]:
             raise KinemorphError(f"--function '{name}' is given twice; expected once. Remove one of the two.")
@@ -131,6 +143,10 @@ def _check_options(functions: list[str], frame: str | None) -> None:
         raise KinemorphError(
             f"--frame is '{frame}', but no function of a frame is named. Give --function with one of: "
             f"{listed((*FRAME_FUNCTIONS, IMPACT_FUNCTION))}."
+        )
+    if part != "whole" and "joint_wrenches" not in functions:
+        raise KinemorphError(
+            f"--part is '{part}', but joint_wrenches is not named. Give --function joint_wrenches, or leave --part out."
         )
 
 

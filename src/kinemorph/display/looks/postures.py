@@ -26,6 +26,10 @@ STANCE: dict[str, dict[str, float]] = {
     "crane": {"theta": 0.5},
     "scara": {"shoulder": 0.5, "elbow": -1.2, "lift": -0.1},
     "puma": {"joint2": 0.7, "joint3": -0.6, "joint5": 0.8},
+    "hand": {
+        "_mcp": 0.5, "_pip": 0.6, "_dip": 0.35, "thumb_cmc": 0.35, "thumb_ip": 0.4, "thumb_spread": -0.1,
+        "index_spread": -0.08, "ring_spread": 0.05, "little_spread": 0.12,
+    },
     "hexapod24": {"thigh_joint": -0.45, "shank_joint": 1.35},
     "hexapod36": {"thigh_joint": -0.5, "shank_joint": 1.1, "foot_joint": 0.55},
     "humanoid": {

@@ -35,12 +35,19 @@ class Split(NamedTuple):
 
 
 def function_of(
-    dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local", split: Split | None = None
+    dynamics: Dynamics,
+    name: str,
+    frame: str | None = None,
+    reference: str | None = None,
+    split: Split | None = None,
+    part: str = "whole",
 ) -> CompiledFunction:
     """The function of a robot with a name from FUNCTIONS.
 
-    Functions of a frame need `frame`, the name of a frame or body, and use the axes `reference`. Functions of a robot
-    with loops use `split`; `actuation` needs its actuated joints.
+    Functions of a frame need `frame`, the name of a frame or body, and use the axes `reference`; joint wrenches are
+    those of the `part` in the frame `reference`. For `impact` and `wrench_regressor`, `frame` may be several names
+    separated by commas, of frames and of joints. Functions of a robot with loops use `split`; `actuation` needs its
+    actuated joints.
     """
     choice = split or Split()
     if name not in FUNCTIONS:
@@ -54,15 +61,22 @@ def function_of(
         reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
         one: CompiledFunction = getattr(reduced, name)
         return one
+    if name == "joint_wrenches":
+        through: CompiledFunction = dynamics.joint_wrenches(*(reference or "joint", part))
+        return through
+    named = None if frame is None else [part.strip() for part in frame.split(",")]
+    if name == "wrench_regressor":
+        return dynamics.wrench_regressor(named, *([reference] if reference else []))  # type: ignore[arg-type]
     if name not in (*FRAME_FUNCTIONS, IMPACT_FUNCTION):
         found: CompiledFunction = getattr(dynamics, name)
         return found
     robot = dynamics.robot
-    if frame is None:
+    if frame is None or named is None:
         known = ", ".join(f"'{known}'" for known in (*(f.name for f in robot.frames), *robot.body_names)[:12])
         raise KinemorphError(f"function '{name}' needs a frame or body. Give one with --frame: {known}.")
     if name == IMPACT_FUNCTION:
-        return dynamics.impact([part.strip() for part in frame.split(",")])
+        return dynamics.impact(named)
+    reference = reference or "local"
     if reference not in REFERENCES:
         raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
     options = () if name == "pose" else (reference,)

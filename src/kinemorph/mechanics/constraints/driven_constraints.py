@@ -14,6 +14,7 @@ from kinemorph.algebra.vectors import sub
 from kinemorph.mechanics.constraints.closures import rows_of
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, reaction_multipliers
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.formulations.driven_dynamics import of_state
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.recursions.newton_euler import Wrench
@@ -21,10 +22,12 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 
 
-def through_joints(robot: Robot, tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[S]]:
+def through_joints(
+    robot: Robot, tree: Tree, q: Any, v: Any, a: Any, *others: Any, view: WrenchView = IN_JOINT
+) -> list[list[S]]:
     """The wrench through every joint at the state (q, v) and its accelerations `a`; see `reactions.joint_wrenches`."""
     every = tree.all_joints(q, v)
-    return joint_wrenches(robot, tree, every.q, every.v, every.accelerations(a), *others)
+    return joint_wrenches(robot, tree, every.q, every.v, every.accelerations(a), *others, view=view)
 
 
 def multipliers_in(

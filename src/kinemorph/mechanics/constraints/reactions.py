@@ -30,6 +30,7 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, hat, matmul, matvec
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView, wrenches_in_view
 from kinemorph.mechanics.recursions.newton_euler import (
     Wrench,
     added,
@@ -39,7 +40,6 @@ from kinemorph.mechanics.recursions.newton_euler import (
     outward,
 )
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM, Move
-from kinemorph.mechanics.trees.resolve import joint_turn, z_frame
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Link, Tree
 from kinemorph.model.robot import Robot
 
@@ -57,20 +57,22 @@ def joint_wrenches(
     wrenches: Loads | None = None,
     multipliers: Sequence[S] = (),
     subtrees: Loads | None = None,
+    *,
+    view: WrenchView = IN_JOINT,
 ) -> list[list[S]]:
     """The wrench [force; moment] through each joint on its child, shape (joints + loops, 6) [N, N m], at accelerations
     a.
 
-    They are in the order of `robot.joints`, then of `robot.loops`, each in the axes of the joint frame on the child,
-    about its origin. No bodies are merged in `tree`; `wrenches` are external wrenches on its links, `multipliers` those
-    of its constraints (see `reaction_multipliers`), `subtrees` the loads on a link and all it carries, see `loosened`.
+    They are in the order of `robot.joints`, then of `robot.loops`; `view` says in which frame they are, and which part
+    of them. No bodies are merged in `tree`; `wrenches` are external wrenches on its links, `multipliers` those of its
+    constraints (see `reaction_multipliers`), `subtrees` the loads on a link and all it carries, see `loosened`.
     """
     moves = tree.moves(q)
     closing = closure_wrenches(tree, moves, multipliers)
     loads = inward(tree, moves, outward(tree, moves, v, a), _gathered(tree, moves, closing, wrenches))
     for index, (force, moment) in (subtrees or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
-    return _in_joint_frames(robot, tree, loads, closing)
+    return wrenches_in_view(robot, tree, moves, loads, closing, view)
 
 
 def reaction_multipliers(
@@ -90,7 +92,7 @@ def reaction_multipliers(
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
     """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc); joints and axes are
-    those of `joint_wrenches`.
+    those of `joint_wrenches` by default.
     """
     moves = tree.moves(q)
     nc = len(closures.constraint_error(tree, q))
@@ -99,17 +101,8 @@ def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[l
     for c in range(nc):
         closing = closure_wrenches(tree, moves, [float(i == c) for i in range(nc)])
         loads = carried(tree, moves, nothing, _gathered(tree, moves, closing, None))
-        of_each.append(_in_joint_frames(robot, tree, loads, closing))
+        of_each.append(wrenches_in_view(robot, tree, moves, loads, closing, IN_JOINT))
     return [[[one[j][k] for one in of_each] for k in range(6)] for j in range(len(robot.joints) + len(robot.loops))]
-
-
-def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing: Sequence[Wrench]) -> list[list[S]]:
-    """The wrenches on links (`loads`) and by closures (`closing`) in the axes of the joint frames on the children,
-    shape (joints + loops, 6).
-    """
-    through = [(joint_turn(joint), loads[tree.attachments[joint.child].link]) for joint in robot.joints]
-    through += [(z_frame(loop.axis), wrench) for loop, wrench in zip(robot.loops, closing, strict=True)]
-    return [[*matvec(R, force), *matvec(R, moment)] for R, (force, moment) in through]
 
 
 def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[float]]:

@@ -74,10 +74,11 @@ def velocity_map(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
 
 def velocity_map_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> Rows:
     """The rate d rho/dt of the velocity map, shape (nv, n), while the robot moves at the velocities v = rho v_q."""
-    return _map_and_rate(tree, q, v_q, parts)[1]
+    return velocity_map_and_rate(tree, q, v_q, parts)[1]
 
 
-def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
+def velocity_map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
+    """rho(q) and its rate d rho/dt at (q, v_q), each of shape (nv, n)."""
     rho = velocity_map(tree, q, parts)
     rates = configuration_rate(tree, q, matvec(rho, v_q))
     moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(q, rates, strict=True)]
@@ -88,6 +89,17 @@ def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
     _, J_z = split_jacobian(tree, q, parts)
     still: Rows = [[0.0] * len(parts.independent) for _ in parts.independent]
     return rho, _spread(parts, still, _solved(J_z, transpose(columns)))
+
+
+def imposed_accelerations(tree: Tree, q: Sequence[S], v: Sequence[S], parts: Partition) -> list[S]:
+    """a_0 = rho_dot v_q, shape (nv,): the accelerations that the loops impose where those of v_q are 0.
+
+    v (nv,) are the velocities rho v_q.
+    """
+    _, J_z = split_jacobian(tree, q, parts)
+    gamma = closures.constraint_bias(tree, q, v)
+    led = solve_regular(J_z, [[gamma[i]] for i in parts.rows])
+    return [row[0] for row in _spread(parts, [[0.0]] * len(parts.independent), led)]
 
 
 def _solved(J_z: Rows, right: Any) -> Rows:
@@ -122,7 +134,7 @@ def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts:
     rho is the velocity map, H' and C' are the mass matrix and the Coriolis matrix of the open tree; the formulation
     `way` computes H'. With the reduced mass matrix H, dH/dt - 2 C is skew-symmetric.
     """
-    rho, rate = _map_and_rate(tree, q, v_q, parts)
+    rho, rate = velocity_map_and_rate(tree, q, v_q, parts)
     C = coriolis_matrix(tree, q, matvec(rho, v_q))
     inner = mat_add(matmul(way.mass_matrix(tree, q), rate), matmul(C, rho))
     return [list(row) for row in matmul(transpose(rho), inner)]
@@ -156,10 +168,7 @@ def reduced_dynamics(
     """
     rho = velocity_map(tree, q, parts)
     v = matvec(rho, v_q)
-    _, J_z = split_jacobian(tree, q, parts)
-    gamma = closures.constraint_bias(tree, q, v)
-    led = solve_regular(J_z, [[gamma[i]] for i in parts.rows])
-    a_0 = [row[0] for row in _spread(parts, [[0.0]] * len(parts.independent), led)]
+    a_0 = imposed_accelerations(tree, q, v, parts)
     M = way.mass_matrix(tree, q)
     rest = sub(sub(tau, way.bias_forces(tree, q, v, *loads)), matvec(M, a_0))
     H, forces = _squeezed(rho, M), list(matvec(transpose(rho), rest))

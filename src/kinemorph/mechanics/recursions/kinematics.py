@@ -40,8 +40,13 @@ def forward_kinematics(tree: Tree, q: Sequence[S], frames: Sequence[str]) -> lis
 
 def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
     """The pose T_WB of every link in the world, as the product of the poses of links in their parents."""
+    return poses_of_moves(tree, tree.moves(q))
+
+
+def poses_of_moves(tree: Tree, moves: Sequence[Move]) -> list[Pose]:
+    """The pose T_WB of every link in the world, from the poses of links in their parents."""
     poses: list[Pose] = []
-    for link, move in zip(tree.links, tree.moves(q), strict=True):
+    for link, move in zip(tree.links, moves, strict=True):
         local = pose_of_move(move)
         poses.append(local if link.parent == WORLD else compose(poses[link.parent], local))
     return poses

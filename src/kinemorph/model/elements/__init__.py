@@ -35,7 +35,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "contact.pair_contacts": ("PairContact",),
     "constraints.prescribed": ("PrescribedMotion",),
     "phases.holds": ("Hold",),
-    "control.references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
+    "control.references": ("FourierSeries", "MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "constraints.rolling": ("KnifeEdge", "RollingDisc", "RollingSphere"),
     "sensing.integrals": ("Integral",),
     "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),

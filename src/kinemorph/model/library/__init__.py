@@ -2,6 +2,7 @@
 
 textbook             pendulum, double_pendulum, crane, chain: with named parameters, motion in the x-z plane
 arms                 scara, puma
+hands                hand: five fingers with 20 hinges
 legged               hexapod24, hexapod36, humanoid
 amru                 amru5: a hexapod with pantograph legs, from position matrices
 amru_walk            amru5_walk: a System that walks, with motors, controllers and contacts
@@ -37,6 +38,7 @@ from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spat
 from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
 from kinemorph.model.library.bicycles import whipple_bicycle
 from kinemorph.model.library.crawlers import crawler
+from kinemorph.model.library.hands import hand
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.modular import organism9
@@ -71,6 +73,7 @@ LIBRARY: dict[str, Callable[..., Robot]] = {
     "chain": chain,
     "scara": scara,
     "puma": puma,
+    "hand": hand,
     "hexapod24": hexapod24,
     "hexapod36": hexapod36,
     "humanoid": humanoid,

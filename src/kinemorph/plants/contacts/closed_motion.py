@@ -39,7 +39,7 @@ def closed_motion(
     holds, places = other_rows(loaded, rows)
     _, metric = metric_of(loaded, tree, at)
     W = inverse_masses(metric, points, holds)
-    free = loaded.dynamics.under(tree, at.q, rest, holds).a
+    free = loaded.dynamics.laws.under(tree, at.q, rest, holds).a
     b: list[Any] = []
     for place, J in zip(loaded.rigid, points.J, strict=True):
         wanted = [rows.wanted[k] for k in (place.rows[0], *points.along(place.rows[1:]))]
@@ -55,7 +55,7 @@ def closed_motion(
         for k, force in zip(place.rows, (own[0], *points.both(own[1:])), strict=True):
             multipliers[k] = force
         lost = minus(lost, times(point.slides, dot(own[1:], points.u[i][1:])))
-    found = loaded.dynamics.under(tree, at.q, forces, holds)
+    found = loaded.dynamics.laws.under(tree, at.q, forces, holds)
     for k, force in zip(places, found.multipliers, strict=True):
         multipliers[k] = force
     return ClosedMotion(found.a, multipliers, lost, grips(W, points.mu, modes))

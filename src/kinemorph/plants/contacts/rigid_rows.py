@@ -139,7 +139,7 @@ def modes_now(rows: RigidRows) -> Modes:
 
 def metric_of(loaded: LoadedRobot, tree: Tree, at: Instant) -> tuple[list[list[Any]], BranchFactor]:
     """(the mass matrix (nv, nv), its factors) at an instant."""
-    M = [list(row) for row in loaded.dynamics.masses(tree, at.q)]
+    M = [list(row) for row in loaded.dynamics.laws.masses(tree, at.q)]
     return M, branch_factor(tree, M)
 
 

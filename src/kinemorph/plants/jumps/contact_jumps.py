@@ -191,7 +191,7 @@ def _moved(
     J = [*(row[0] for row in rows.J), *holds.J]
     wanted = [*(-times(one, x) for one, x in zip(there, off, strict=True)), *holds.wanted]
     closing = ConstraintRows(J, wanted, [*there, *holds.weights], found.opening)
-    change, multipliers, *_ = loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, closing)
+    change, multipliers, *_ = loaded.dynamics.laws.under(tree, at.q, [0.0] * loaded.nv, closing)
     impulses: list[Any] = [0.0] * (len(found.rate) + len(loaded.locked))
     for k, impulse in zip([*(place.rows[0] for place in loaded.rigid), *places], multipliers, strict=True):
         impulses[k] = impulse
@@ -252,8 +252,8 @@ def _settled(
     holds = other_rows(loaded, acceleration_rows(loaded, conditions)).rows
     found = acting(loaded, tree, at)
     dynamics = loaded.dynamics
-    forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, at, found),)
-    free = dynamics.under(tree, at.q, dynamics.rest(tree, at.q, at.v, *forces), holds).a
+    forces = (found.tau, *found.loads) if dynamics.laws.takes_wrenches else (all_forces(tree, at, found),)
+    free = dynamics.laws.under(tree, at.q, dynamics.laws.rest(tree, at.q, at.v, *forces), holds).a
     b = [
         minus(dot(row, free), goal)
         for J, goals in zip(rows.J, rows.gamma, strict=True)
@@ -292,5 +292,5 @@ def _settled(
     after = at._replace(v=summed(at.v, change), m=held)
     still = conditions_at(loaded, tree, after, bias=False)
     stopped = with_locked_rows(still.rows([-rate for rate in still.rate]), loaded.locked, loaded.nv)
-    last, stopping, *_ = dynamics.under(tree, at.q, [0.0] * loaded.nv, stopped)
+    last, stopping, *_ = dynamics.laws.under(tree, at.q, [0.0] * loaded.nv, stopped)
     return _Settled(summed(after.v, last), memory, summed(pushed, stopping[: len(pushed)]))

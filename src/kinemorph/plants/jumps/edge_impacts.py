@@ -47,7 +47,7 @@ def edge_impact(loaded: LoadedRobot, edge: Edge, at: Instant) -> EdgeImpact:
     if edge.law is not None:
         return _by_law(loaded, edge, edge.law, at, found)
     rows = with_locked_rows(found.rows([-rate for rate in found.rate]), loaded.locked, loaded.nv)
-    change, impulses, *_ = loaded.dynamics.under(tree, at.q, [0.0] * loaded.nv, rows)
+    change, impulses, *_ = loaded.dynamics.laws.under(tree, at.q, [0.0] * loaded.nv, rows)
     impulses = impulses[: len(found.rate)]
     lost: Any = 0.0
     for impulse, rate in zip(impulses, found.rate, strict=True):  # the rates after the impact are 0

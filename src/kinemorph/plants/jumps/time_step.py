@@ -43,8 +43,8 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
     tree = loaded.prepared(loaded.tree(at.p, middle.t))
     rows = rigid_rows(loaded, tree, middle, bias=False)
     found = acting(loaded, tree, middle)
-    forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, middle, found),)
-    rest = dynamics.rest(tree, middle.q, middle.v, *forces)
+    forces = (found.tau, *found.loads) if dynamics.laws.takes_wrenches else (all_forces(tree, middle, found),)
+    rest = dynamics.laws.rest(tree, middle.q, middle.v, *forces)
     held = conditions_at(loaded, tree, middle, bias=False)
     wanted = [minus(dot(row, now.v), rate) for row, rate in zip(held.J, held.rate, strict=True)]
     holds = other_rows(loaded, with_locked_rows(held.rows(wanted), loaded.locked, nv)).rows

@@ -16,17 +16,19 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.backends.threads import default_threads, in_threads
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.columns import Source, all_columns, is_group, sources, unknown_column
+from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event_log import EventLog, Whole, cut_at_jumps
 from kinemorph.simulation.results.outcome import Outcome, stopped_after, stopped_by
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Energy, Statistics, Trajectory
-from kinemorph.words import counted
+from kinemorph.words import counted, did_you_mean, quoted
 
 PART = 2**21  # [bytes] of states whose columns are computed in one call: they fit into the cache of a CPU
 STORED = ("q", "v", "x", "m")
@@ -304,6 +306,16 @@ class BatchRun(ShownBatch):
         The axes are those of the world.
         """
         return self._group("momentum", 6)
+
+    def reactions(self, joint: str, reference: WrenchReference = "joint", part: WrenchPart = "whole") -> Array:
+        """The wrench [force; moment] through a joint, shape (B, n, 6) [N, N m]; see `Trajectory.reactions`."""
+        view, robot = wrench_view(reference, part, "reactions"), self.plant.robot
+        known = [] if robot is None else [*robot.joint_names, *(loop.name for loop in robot.loops)]
+        if joint not in known:
+            names = f"expected one of {quoted(known)}.{did_you_mean(joint, known)}" if known else "it has no joints."
+            raise ModelError(f"'{self.name}' has no joint '{joint}'; {names}")
+        place, wrenches = known.index(joint), recomputer(self.plant).wrenches
+        return self._computed(lambda segment: wrenches(segment, view)[:, place], 6)
 
     @property
     def loop_error(self) -> Array:

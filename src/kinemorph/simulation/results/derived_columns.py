@@ -19,6 +19,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import kept_with
+from kinemorph.mechanics.constraints.wrench_views import WrenchView
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.programs import Plant
 
@@ -50,10 +51,6 @@ class Recomputer:
     @property
     def _stored(self) -> CompiledFunction | None:
         return self.plant.compiled("stored") if self.plant.laws.stored else None
-
-    @property
-    def _reactions(self) -> CompiledFunction:
-        return self.plant.compiled("reactions")
 
     @cached_property
     def _outputs(self) -> CompiledFunction:
@@ -133,14 +130,15 @@ class Recomputer:
     def _constraints(self) -> CompiledFunction | None:
         return self.plant.compiled("constraints") if self.plant.laws.constraints else None
 
-    def wrenches(self, segment: Segment, a: Array) -> Array:
+    def wrenches(self, segment: Segment, view: WrenchView) -> Array:
         """The wrench [N, N m] through every joint, with loop joints last, shape (n, joints + loops, 6).
 
-        `a` (n, nv) are the accelerations at the samples.
+        `view` says in which frame the wrenches are, and which part of them.
         """
         _of_robot(self.plant, "joint reactions")
         t, q, s, *others = _inputs(segment)
-        return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
+        reactions = self.plant.compiled("reactions", view)
+        return in_batch(reactions, len(segment.t), t, q, s, segment.a, *others)[0]
 
 
 @kept_with

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
+from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
 from kinemorph.simulation.results.columns import Source, all_columns, is_group, joined_sources, sources, unknown_column
@@ -311,17 +312,20 @@ class Trajectory(ShownRun):
         """All samples of the run, for interpolation; a time at which two segments meet appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
-    def reactions(self, joint: str) -> Array:
+    def reactions(self, joint: str, reference: WrenchReference = "joint", part: WrenchPart = "whole") -> Array:
         """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
 
-        The wrench is in the axes of the joint frame on the child, about its origin. It includes everything that passes
-        the joint: the bearing forces, and actuator and damping along the axes of the joint. Rotor inertia (armature) is
-        not part of the bodies: along an axis the wrench is tau minus armature times acceleration.
+        `reference`     axes and point of reference: "joint" (the joint frame on the child), "child" or "parent" (the
+                        frame of that body, where it is at each sample) or "world"
+        `part`          "whole", "actuation" (along the freedoms of the joint: drives, damping, springs in the joint) or
+                        "constraint" (what its bearings bear, which has no power)
 
-        Joints that close loops can be named too. Where constraints repeat each other, the motion does not determine how
-        they share the load: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`. Where the
-        system changes, rows are NaN while there is no such joint.
+        Rotor inertia (armature) is not part of the bodies: along an axis the wrench is tau minus armature times
+        acceleration. Joints that close loops can be named too. Where constraints repeat each other, the motion does not
+        determine how they share the load: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`.
+        Where the system changes, rows are NaN while there is no such joint.
         """
+        view = wrench_view(reference, part, "reactions")
         parts: list[Array] = []
         every: dict[str, None] = {}
         for segment in self.segments:
@@ -334,7 +338,7 @@ class Trajectory(ShownRun):
             known = (*robot.joint_names, *(loop.name for loop in robot.loops))
             every |= dict.fromkeys(known)
             if joint in known:
-                parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, known.index(joint)])
+                parts.append(recomputer(segment.plant).wrenches(segment, view)[:, known.index(joint)])
             else:
                 parts.append(np.full((len(segment.t), 6), np.nan))
         if joint not in every:

@@ -10,20 +10,29 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, cos, floor, sin
+from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, sin, sincos
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
-from kinemorph.mechanics.elements.checks import one_axis, wrong
+from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.recursions.kinematics import tangent_of
-from kinemorph.model.elements.control.references import MinimumJerk, Profile, Setpoint, Sinusoid, SplinePath
+from kinemorph.model.elements.control.references import (
+    FourierSeries,
+    MinimumJerk,
+    Profile,
+    Setpoint,
+    Sinusoid,
+    SplinePath,
+)
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.vocabulary.blocks import Table
 from kinemorph.words import counted
+
+AT_REST = 1e-9  # the velocity at the ends of a series is zero below this share of the sum of its terms
 
 
 class PathLaw(ElementLaw[Any]):
@@ -225,6 +234,62 @@ def _tabled(breaks: Sequence[float], origins: Sequence[float], rows: Any) -> Tab
     return Table(tuple(map(float, breaks)), tuple(map(float, origins)), tuple(tuple(map(float, row)) for row in rows))
 
 
+class FourierSeriesLaw(PathLaw):
+    """A finite Fourier series that begins and ends at rest."""
+
+    fields = ("offset",)
+
+    def problems(self, element: FourierSeries, robot: Robot) -> list[str]:
+        found = [*super().problems(element, robot), *positive(element, "period")]
+        width, cycles = max(len(element.joints), 1), element.cycles
+        if not cycles >= 1.0 or (math.isfinite(cycles) and cycles != round(cycles)):
+            problem = f"cycles is {cycles:g}; expected a whole number of periods, 1 or more, or inf"
+            found.append(wrong(element.name, problem, "Correct it.", "cycles"))
+        if not element.sines or len(element.sines) != len(element.cosines):
+            sines, cosines = (counted(len(rows), "row") for rows in (element.sines, element.cosines))
+            problem = f"sines has {sines} and cosines {cosines}; expected one row in each for every harmonic"
+            found.append(wrong(element.name, problem, "Give 0 where a coefficient is missing.", "sines"))
+        for name in ("sines", "cosines"):
+            rows = getattr(element, name)
+            odd = [k for k, row in enumerate(rows) if len(row) != width]
+            if odd:
+                problem = f"{name}[{odd[0]}] has {counted(len(rows[odd[0]]), 'number')}; expected {width}"
+                found.append(wrong(element.name, f"{problem}, one for each joint", "Correct that row.", name))
+        if found:
+            return found
+        return [problem for k in range(width) for problem in self._moving_ends(element, k)]
+
+    def _moving_ends(self, element: FourierSeries, k: int) -> list[str]:
+        """A problem for the velocity and one for the acceleration of joint k at the ends, if they are not zero."""
+        found = []
+        of = f" of joint '{element.joints[k]}'" if element.joints else ""
+        w = 2.0 * math.pi / element.period
+        for name, power, what, unit in (("sines", 1, "velocity", "s"), ("cosines", 2, "acceleration", "s^2")):
+            terms = [(l * w) ** power * evaluate(row[k]) for l, row in enumerate(getattr(element, name), 1)]
+            if not abs(sum(terms)) <= AT_REST * sum(map(abs, terms)):
+                sums = "sum of l sines_l" if power == 1 else "sum of l^2 cosines_l"
+                problem = (
+                    f"the {what}{of} at the ends is {(-1) ** (power - 1) * sum(terms):.4g} rad or m per {unit}; "
+                    f"expected 0, which needs {sums} = 0"
+                )
+                found.append(wrong(element.name, problem, "FourierSeries.at_rest corrects coefficients.", name))
+        return found
+
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        (offset,) = self.one(element, view, k)
+        w = 2.0 * math.pi / element.period
+        t = maximum(view.t, 0.0)
+        if math.isfinite(element.cycles):
+            t = minimum(t, element.period * element.cycles)
+        position, velocity, acceleration = offset, 0.0, 0.0
+        for l, (in_phase, ahead) in enumerate(zip(element.sines, element.cosines, strict=True), 1):
+            (s, c), (b, a) = sincos(l * w * t), (view.value(row[k]) for row in (in_phase, ahead))
+            position = position + b * s + a * c
+            velocity = velocity + l * w * (b * c - a * s)
+            acceleration = acceleration - (l * w) ** 2 * (b * s + a * c)
+        return Wish(position, velocity, acceleration)
+
+
 class ProfileLaw(PathLaw):
     """A user function of time; its first and second derivatives come from nested dual numbers."""
 
@@ -267,6 +332,7 @@ for kind, law in (
     (Sinusoid, SinusoidLaw()),
     (SplinePath, SplinePathLaw()),
     (MinimumJerk, MinimumJerkLaw()),
+    (FourierSeries, FourierSeriesLaw()),
     (Profile, ProfileLaw()),
 ):
     register(kind, law)

@@ -5,7 +5,7 @@ A text is an expression as in model files: numbers, + - * / **, brackets and fun
     t                       time [s]
     q.hip, q.root.x         coordinates by their full names, and velocities, v.hip; unusual names in `backquotes`
     l1                      parameters of the robot or of the model file, and names in `known`
-    wish, gait.hip          signals of references (Sinusoid, SplinePath, MinimumJerk, Setpoint, Profile)
+    wish, gait.hip          signals of references (Sinusoid, FourierSeries, SplinePath, MinimumJerk, Setpoint, Profile)
 
 A function takes t, then each signal in `reads` as one argument; if `reads` is empty, it takes t and the list of all q
 (and, for a VelocityConstraint, the list of all v). It is traced once: use `where` (kinemorph.algebra.scalar) instead of

@@ -113,6 +113,62 @@ class MinimumJerk:
 
 
 @dataclass(frozen=True)
+class FourierSeries:
+    """A motion from rest to rest: a finite Fourier series over a period [s], constant before it begins and after it.
+
+        q = offset + sum over l = 1, 2, ... of  sines_l sin(l w t) + cosines_l cos(l w t),     w = 2 pi / period
+
+    `sines` and `cosines` have a row for each harmonic l, with a coefficient [rad or m] for each joint; for a single
+    path, numbers. `offset` [rad or m] is one number for all joints or one for each. Velocity and acceleration are 0
+    where the period begins and ends, which is true if, for each joint,
+
+        sum of l sines_l = 0,     sum of l^2 cosines_l = 0
+
+    `at_rest` makes a series with this property from any coefficients. `cycles` is the number of periods, a whole number
+    or infinite. `identification.excite` finds the series that shows the masses and friction of a robot best.
+    """
+
+    name: str
+    period: float = field(metadata={"kind": "time"})
+    sines: tuple[Numbers, ...]
+    cosines: tuple[Numbers, ...]
+    offset: Numbers = (0.0,)
+    joints: Names = ()
+    cycles: float = 1.0
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "offset")
+        as_rows(self, "sines")
+        as_rows(self, "cosines")
+
+    @classmethod
+    def at_rest(
+        cls,
+        name: str,
+        period: float,
+        sines: Any,
+        cosines: Any,
+        offset: Numbers = (0.0,),
+        joints: Names = (),
+        **more: Any,
+    ) -> FourierSeries:
+        """The series that begins and ends at rest and whose coefficients are nearest to the given numbers.
+
+        The sum of the squared changes is least for each joint. `sines` and `cosines` are arrays of shape (harmonics,)
+        or (harmonics, joints).
+        """
+        corrected = []
+        for given, power in ((sines, 1), (cosines, 2)):
+            rows = np.array(given, dtype=float)
+            rows = rows.reshape(len(rows), -1)
+            weights = np.arange(1.0, len(rows) + 1.0) ** power
+            rows = rows - np.outer(weights, weights @ rows) / (weights @ weights)
+            corrected.append(tuple(tuple(row) for row in rows.tolist()))
+        return cls(name, period, corrected[0], corrected[1], offset, joints, **more)
+
+
+@dataclass(frozen=True)
 class Profile:
     """Positions [rad or m] given by a function `law` of t [s], which returns a number, or a list with one per joint.
 
@@ -132,7 +188,7 @@ def as_rows(element: Any, name: str) -> None:
     """Converts the field `name` of an element to a tuple of rows of numbers; a number alone is a row of one."""
     given = getattr(element, name)
     if not hasattr(given, "__iter__") or isinstance(given, str):
-        what = f"{name} is {short(given)}; expected a list with a row of numbers for each time"
+        what = f"{name} is {short(given)}; expected a list of rows of numbers"
         raise ModelError(Problem("element", element.name, what, "Give a list of rows.", name))
     rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
     object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))

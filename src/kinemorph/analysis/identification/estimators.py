@@ -1,0 +1,168 @@
+"""Estimators: parameters from information, as a table of methods with one signature.
+
+    ordinary    least squares, all channels alike
+    weighted    least squares, each channel divided by the deviation of its residuals; both are found in turns
+    robust      as weighted, with Tukey's bisquare: a residual beyond 4.7 deviations does not count at all
+    total       total least squares: the columns of Y have errors, too
+
+A method takes a `Task` and returns an `Estimate`. It never sees samples: it asks the task for residuals, or for the
+information of rows with other weights, and the task passes over the recordings once for that, block by block. Robust
+estimates so need the memory of one number for each measured force, and one pass for each of their iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.information import Information
+from kinemorph.errors import ShapeError
+
+MOST, SETTLED = 30, 1e-6  # iterations; the relative change of deviations that ends them
+BISQUARE = 4.685  # [deviations], where Tukey's weights end: 95 % of the efficiency of least squares for normal noise
+ROBUST_SETTLED = 1e-4
+MEDIAN = 0.6745  # the median of |x| for normal x of deviation 1
+
+
+class Task(NamedTuple):
+    """What an estimator works on.
+
+    `information`    that of all rows
+    `solve`          (R, z) -> the parameters, shape (n,), that are best for |R theta - z|^2 with prior and constraints
+    `residuals`      parameters -> the residuals y - Y theta of each channel, in the order of the samples
+    `reweighted`     weights of each channel's rows -> the information of rows times the roots of their weights
+    `freedoms`       how many parameters each channel's rows determine, shape (channels,)
+    `exact`          the indices of columns without errors: offsets and signs of velocities
+    `base`           K, shape (k, n): rows depend on the parameters by K theta alone
+    """
+
+    information: Information
+    solve: Callable[[Array, Array], Array]
+    residuals: Callable[[Array], list[Array]]
+    reweighted: Callable[[list[Array]], Information]
+    freedoms: Array
+    exact: tuple[int, ...]
+    base: Array
+
+
+class Estimate(NamedTuple):
+    """Parameters, the deviation of the residuals of each channel, and the weights of rows where they are not all 1.
+
+    `stretch` is the factor by which the slope of the estimating equations is smaller than the weights say: 1 for least
+    squares.
+    """
+
+    theta: Array
+    deviations: Array
+    information: Information
+    weights: list[Array] | None = None
+    stretch: float = 1.0
+
+
+def ordinary(task: Task) -> Estimate:
+    """Least squares with equal weights. The deviations of the channels are all that of all residuals together."""
+    info = task.information
+    R, z, _ = info.weighted()
+    theta = task.solve(R, z)
+    rows = max(float(info.rows().sum()) - len(task.base), 1.0)
+    return Estimate(theta, np.full(len(info.channels), np.sqrt(info.squares(theta).sum() / rows)), info)
+
+
+def weighted(task: Task) -> Estimate:
+    """Least squares with each channel divided by the deviation of its residuals, which is found by iteration."""
+    start = ordinary(task)
+    theta, deviations = _iterated(task, task.information, task.information.rows(), start.theta)
+    return Estimate(theta, deviations, task.information)
+
+
+def _iterated(task: Task, info: Information, rows: Array, theta: Array) -> tuple[Array, Array]:
+    left = np.maximum(rows - task.freedoms, 1.0)
+    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(rows, 1.0))
+    deviations = np.maximum(np.sqrt(info.squares(theta) / left), least)
+    for _ in range(MOST):
+        R, z, _ = info.weighted(deviations)
+        theta = task.solve(R, z)
+        old, deviations = deviations, np.maximum(np.sqrt(info.squares(theta) / left), least)
+        if np.abs(deviations / old - 1.0).max() < SETTLED:
+            break
+    return theta, deviations
+
+
+def robust(task: Task) -> Estimate:
+    """Weighted least squares in which rows with large residuals count less, and those beyond BISQUARE deviations not.
+
+    The deviation of a channel is the median of its |residuals|, divided by that of a normal variable.
+    """
+    theta = weighted(task).theta
+    info, deviations = task.information, np.ones(len(task.information.channels))
+    weights: list[Array] = []
+    sizes: list[Array] = []
+    for _ in range(MOST):
+        residuals = task.residuals(theta)
+        old = deviations
+        deviations = np.array([max(float(np.median(np.abs(one))) / MEDIAN, 1e-300) for one in residuals])
+        sizes = [np.abs(one) / deviation for one, deviation in zip(residuals, deviations, strict=True)]
+        weights = [np.maximum(1.0 - (size / BISQUARE) ** 2, 0.0) ** 2 for size in sizes]
+        info = task.reweighted(weights)
+        R, z, _ = info.weighted(deviations)
+        theta = task.solve(R, z)
+        if np.abs(deviations / old - 1.0).max() < ROBUST_SETTLED:
+            break
+    slopes = [_slope(size) for size in sizes]
+    stretch = float(np.concatenate(slopes).mean() / np.concatenate(weights).mean())
+    return Estimate(theta, deviations, info, weights, max(stretch, 0.1))
+
+
+def _slope(size: Array) -> Array:
+    """The derivative of size times its weight, for sizes of residuals in deviations."""
+    u = (size / BISQUARE) ** 2
+    return np.where(u < 1.0, (1.0 - u) * (1.0 - 5.0 * u), 0.0)
+
+
+def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, float] | None = None) -> Estimate:
+    """Total least squares: entries of Y have errors as well, of `column_error` times the size of their column.
+
+    Columns of offsets and of signs of velocities are exact. `force_errors` are the standard deviations of the measured
+    forces by channel [N m or N]; by default those of the residuals of `weighted`. With X = [base columns, y], divided
+    by the deviations of their errors, the estimate is the smallest right singular vector of what exact columns leave
+    of X (Golub & Van Loan 1980; Van Huffel 1991).
+    """
+    if not column_error > 0.0:
+        raise ShapeError(f"column_error is {column_error:g}; expected a positive share, such as 0.01.")
+    R, z, rest = task.information.weighted(weighted(task).deviations if force_errors is None else force_errors)
+    K, right = task.base, np.linalg.pinv(task.base)
+    Rb = R @ right
+    is_exact = np.isin(np.abs(K).argmax(axis=1), task.exact) & (np.count_nonzero(K, axis=1) == 1)
+    order = [*np.flatnonzero(is_exact), *np.flatnonzero(~is_exact)]
+    count = int(is_exact.sum())
+    rows = float(task.information.rows().sum())
+    errors = column_error * np.linalg.norm(Rb, axis=0) / np.sqrt(rows)
+    errors = np.where(errors > 0.0, errors, 1.0)
+    scales = np.append(np.where(is_exact, 1.0, errors)[order], 1.0)
+    X = np.zeros((len(Rb) + 1, len(K) + 1))
+    X[:-1, :-1], X[:-1, -1], X[-1, -1] = Rb[:, order], z, np.sqrt(rest)
+    triangle = np.linalg.qr(X / scales)[1]
+    smallest = np.linalg.svd(triangle[count:, count:])[2][-1]
+    if abs(smallest[-1]) < 1e-12:
+        raise ShapeError("total least squares has no solution for these data. Choose method='weighted'.")
+    late = -smallest[:-1] / smallest[-1]
+    early = np.linalg.solve(triangle[:count, :count], triangle[:count, -1] - triangle[:count, count:-1] @ late)
+    base = np.empty(len(K))
+    base[order] = np.concatenate([early, late]) / scales[:-1]
+    theta = task.solve(R, Rb @ base)
+    left = np.maximum(task.information.rows() - task.freedoms, 1.0)
+    return Estimate(theta, np.sqrt(task.information.squares(theta) / left), task.information)
+
+
+Method = Callable[..., Estimate]
+METHODS: dict[str, Method] = {"ordinary": ordinary, "weighted": weighted, "robust": robust, "total": total}
+
+
+def estimated(task: Task, method: str, options: Mapping[str, Any]) -> Estimate:
+    """The estimate of a method by name; raises ShapeError for an unknown one."""
+    if method not in METHODS:
+        raise ShapeError(f"method is '{method}'; expected one of {', '.join(METHODS)}.")
+    return METHODS[method](task, **options)

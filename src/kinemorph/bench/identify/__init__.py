@@ -1,0 +1,1 @@
+"""Identification: the speed of regressors beside Pinocchio's."""

@@ -1,0 +1,234 @@
+"""Identification of simulated arms: known parameters are found again, and intervals hold them as often as they say."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph.analysis.identification.covariances import MovingSums, correlation_time
+from kinemorph.analysis.identification.estimators import Task, total, weighted
+from kinemorph.analysis.identification.identified import Identified
+from kinemorph.analysis.identification.identify import identify
+from kinemorph.analysis.identification.information import gathered
+from kinemorph.analysis.identification.recording import Recording
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.errors import RecordingWarning, ShapeError
+from kinemorph.model import library
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+ROBOT: Robot = library.double_pendulum()
+DYNAMICS: Dynamics = derive(ROBOT, backend="interpreter")
+TRUE = {"viscous": 0.3, "coulomb": 0.5, "offset": -0.2}
+
+
+def series(t: np.ndarray, seed: int, nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v, a (n, nv) of random Fourier series with five harmonics of a period of 10 s."""
+    rng = np.random.default_rng(seed)
+    w = 2.0 * np.pi / 10.0 * np.arange(1, 6)
+    sizes, shifts = rng.uniform(0.1, 0.5, size=(nv, 5)), rng.uniform(0.0, 6.3, size=(nv, 5))
+    angles = t[:, None, None] * w + shifts
+    parts = sizes * np.sin(angles), sizes * w * np.cos(angles), -sizes * w**2 * np.sin(angles)
+    return parts[0].sum(axis=2), parts[1].sum(axis=2), parts[2].sum(axis=2)
+
+
+def truth(dynamics: Dynamics) -> np.ndarray:
+    """The parameters of the simulated robot: the model's masses, with friction."""
+    theta = dynamics.regressor_parameters.copy()
+    for k, name in enumerate(dynamics.regressor_columns):
+        theta[k] += TRUE.get(name.rpartition(".")[2], 0.0)
+    return theta
+
+
+def recorded(seed: int, noise: Any = 0.02, dynamics: Dynamics = DYNAMICS, n: int = 1000) -> Recording:
+    """A recording with noise of a deviation [N m], or with the noise that a function (generator, shape) makes."""
+    t = np.arange(n) * 0.01
+    q, v, a = series(t, seed, dynamics.robot.nv)
+    tau = dynamics.regressor(q, v, a) @ truth(dynamics)
+    rng = np.random.default_rng(seed + 1000)
+    errors = noise(rng, tau.shape) if callable(noise) else noise * rng.normal(size=tau.shape)
+    return Recording(f"run {seed}", t, q, v, a, tau + errors)
+
+
+def wrong_model() -> Robot:
+    """The robot with bodies that weigh 30 % more: what CAD would say."""
+    bodies = tuple(replace(body, mass=1.3 * body.mass) for body in ROBOT.bodies)
+    return replace(ROBOT, bodies=bodies)
+
+
+def true_base(result: Identified, dynamics: Dynamics = DYNAMICS) -> np.ndarray:
+    names = list(dynamics.regressor_columns)
+    theta = truth(dynamics)
+    found: np.ndarray = result.base.combinations @ [theta[names.index(name)] for name in result.columns]
+    return found
+
+
+@pytest.mark.parametrize("method", ["ordinary", "weighted", "robust", "total"])
+def test_exact_data_give_back_the_base_parameters(method: str) -> None:
+    options = {"column_error": 1e-6} if method == "total" else {}
+    result = identify(wrong_model(), recorded(1, 1e-7), method=method, options=options, prior=1e-6)
+    assert np.allclose(result.base_values, true_base(result), rtol=1e-3, atol=1e-5)
+    assert result.error < 1e-5
+    fresh = result.predict(recorded(7, 0.0))
+    assert fresh.error < 1e-4 and set(fresh.errors) == {f"tau.{name}" for name in ROBOT.v_names}
+
+
+def test_weights_are_the_deviations_of_the_channels() -> None:
+    noisy = recorded(2, lambda rng, shape: rng.normal(size=shape) * [0.01, 0.3])
+    result = identify(ROBOT, noisy, prior=0.0)
+    assert np.allclose(list(result.deviations.values()), [0.01, 0.3], rtol=0.1)
+
+
+def test_robust_estimates_ignore_collisions() -> None:
+    """One sample in twenty is off by many deviations, as in a collision: least squares is wrong, bisquare is not."""
+
+    def collisions(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+        errors = 0.02 * rng.normal(size=shape)
+        errors[::20] += 3.0
+        return errors
+
+    data = recorded(3, collisions)
+    off = {}
+    for method in ("weighted", "robust"):
+        result = identify(ROBOT, data, method=method, prior=0.0)
+        off[method] = np.abs(result.base_values - true_base(result)).max()
+    assert off["robust"] < 0.1 * off["weighted"]
+    assert np.allclose(list(result.deviations.values()), 0.02, rtol=0.2)
+
+
+def test_total_least_squares_undoes_what_noisy_columns_bias() -> None:
+    """Errors in columns shrink least-squares estimates by 1 / (1 + error^2); total least squares is consistent."""
+    rng = np.random.default_rng(11)
+    theta, error, n = np.array([0.1, -1.0, 10.0, 0.5]), 0.3, 40_000
+    clean = rng.normal(size=(n, 1, 4)) * [10.0, 1.0, 0.1, 1.0]
+    clean[..., 3] = 1.0  # a column without errors
+    y = clean @ theta + 0.5 * rng.normal(size=(n, 1))
+    noisy = clean + error * rng.normal(size=clean.shape) * [10.0, 1.0, 0.1, 0.0]
+    info = gathered(("a", "b", "c", "d"), ("y",), [(noisy, y)])
+    task = Task(info, _least_squares, lambda theta: [], lambda weights: info, np.array([4.0]), (3,), np.eye(4))
+    shrunk = weighted(task).theta
+    assert np.allclose(shrunk[:3] / theta[:3], 1.0 / (1.0 + error**2), rtol=0.02)
+    share = error / np.sqrt(1.0 + error**2)  # of the noisy columns
+    found = total(task, column_error=share, force_errors={"y": 0.5}).theta
+    assert np.allclose(found / theta, 1.0, atol=0.02)
+    with pytest.raises(ShapeError, match="column_error is 0"):
+        total(task, column_error=0.0)
+
+
+def _least_squares(R: np.ndarray, z: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.linalg.lstsq(R, z, rcond=None)[0]
+    return found
+
+
+# ── intervals ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def colored(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Noise of deviation 0.02 whose correlation falls by 0.9 from sample to sample."""
+    from scipy.signal import lfilter
+
+    white = rng.normal(size=(shape[0] + 200, shape[1]))
+    found: np.ndarray = 0.02 * np.sqrt(1.0 - 0.9**2) * lfilter([1.0], [1.0, -0.9], white, axis=0)[200:]
+    return found
+
+
+def coverage(seeds: range, noise: Any) -> tuple[float, float]:
+    """How often intervals hold the truth, and how often they would if residuals were taken for independent."""
+    hits, naive = [], []
+    for seed in seeds:
+        result = identify(ROBOT, recorded(seed, noise, n=2000), prior=0.0)
+        off = np.abs(result.base_values - true_base(result))
+        hits.append(off <= result.quantile * result.base_deviations)
+        R = result.information.weighted(list(result.deviations.values()))[0] @ np.linalg.pinv(result.base.combinations)
+        naive.append(off <= 1.96 * np.sqrt(np.diag(np.linalg.inv(R.T @ R))))
+    return float(np.mean(hits)), float(np.mean(naive))
+
+
+def test_intervals_count_that_residuals_are_colored() -> None:
+    found, naive = coverage(range(12), colored)
+    assert 0.88 <= found <= 0.995
+    assert naive < 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.02, colored], ids=["white", "colored"])
+def test_intervals_hold_the_truth_as_often_as_they_say(noise: Any) -> None:
+    assert 0.92 <= coverage(range(100), noise)[0] <= 0.985
+
+
+def test_correlation_times_are_those_of_known_noise() -> None:
+    rng = np.random.default_rng(0)
+    assert correlation_time(rng.normal(size=20_000)) == pytest.approx(1.0, abs=0.1)
+    assert correlation_time(colored(rng, (200_000, 1))[:, 0]) == pytest.approx(1.9 / 0.1, rel=0.1)  # (1 + r) / (1 - r)
+
+
+def test_moving_sums_are_bartlett_weights_of_all_pairs() -> None:
+    scores = np.random.default_rng(1).normal(size=(40, 3))
+    sums = MovingSums(3, 7)
+    for part in (scores[:3], scores[3:20], scores[20:]):
+        sums.add(part)
+    lag = np.abs(np.subtract.outer(np.arange(40), np.arange(40)))
+    direct = scores.T @ np.maximum(1.0 - lag / 7.0, 0.0) @ scores
+    assert np.allclose(sums.value(), direct, rtol=1e-12)
+
+
+# ── prior, and bad requests ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_data_leave_open_is_decided_by_the_values_of_the_model() -> None:
+    """A heavy prior gives the model back, a light one the data; the shares say so. Values of exact models stay."""
+    model, data = wrong_model(), recorded(4)
+    results = [identify(model, data, prior=weight) for weight in (1e12, 1.0, 1e-6)]
+    heavy, usual, light = results
+    assert np.allclose(heavy.theta, heavy.nominal, rtol=1e-4, atol=1e-4)
+    assert np.all(np.diff([one.base_shares for one in results], axis=0) > -1e-9)
+    assert heavy.base_shares.max() < 0.05 and light.base_shares.min() > 0.99
+    assert np.all(usual.shares[[k for k, name in enumerate(usual.columns) if "viscous" in name]] > 0.99)
+    assert np.allclose(light.base_values, true_base(light), atol=0.02) and usual.undetermined == ()
+    mass = f"{ROBOT.bodies[0].name}.m"  # on the axis of a hinge in the world, no force shows it
+    assert evaluate(ROBOT.bodies[0].mass) < usual.values[mass] < evaluate(model.bodies[0].mass)
+
+
+def test_parameters_that_a_motion_hardly_shows_are_named() -> None:
+    data = recorded(5)
+    still = replace(data, q=data.q * [1.0, 0.0], v=data.v * [1.0, 0.0], a=data.a * [1.0, 0.0])
+    still = replace(still, tau=DYNAMICS.regressor(still.q, still.v, still.a) @ truth(DYNAMICS) + 0.01 * data.tau)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = identify(ROBOT, still)
+    said = [str(one.message) for one in caught if one.category is RecordingWarning]
+    joint = ROBOT.v_names[1]
+    assert any("never moves" in one for one in said)
+    assert f"{joint}.viscous" in result.undetermined and f"{joint}.coulomb" in result.undetermined
+    assert any(f"{joint}.viscous" in one and "base parameters" in one for one in said)
+
+
+def test_bad_requests_are_refused() -> None:
+    data = recorded(6)
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"method": "magic"}, "method is 'magic'; expected one of ordinary"),
+        ({"prior": -1.0}, "prior is -1"),
+        ({"confidence": 1.0}, "confidence is 1"),
+        ({"friction": ("dry",)}, "friction: 'dry' is unknown"),
+        ({"known": {"arm.m": 1.0}}, "has no parameter 'arm.m'"),
+        ({"channels": ("elbow",)}, "has no velocity 'elbow'"),
+    ]
+    for given, sentence in cases:
+        with pytest.raises(ShapeError, match=sentence):
+            identify(ROBOT, data, **given)
+    with pytest.raises(ShapeError, match="base parameters are unknown; expected at least"):
+        identify(ROBOT, data.part(0, 5))
+    with pytest.raises(ShapeError, match="no recording is given"):
+        identify(ROBOT, [])
+
+
+def test_the_result_is_told_as_a_table() -> None:
+    result = identify(ROBOT, recorded(8), validate=recorded(9))
+    text = str(result)
+    for part in (*result.columns, "tau.", "run 9", "95 %", "prior weight 1"):
+        assert part in text
+    assert result.validation[0].error == pytest.approx(result.predict(recorded(9)).error)
