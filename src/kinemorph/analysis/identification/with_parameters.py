@@ -20,7 +20,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import from_inertial_parameters, inertia_problems, triangle_doubts
-from kinemorph.deriving.parameter_functions import column_names, inertial_parameters
+from kinemorph.deriving.parameter_functions import body_parameters, column_names
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.recursions.regressors import OF_BODY
@@ -67,7 +67,10 @@ def with_parameters(model: Robot | System, values: Mapping[str, Value]) -> Syste
 
 
 def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The values as floats, Parameters or formulas. Raises ModelError for unknown names and for values that are no finite numbers."""
+    """The values as floats, Parameters or formulas.
+
+    Raises ModelError for unknown names and for values that are no finite numbers.
+    """
     known = column_names(robot)
     places = set(known)
     problems = []
@@ -89,7 +92,7 @@ def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
 
 def _body(body: Body, given: Mapping[str, Value], problems: list[str]) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
-    old = inertial_parameters(body)
+    old = list(body_parameters(body))
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
     if new == old:
         return body
@@ -229,7 +232,8 @@ def _elements(
             elif given[column] == 0.0:
                 elements.pop(name, None)
             elif joint.kind not in ONE_AXIS or joint.driven:
-                what = f"its offset is {evaluate(given[column]):.6g}, but only joints with one axis and a coordinate have offsets"
+                offset = evaluate(given[column])
+                what = f"its offset is {offset:.6g}, but only joints with one axis and a coordinate have offsets"
                 problems.append(Problem("joint", velocity, what, f"Leave {column} out, or give 0."))
             else:
                 elements[name] = AppliedEffort(name, joint.name, -given[column])

@@ -18,6 +18,7 @@ from kinemorph.words import did_you_mean, quoted
 PART = 0.1  # parameters whose share in an undetermined direction is smaller are not named
 TOUCHED = 1e-3  # a parameter with a larger share in an undetermined direction has no deviation
 WEAK = 1.0  # relative deviations above this are pointed out
+FAR = 9.0  # a variable that has moved further has left its parameter at 0 or at a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,8 @@ class Fitted:
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The interval that holds the true value with the probability `level`.
 
-        It is computed in the variable z, so that a parameter that keeps its sign does so in all of its interval.
+        It is computed in the variable z, so that a parameter that keeps its sign does so in all of its interval; a wide
+        interval is symmetric, and ends where the sign or the bounds end.
         """
         if not 0.0 < level < 1.0:
             raise ShapeError(f"level is {level!r}; expected a probability between 0 and 1, such as 0.95.")
@@ -94,12 +96,23 @@ class Fitted:
         width = NormalDist().inv_cdf(0.5 + 0.5 * level) * self._spread
         if not np.isfinite(width[k]):
             return -np.inf, np.inf
-        ends = [float(self.transformation.values(self.variables + side * width)[k]) for side in (-1.0, 1.0)]
-        return min(ends), max(ends)
+        if width[k] < WEAK:
+            ends = [float(self.transformation.values(self.variables + side * width)[k]) for side in (-1.0, 1.0)]
+            return min(ends), max(ends)
+        low, high = self.transformation.ranges[k]
+        around = float(self.values[k]), width[k] * float(np.abs(self.transformation.slopes(self.variables)[k]))
+        return max(low, around[0] - around[1]), min(high, around[0] + around[1])
+
+    @property
+    def vanished(self) -> tuple[str, ...]:
+        """Parameters that have come very near to 0 or to a bound, because recordings ask for values beyond it."""
+        moved = np.abs(self.variables - self.transformation.first)
+        far = (moved > FAR) & ~np.array([kind == "free" for kind in self.transformation.kinds])
+        return tuple(self.names[k] for k in np.flatnonzero(far))
 
     @property
     def undetermined(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of parameters that the recordings do not tell apart, or not show at all: each a direction left open."""
+        """Groups of parameters that the recordings do not tell apart or do not show, one for each open direction."""
         found = []
         for direction in self.open_directions:
             order = np.argsort(-np.abs(direction))
@@ -134,5 +147,9 @@ class Fitted:
         lines += [f"    residuals of {name}: {value:.4g}" for name, value in self.noise.items()]
         for group in self.undetermined:
             what = "is not seen" if len(group) == 1 else "are only seen in a combination"
-            lines.append(f"{', '.join(group)} {what} in the recordings, and stay near their first values")
+            stay = "stays near its first value" if len(group) == 1 else "stay near their first values"
+            lines.append(f"{', '.join(group)} {what} in the recordings, and {stay}")
+        lines += [
+            f"{name} has come to the end of its range: recordings ask for a value beyond" for name in self.vanished
+        ]
         return "\n".join([*lines, *([self.message] if self.message else [])])

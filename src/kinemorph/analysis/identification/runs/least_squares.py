@@ -10,7 +10,7 @@ these, divided by the deviations of their columns, eliminates the initial values
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -32,8 +32,13 @@ def triangles(r: Array, slopes: Array, initial: int) -> Array:
     rows = np.moveaxis(rows, 1, 0)
     if rows.shape[1] < k + 1:
         rows = np.concatenate([rows, np.zeros((len(rows), k + 1 - rows.shape[1], k + 1))], axis=1)
-    found: Array = np.linalg.qr(rows, mode="r")
-    return found
+    return _reduced(rows)
+
+
+def _reduced(rows: Any) -> Array:
+    """The triangles (..., d, d) of stacks of rows (..., m, d) with m >= d."""
+    found: Any = np.linalg.qr(rows, mode="r")  # only R, for any number of axes
+    return np.asarray(found)
 
 
 class Step(NamedTuple):
@@ -68,23 +73,31 @@ class Normal(NamedTuple):
             sizes = np.sqrt(damping) * np.linalg.norm(self.own[:, :, :n], axis=1)
             more = np.zeros((len(pieces), n, d))
             more[:, np.arange(n), np.arange(n)] = sizes
-            pieces = np.linalg.qr(np.concatenate([pieces, more], axis=1), mode="r")
+            pieces = _reduced(np.concatenate([pieces, more], axis=1))
         whole = triangle(pieces[:, n:, n:].reshape(-1, d - n))
         k = d - n - 1
         return whole[:k, :k], whole[:k, k], pieces
 
-    def step(self, damping: float, longest: float | None = None, scale: Array | None = None) -> Step:
-        """The step of Levenberg and Marquardt with this damping, times the share `longest` of that of the variables.
+    def step(self, damping: float, limits: Array) -> Step:
+        """The step of Levenberg and Marquardt with this damping.
 
-        `scale` (k,) are the sizes of the columns, by default those of R.
+        No variable moves by more than its limit, `limits` (k,): where one would, it moves by the limit, and the others
+        are chosen best for that.
         """
         R, z, pieces = self.eliminated(damping)
-        sizes = np.linalg.norm(R, axis=0) if scale is None else scale
+        sizes = np.linalg.norm(R, axis=0)
         sizes = np.where(sizes > NOTHING, sizes, 1.0)
-        damped = np.concatenate([R / sizes, np.sqrt(damping) * np.eye(len(z))])
+        damped = np.concatenate([R, np.sqrt(damping) * np.diag(sizes)])
         right = np.concatenate([-z, np.zeros(len(z))])
-        shared = np.linalg.lstsq(damped, right, rcond=UNSEEN)[0] / sizes if len(z) else np.zeros(0)
-        shared = shared * (1.0 if longest is None else longest)
+        shared, held = np.zeros(len(z)), np.zeros(len(z), dtype=bool)
+        while not held.all():
+            rest = right - damped[:, held] @ shared[held]
+            shared[~held] = np.linalg.lstsq(damped[:, ~held] / sizes[~held], rest, rcond=UNSEEN)[0] / sizes[~held]
+            over = np.abs(shared) > limits
+            if not over.any():
+                break
+            shared[over] = np.sign(shared[over]) * limits[over]
+            held |= over
         n = self.initial
         own = np.zeros((len(pieces), n))
         before = after = 0.0
@@ -102,7 +115,7 @@ def normal(found: Sequence[Array], deviations: Array, initial: int) -> Normal:
     """The least squares of pieces whose columns have the triangles `found`, (c, d, d) each, and these deviations."""
     d = found[0].shape[-1]
     rows = np.stack(found) / deviations[None, :, None, None]
-    return Normal(np.linalg.qr(rows.reshape(len(found), -1, d), mode="r"), initial)
+    return Normal(_reduced(rows.reshape(len(found), -1, d)), initial)
 
 
 class Determined(NamedTuple):

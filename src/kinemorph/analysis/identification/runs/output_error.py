@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.stepping.step_options import longest_step, step_options
+from kinemorph.simulation.stepping.step_options import StepOptions, longest_step, step_options
 
 MOST = 60  # runs of all pieces
 SETTLED = 1e-4  # [deviations] the distance from the best parameters at which steps end
@@ -57,7 +57,7 @@ def output_error(
     between: Between = "held",
     free: Sequence[str] = (),
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    method: str | Method | None = None,
+    method: str | Method = "dormand_prince",
     step: float | None = None,
     rtol: float = 1e-7,
     atol: float = 1e-9,
@@ -92,7 +92,15 @@ def output_error(
     scales = transformation(names, np.array([one.value for one in found]), free, bounds or {})
     kept = [recordings] if isinstance(recordings, Recording) else list(recordings)
     plant = shared_plant(system, parameters=names)
-    task = Task.of(system, plant, names, kept, measured, piece, initial, between, (method, step, rtol, atol))
+    if initial not in ("estimated", "recorded"):
+        raise ShapeError(f"initial is {initial!r}; expected 'estimated' or 'recorded'.")
+    if piece is not None and plant.ticks:
+        raise UnsupportedError(
+            f"'{plant.name}' has controllers that sample, whose memory within a recording is not known; piece is "
+            f"{piece:g} s. Leave piece out: recordings are then simulated from their beginning."
+        )
+    steps = step_options(plant, method, step, rtol, atol, longest_step(system, None))
+    task = Task.of(plant, names, kept, Choices(measured, piece, initial, between, steps))
     return _fitted(task, scales, _given(task, deviations), system, [one.unit for one in found])
 
 
@@ -129,6 +137,16 @@ class At:
     squares: Array
 
 
+class Choices(NamedTuple):
+    """How recordings are compared with runs; see `output_error`."""
+
+    measured: Sequence[str] | None
+    longest: float | None
+    initial: Initial
+    between: Between
+    steps: StepOptions
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Pieces of recordings and the runs that are compared with them."""
@@ -140,36 +158,24 @@ class Task:
     outputs: Outputs
     initial: tuple[tuple[str, ...], ...]  # names of the unknown initial values of each piece
     counts: Array  # samples of each column, shape (c,)
+    choices: Choices
 
     @classmethod
     def of(
         cls,
-        system: System,
         plant: Plant,
         names: Sequence[str],
         recordings: Sequence[Recording],
-        measured: Sequence[str] | None,
-        longest: float | None,
-        initial: Initial,
-        between: Between,
-        steps: tuple[str | Method | None, float | None, float, float],
+        choices: Choices,
     ) -> Task:
-        """The task of a system whose plant keeps the parameters `names`."""
-        if initial not in ("estimated", "recorded"):
-            raise ShapeError(f"initial is {initial!r}; expected 'estimated' or 'recorded'.")
-        if longest is not None and plant.ticks:
-            raise UnsupportedError(
-                f"'{plant.name}' has controllers that sample, whose memory within a recording is not known; piece is "
-                f"{longest:g} s. Leave piece out: recordings are then simulated from their beginning."
-            )
-        columns = measured_names(recordings, plant, measured)
-        pieces = cut(recordings, plant, columns, longest, between)
-        options = step_options(plant, *steps, longest_step(system, None))
-        first = PieceRuns(plant, names, 0, options)
+        """The task of a plant that keeps the parameters `names`."""
+        columns = measured_names(recordings, plant, choices.measured)
+        pieces = cut(recordings, plant, columns, choices.longest, choices.between)
+        first = PieceRuns(plant, names, 0, choices.steps)
         p = plant.initial("p")
-        unknown = [
-            first.start(one, one.q[0], one.v, one.x, p).names("all") if initial == "estimated" else () for one in pieces
-        ]
+        unknown: list[tuple[str, ...]] = [() for _ in pieces]
+        if choices.initial == "estimated":
+            unknown = [first.start(one, one.q[0], one.v, one.x, p).names("all") for one in pieces]
         count = len(unknown[0])
         counts = np.full(len(columns), float(sum(len(one.t) for one in pieces)))
         least = len(names) + count * len(pieces)
@@ -179,8 +185,13 @@ class Task:
                 f"{len(names)} parameters and {count} initial values of each of {len(pieces)} pieces. Record longer, "
                 "or make pieces longer."
             )
-        runs = first if count == 0 else PieceRuns(plant, names, count, options)
-        return cls(tuple(recordings), pieces, plant, runs, Outputs(plant, columns, names), tuple(unknown), counts)
+        runs = first if count == 0 else PieceRuns(plant, names, count, choices.steps)
+        outputs = Outputs(plant, columns, names)
+        return cls(tuple(recordings), pieces, plant, runs, outputs, tuple(unknown), counts, choices)
+
+    def other(self, recordings: Sequence[Recording]) -> Task:
+        """The task of finding the initial states of other recordings."""
+        return Task.of(self.plant, (), recordings, self.choices)
 
     @property
     def groups(self) -> Iterator[list[int]]:
@@ -194,12 +205,8 @@ class Task:
     def at(self, p: Array, states: Sequence[tuple[Array, Array, Array]]) -> At:
         """The runs with parameters p (np,) from initial states (q, v, x); raises FailedRun where one fails."""
         try:
-            starts = [
-                self.runs.start(piece, *state, p) for piece, state in zip(self.pieces, states, strict=True)
-            ]
-            slopes = [
-                start.slopes(self.runs.names, names) for start, names in zip(starts, self.initial, strict=True)
-            ]
+            starts = [self.runs.start(piece, *state, p) for piece, state in zip(self.pieces, states, strict=True)]
+            slopes = [start.slopes(self.runs.names, names) for start, names in zip(starts, self.initial, strict=True)]
         except (ShapeError, UnsupportedError) as error:
             raise FailedRun(f"an initial state does not satisfy the constraints. {error}") from None
         found, squares = [], np.zeros(len(self.outputs.names))
@@ -233,7 +240,8 @@ class Task:
         left = self.counts * (1.0 - unknown / self.counts.sum())
         ranges = [np.ptp(piece.y, axis=0) for piece in self.pieces]
         least = NOISELESS * np.maximum(np.max(ranges, axis=0), 1.0)
-        return np.maximum(np.sqrt(at.squares / left), least)
+        found: Array = np.maximum(np.sqrt(at.squares / left), least)
+        return found
 
 
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -250,10 +258,13 @@ class End:
     message: str = ""
 
 
-def _optimum(task: Task, scales: Transformation, given: Array | None) -> End:
-    """The best variables and initial states, by Gauss-Newton steps with the damping of Levenberg and Marquardt."""
+def _optimum(task: Task, scales: Transformation, given: Array | None, others: Array | None = None) -> End:
+    """The best variables and initial states, by Gauss-Newton steps with the damping of Levenberg and Marquardt.
+
+    `others` are the parameters p (np,) of the plant, of which only those of the task change; nominal by default.
+    """
     places = [task.plant.index("p", name) for name in task.runs.names]
-    z, p = scales.first, task.plant.initial("p")
+    z, p = scales.first, task.plant.initial("p") if others is None else others.copy()
     p[places] = scales.values(z)
     try:
         at = task.at(p, [(piece.q[0], piece.v, piece.x) for piece in task.pieces])
@@ -267,14 +278,10 @@ def _optimum(task: Task, scales: Transformation, given: Array | None) -> End:
     while True:
         chain = scales.slopes(z)
         linear = normal([_chained(one, chain) for one in at.triangles], deviations, len(task.initial[0]))
-        step = linear.step(damping)
-        longest = scales.longest(step.shared)
-        if longest < 1.0:
-            step = linear.step(damping, longest)
-        moves = np.abs(step.shared).max(initial=0.0)
+        step = linear.step(damping, scales.limits)
         fresh = task.deviations(at) if given is None else given
         steady = np.abs(fresh / deviations - 1.0).max() < 1e-3
-        if steady and longest == 1.0 and (step.gain < SETTLED**2 or (moves < STILL and len(z))):
+        if steady and (step.gain < SETTLED**2 or np.abs(step.shared).max(initial=1.0) < STILL):
             if damping <= PATIENT:
                 return End(z, at, fresh, runs)
             damping = PATIENT  # what a short step does not gain, a longer one may
@@ -313,9 +320,7 @@ def _chained(found: Array, chain: Array) -> Array:
 # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _fitted(
-    task: Task, scales: Transformation, given: Array | None, system: System, units: Sequence[str]
-) -> Fitted:
+def _fitted(task: Task, scales: Transformation, given: Array | None, system: System, units: Sequence[str]) -> Fitted:
     end = _optimum(task, scales, given)
     chain = scales.slopes(end.z)
     linear = normal([_chained(one, chain) for one in end.at.triangles], end.deviations, len(task.initial[0]))
@@ -329,7 +334,10 @@ def _fitted(
     joined = [np.concatenate(each) for each in residuals]
     times = [max(correlation_time(column) for column in each.T) for each in joined]
     sums = score_sums(
-        ((length, iter(each)) for length, each in zip(lengths(times, [len(one) for one in joined]), scores, strict=True)),
+        (
+            (length, iter(each))
+            for length, each in zip(lengths(times, [len(one) for one in joined]), scores, strict=True)
+        ),
         len(chain),
     )
     unknown = len(chain) + len(task.pieces) * len(task.initial[0])
@@ -371,4 +379,12 @@ def _scores(r: Array, dr: Array, own: Array, chain: Array, deviations: Array) ->
 
 
 def _prediction(task: Task, end: End, recording: Recording) -> Prediction:
-    raise NotImplementedError
+    """The residuals of another recording with the parameters of `end`; only its initial states are found."""
+    other = task.other([recording])
+    none = transformation((), np.zeros(0), (), {})
+    found = _optimum(other, none, end.deviations, end.at.p)
+    r = np.concatenate([each for _, each, _ in other.residuals(found.at)])
+    unknown = len(other.pieces) * len(other.initial[0])
+    left = other.counts * (1.0 - unknown / other.counts.sum())
+    deviations = dict(zip(task.outputs.names, np.sqrt(found.at.squares / left).tolist(), strict=True))
+    return Prediction(task.outputs.names, recording.t, r, deviations)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinemorph.analysis.identification.with_parameters import FIELDS, held_by_motors, with_parameters
-from kinemorph.deriving.parameter_functions import column_names, inertial_parameters
+from kinemorph.deriving.parameter_functions import body_parameters, column_names
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.model.parameter import Parameter, evaluate, nominal_part, parameters_of
@@ -15,11 +15,14 @@ from kinemorph.model.system import System
 from kinemorph.words import did_you_mean, listed
 
 UNITS = {"m": "kg"} | dict.fromkeys(("hx", "hy", "hz"), "kg m") | dict.fromkeys(OF_BODY[4:], "kg m^2")
+KEPT = "systems with Parameters"  # where a model keeps them, so that their compiled runs are used again
 FREE = ("hx", "hy", "hz", "Ixy", "Ixz", "Iyz", "offset")  # columns that may have either sign
 
 
-def parametrized(model: Robot | System, wanted: str | Sequence[str] | Mapping[str, float]) -> tuple[System, list[Parameter]]:
-    """The system in which all `wanted` names are Parameters, and these Parameters.
+def parametrized(
+    model: Robot | System, wanted: str | Sequence[str] | Mapping[str, float]
+) -> tuple[System, list[Parameter]]:
+    """The system in which all `wanted` names are Parameters, and these Parameters with the values to begin with.
 
     A name is that of a Parameter of the robot or of its elements, or one of `Dynamics.regressor_columns`, such as
     "forearm.m" or "elbow.coulomb", whose number becomes a Parameter. A mapping also gives their values. "all" means
@@ -42,13 +45,17 @@ def parametrized(model: Robot | System, wanted: str | Sequence[str] | Mapping[st
     if not names:
         raise ModelError(f"'{system.robot.name}': no parameter is named. Name at least one.")
     new = [name for name in names if name not in own]
+    kept: dict[tuple[str, ...], System] = vars(model).setdefault(KEPT, {})
     if new:
         held = held_by_motors(system)
         made = {name: Parameter(name, _value(system.robot, name) + held.get(name, 0.0), _unit(name)) for name in new}
-        system = with_parameters(system, made)
+        if tuple(new) not in kept:
+            kept[tuple(new)] = with_parameters(system, made)
         own |= made
+    elif () not in kept:
+        kept[()] = system
+    system = kept[tuple(new)]
     if isinstance(wanted, Mapping):
-        system = with_values(system, wanted)
         own = {name: replace(one, value=float(wanted.get(name, one.value))) for name, one in own.items()}
     return system, [own[name] for name in names]
 
@@ -66,7 +73,7 @@ def _value(robot: Robot, name: str) -> float:
     of, _, part = name.rpartition(".")
     if part in OF_BODY:
         body = next(body for body in robot.bodies if body.name == of)
-        return inertial_parameters(body)[OF_BODY.index(part)]
+        return float(body_parameters(body)[OF_BODY.index(part)])
     for joint in robot.joints:
         velocities = joint.motion_names("v")
         if of in velocities and part in FIELDS:

@@ -25,8 +25,9 @@ from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROWS = 32  # samples in one call, where inputs do not change
-MOST = 50 * MOST_TRIES  # steps of one piece from a sample to the next
-REPEATED = (Status.BUDGET, Status.LOGGED)  # the march goes on when it is called again
+MOST = 50  # calls from one sample to the next
+GOING = int(Status.GOING)
+REPEATED = (int(Status.BUDGET), int(Status.LOGGED))  # the march goes on when it is called again
 
 
 class PieceRun(NamedTuple):
@@ -42,6 +43,18 @@ class PieceRun(NamedTuple):
     x: Array
     m: Array
     slopes: Array
+
+
+class _Call(NamedTuple):
+    """What one call of machine code advances: pieces, the next sample and the number of samples of each.
+
+    `inputs` is the index of the sample whose inputs act.
+    """
+
+    which: Any
+    first: Any
+    counts: Any
+    inputs: int
 
 
 class FailedRun(KinemorphError):
@@ -62,27 +75,49 @@ class PieceRuns:
         self._chunk = 1 if plant.nu else ROWS
         self._stepper = Stepper.made(wide, options, rows=4 if plant.nu else ROWS, compiled=True)
         self._h = self._stepper.h
+        self._limits = self._stepper.limits.copy()
+        self._limits[4] = MOST_TRIES
 
     def start(self, piece: Piece, q: Array, v: Array, x: Array, p: Array) -> Start:
         """The initial state of a piece: the state nearest to (q, v, x) that satisfies the constraints."""
-        return start_of(self.plant, q=q, v=v, x=x, u=piece.u[0] if self.plant.nu else None, p=p, t=float(piece.t[0]))
+        u = piece.u[0] if self.plant.nu else None
+        return start_of(self.plant, q=q, v=v, x=x, u=u, p=p, t=float(piece.t[0]), nearest=True)
 
-    def run(self, pieces: Sequence[Piece], starts: Sequence[Start], slopes: Sequence[Array], p: Array) -> list[PieceRun]:
+    def run(
+        self, pieces: Sequence[Piece], starts: Sequence[Start], slopes: Sequence[Array], p: Array
+    ) -> list[PieceRun]:
         """The runs of all pieces from their initial states, with derivatives `slopes` (k, ns) of these.
 
         Raises FailedRun where one of them fails.
         """
         one, plant = self._stepper, self.plant
+        wide, lengths = one.plant, np.array([len(piece.t) for piece in pieces])
         memory = np.stack([self._begun(*each, p) for each in zip(pieces, starts, slopes, strict=True)])
-        rows = [np.empty((len(piece.t), one.plant.nq + one.plant.nv + one.plant.nx + len(one.plant.m))) for piece in pieces]
-        nv = plant.nv
-        for piece, into, own in zip(pieces, rows, memory, strict=True):
-            s = one.plan.array(own, "s")
-            into[0] = np.concatenate([one.plan.array(own, "base"), s[nv:], one.plan.array(own, "m_next")])
-        for first in range(1, max(len(piece.t) for piece in pieces), self._chunk):
-            going = np.array([k for k, piece in enumerate(pieces) if len(piece.t) > first])
-            self._advance(pieces, rows, memory, going, first, p)
-        return [self._unpacked(each) for each in rows]
+        t, u = np.zeros((len(pieces), lengths.max())), np.zeros((len(pieces), lengths.max(), plant.nu))
+        for k, piece in enumerate(pieces):
+            t[k, : lengths[k]], u[k, : lengths[k]] = piece.t, piece.u
+        rows = np.zeros((*t.shape, wide.nq + wide.nv + wide.nx + len(wide.m)))
+        base, s, m = (one.plan.array(memory, name) for name in ("base", "s", "m_next"))
+        rows[:, 0] = np.concatenate([base, s[:, plant.nv :], m], axis=1)
+        for first in range(1, lengths.max(), self._chunk):
+            going = np.flatnonzero(lengths > first)
+            counts = np.minimum(self._chunk, lengths[going] - first)
+            if plant.nu:
+                self._push(memory, going, u[going, first - 1], p)
+            done = np.zeros(len(going), dtype=np.int64)
+            for _ in range(MOST):
+                left = done < counts
+                if not left.any():
+                    break
+                now = _Call(going[left], first + done[left], (counts - done)[left], first - 1)
+                done[left] += self._called(pieces, now, memory, rows, t, u, p)
+            else:
+                k = going[np.argmin(done - counts)]
+                raise FailedRun(
+                    f"the run of '{pieces[k].name}' needs more than {MOST * MOST_TRIES} steps after t = "
+                    f"{t[k, first - 1]:.6g} s."
+                )
+        return [self._unpacked(pieces[k], rows[k, : lengths[k]]) for k in range(len(pieces))]
 
     def _begun(self, piece: Piece, start: Start, slopes: Array, p: Array) -> Array:
         """The memory of a march at the beginning of a piece."""
@@ -90,53 +125,33 @@ class PieceRuns:
         q, v = (point.q, point.v) if self.plant.nv else (None, None)
         if not one.fixed:
             one.h = self._h
-        one.begin(point.t, q, v, np.concatenate([point.x, slopes.ravel()]), u=piece.u[0] if self.plant.nu else None, p=p)
+        one.begin(
+            point.t, q, v, np.concatenate([point.x, slopes.ravel()]), u=piece.u[0] if self.plant.nu else None, p=p
+        )
         return one.memory.copy()
 
-    def _advance(
-        self, pieces: Sequence[Piece], rows: list[Array], memory: Array, going: Any, first: int, p: Array
-    ) -> None:
-        """Advances the pieces with the indices `going` from sample `first` - 1 through the next ones of a call."""
-        one, width = self._stepper, self._stepper.rows
-        counts = np.array([min(self._chunk, len(pieces[k].t) - first) for k in going])
-        times = np.zeros((len(going), width))
-        for row, k, count in zip(times, going, counts, strict=True):
-            row[:count] = pieces[k].t[first : first + count]
-        stops = times[np.arange(len(going)), counts - 1]
-        u = np.stack([pieces[k].u[first - 1] for k in going])
-        if self.plant.nu:
-            self._push(memory, going, u, p)
-        done = np.zeros(len(going), dtype=np.int64)
-        tried = 0
-        open_ = np.arange(len(going))
-        while len(open_):
-            left = counts[open_] - done[open_]
-            wanted = np.stack([np.roll(times[j], -done[j]) for j in open_])
-            chosen = going[open_]
-            limits = one.limits.copy()
-            limits[4] = MOST_TRIES
-            outs = tuple(np.empty((len(open_), *port.shape)) for port in one.run.outputs)
-            ins = (memory[chosen], wanted, left.astype(float), stops[open_], limits, u[open_], p)
-            one.run.shared(outs, *ins)
-            memory[chosen] = outs[0]
-            for j, k, got, found in zip(open_, chosen, outs[2].astype(int), outs[1], strict=True):
-                at = first + done[j]
-                rows[k][at : at + got] = found[:got]
-                done[j] += got
-            tried += MOST_TRIES
-            for j, status in zip(open_, outs[3].astype(int), strict=True):
-                over = Status(status) in REPEATED and tried > MOST
-                if over or (status != Status.GOING and Status(status) not in REPEATED):
-                    raise FailedRun(self._why(pieces[going[j]], memory[going[j]], u[j], p, Status(status)))
-            open_ = open_[done[open_] < counts[open_]]
-        speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
-        for k, count in zip(going, counts, strict=True):
-            latest = rows[k][first : first + count]
-            if not np.isfinite(latest).all() or (np.abs(latest[:, speeds]) > SENSELESS).any():
-                raise FailedRun(
-                    f"the run of '{pieces[k].name}' diverges before t = {pieces[k].t[first + count - 1]:.6g} s, or has "
-                    "no derivatives there."
-                )
+    def _called(
+        self, pieces: Sequence[Piece], now: _Call, memory: Array, rows: Array, t: Array, u: Array, p: Array
+    ) -> Any:
+        """Advances pieces by one call of machine code; returns how many samples each of them has reached."""
+        one, which = self._stepper, now.which
+        wanted = np.zeros((len(which), one.rows))
+        for k in range(now.counts.max()):
+            wanted[:, k] = t[which, now.first + np.minimum(k, now.counts - 1)]
+        stops = t[which, now.first + now.counts - 1]
+        outs = tuple(np.empty((len(which), *port.shape)) for port in one.run.outputs)
+        inputs = np.ascontiguousarray(u[which, now.inputs])
+        one.run.shared(outs, memory[which], wanted, now.counts.astype(float), stops, self._limits, inputs, p)
+        memory[which] = outs[0]
+        got, status = outs[2].astype(np.int64), outs[3].astype(np.int64)
+        for k in range(got.max(initial=0)):
+            some = got > k
+            rows[which[some], now.first[some] + k] = outs[1][some, k]
+        failed = np.flatnonzero((status != GOING) & (status != REPEATED[0]) & (status != REPEATED[1]))
+        if len(failed):
+            k = int(failed[0])
+            raise FailedRun(self._why(pieces[which[k]], memory[which[k]], inputs[k], p, Status(int(status[k]))))
+        return got
 
     def _push(self, memory: Array, going: Any, u: Array, p: Array) -> None:
         """Tells the march of pieces that their inputs have changed."""
@@ -156,15 +171,19 @@ class PieceRuns:
         one.memory, one.u, one.p = memory.copy(), u, p
         if status in (Status.STOPPED, Status.ENOUGH, Status.EVENT):
             return f"the run of '{piece.name}' ends at an event at t = {one.state.t:.6g} s."
-        if status in REPEATED:
-            return f"the run of '{piece.name}' needs more than {MOST} steps from one sample to the next."
         return f"the run of '{piece.name}' fails. {explained(one, status)}"
 
-    def _unpacked(self, rows: Array) -> PieceRun:
+    def _unpacked(self, piece: Piece, rows: Array) -> PieceRun:
         """A run and its derivatives, from the samples of the larger plant."""
         plant, whole = self.plant, self._whole
+        speeds = slice(plant.nq, plant.nq + plant.nv)
+        bad = ~np.isfinite(rows).all(axis=1) | (np.abs(rows[:, speeds]) > SENSELESS).any(axis=1)
+        if bad.any():
+            raise FailedRun(
+                f"the run of '{piece.name}' diverges before t = {piece.t[np.argmax(bad)]:.6g} s, or has no derivatives "
+                "there."
+            )
         wide = plant.nx + whole.count * plant.ns
         q, v, both, m = np.split(rows, np.cumsum([plant.nq, plant.nv, wide]), axis=1)
         S = both[:, plant.nx :].reshape(len(rows), whole.count, plant.ns).transpose(0, 2, 1)
         return PieceRun(q, v, both[:, : plant.nx], m[:, m.shape[1] - len(plant.m) :], S)
-

@@ -8,6 +8,7 @@ parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def _bounds(recording: Recording, longest: float | None) -> Iterator[tuple[int, 
     count = 1 if longest is None else max(1, min(int(np.ceil(span / longest - 1e-9)), n // LEAST))
     ends = np.searchsorted(recording.t, recording.t[0] + span * np.arange(1, count) / count)
     edges = [0, *ends.tolist(), n]
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         if last - first < LEAST:
             raise ShapeError(
                 f"recording '{recording.name}': a piece of {span / count:.3g} s has {last - first} samples; expected "

@@ -1,8 +1,8 @@
 """Parameters as functions of unbounded variables z, so that steps never leave their signs or bounds.
 
-    sign     p = start exp(z)                                      a mass, a resistance, a stiffness
-    bounds   p = low + (high - low) / (1 + exp(-z))                a number between two others
-    free     p = start + scale z                                   an offset, a coordinate of a center of mass
+sign     p = start exp(z)                                      a mass, a resistance, a stiffness
+bounds   p = low + (high - low) / (1 + exp(-z))                a number between two others
+free     p = start + scale z                                   an offset, a coordinate of a center of mass
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ShapeError
 from kinemorph.words import did_you_mean
 
+Mask = npt.NDArray[np.bool_]
 LARGEST = 1.5  # the longest step of z: a factor of 4.5 where the sign is kept
 
 
@@ -40,14 +42,14 @@ class Transformation:
         return np.where(self.is_bounded, np.log(share) - np.log1p(-share), 0.0)
 
     @property
-    def is_bounded(self) -> Array:
+    def is_bounded(self) -> Mask:
         """Which parameters have bounds, shape (k,)."""
-        return np.array([kind == "bounds" for kind in self.kinds])
+        return np.array([kind == "bounds" for kind in self.kinds], dtype=bool)
 
     @property
-    def keeps_sign(self) -> Array:
+    def keeps_sign(self) -> Mask:
         """Which parameters keep the sign of their first values, shape (k,)."""
-        return np.array([kind == "sign" for kind in self.kinds])
+        return np.array([kind == "sign" for kind in self.kinds], dtype=bool)
 
     def values(self, z: Array) -> Array:
         """p (k,)."""
@@ -62,10 +64,18 @@ class Transformation:
         inside = (self.high - self.low) * share * (1.0 - share)
         return np.where(self.is_bounded, inside, np.where(self.keeps_sign, self.values(z), self._scale))
 
-    def longest(self, step: Array) -> float:
-        """The share of a step of z (k,) that may be taken at once, at most 1."""
-        limited = np.abs(step[self.is_bounded | self.keeps_sign]).max(initial=0.0)
-        return float(min(1.0, LARGEST / limited)) if limited > 0.0 else 1.0
+    @property
+    def ranges(self) -> Array:
+        """The lowest and highest values that the parameters can have, shape (k, 2)."""
+        positive = np.stack([np.where(self.start > 0.0, 0.0, -np.inf), np.where(self.start > 0.0, np.inf, 0.0)], -1)
+        anywhere = np.tile([-np.inf, np.inf], (len(self.names), 1))
+        kept = np.where(self.keeps_sign[:, None], positive, anywhere)
+        return np.where(self.is_bounded[:, None], np.stack([self.low, self.high], axis=-1), kept)
+
+    @property
+    def limits(self) -> Array:
+        """The longest steps of z, shape (k,)."""
+        return np.where(self.is_bounded | self.keeps_sign, LARGEST, np.inf)
 
     @property
     def _scale(self) -> Array:
