@@ -24,6 +24,12 @@ HOMES: dict[str, str] = {
     "Measured": "kinemorph.analysis.identification.rates",
     "with_rates": "kinemorph.analysis.identification.rates",
     "torque_rows": "kinemorph.analysis.identification.rows",
+    "momentum_rows": "kinemorph.analysis.identification.rows",
+    "wrench_rows": "kinemorph.analysis.identification.rows",
+    "feasible_parameters": "kinemorph.analysis.identification.feasible.feasible_parameters",
+    "Feasible": "kinemorph.analysis.identification.feasible.feasible_parameters",
+    "Ellipsoid": "kinemorph.analysis.identification.feasible.conditions",
+    "data_shares": "kinemorph.analysis.identification.shares",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
 }
 
@@ -32,6 +38,11 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.identification.base_parameters import BaseParameters as BaseParameters
     from kinemorph.analysis.identification.base_parameters import base_parameters as base_parameters
+    from kinemorph.analysis.identification.feasible.conditions import Ellipsoid as Ellipsoid
+    from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible as Feasible
+    from kinemorph.analysis.identification.feasible.feasible_parameters import (
+        feasible_parameters as feasible_parameters,
+    )
     from kinemorph.analysis.identification.identified import Identified as Identified
     from kinemorph.analysis.identification.identified import Prediction as Prediction
     from kinemorph.analysis.identification.identify import identify as identify
@@ -43,7 +54,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rates import with_rates as with_rates
     from kinemorph.analysis.identification.read_recording import read_recording as read_recording
     from kinemorph.analysis.identification.recording import Recording as Recording
+    from kinemorph.analysis.identification.rows import momentum_rows as momentum_rows
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
+    from kinemorph.analysis.identification.rows import wrench_rows as wrench_rows
+    from kinemorph.analysis.identification.shares import data_shares as data_shares
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -22,14 +22,15 @@ y = RNG.normal(size=(300, 2))
 
 
 def info(first: int = 0, last: int = 300):  # type: ignore[no-untyped-def]
-    return gathered(NAMES, CHANNELS, [(Y[first:last], y[first:last])], dependent=((0, 1, 2, 3), (0, 1)))
+    blocks = [([Y[first:last, 0], Y[first:last, 1, :2]], y[first:last])]
+    return gathered(NAMES, CHANNELS, blocks, dependent=((0, 1, 2, 3), (0, 1)))
 
 
 def test_the_triangle_of_many_blocks_is_that_of_all_rows() -> None:
     rows = RNG.normal(size=(2 * BLOCK + 57, 9)) * np.logspace(0, -5, 9)
     growing = GrowingTriangle(9)
     for part in np.array_split(rows, 31):
-        growing.add(part)
+        growing.add(part[:, :-1], part[:, -1])
     R = growing.value()
     assert growing.rows == len(rows)
     assert np.allclose(np.tril(R, -1), 0.0)

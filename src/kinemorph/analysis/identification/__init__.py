@@ -7,8 +7,10 @@ recording          `Recording`: what was measured during one motion
 read_recording     `read_recording`: recordings from text files in any names and units
 recording_checks   mistakes in recordings, told in sentences
 rates              velocities and accelerations from measured positions
-rows               equations  y = Y theta  of recordings, in blocks
+rows               equations  y = Y theta  of recordings, in blocks: torques, momentum, wrenches, closed chains
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
+feasible           `feasible_parameters`: parameters of real bodies that fit measured forces best, by two solvers
+shares             `data_shares`: how much of each number comes from data, and how much from a prior
 with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
 unknowns           what is unknown: columns, their base parameters, and the trust in the model's values
 estimators         ordinary, weighted, robust and total least squares, as a table of methods

@@ -22,6 +22,7 @@ from kinemorph.analysis.identification.information import Information
 from kinemorph.errors import ShapeError
 
 MOST, SETTLED = 30, 1e-6  # iterations; the relative change of deviations that ends them
+LAST, NEARLY = 5, 1e-3  # of those with constraints
 BISQUARE = 4.685  # [deviations], where Tukey's weights end: 95 % of the efficiency of least squares for normal noise
 ROBUST_SETTLED = 1e-4
 MEDIAN = 0.6745  # the median of |x| for normal x of deviation 1
@@ -32,6 +33,7 @@ class Task(NamedTuple):
 
     `information`    that of all rows
     `solve`          (R, z) -> the parameters, shape (n,), that are best for |R theta - z|^2 with prior and constraints
+    `quick`          as `solve`, but without constraints: for iterations before the last ones
     `residuals`      parameters -> the residuals y - Y theta of each channel, in the order of the samples
     `reweighted`     weights of each channel's rows -> the information of rows times the roots of their weights
     `freedoms`       how many parameters each channel's rows determine, shape (channels,)
@@ -41,6 +43,7 @@ class Task(NamedTuple):
 
     information: Information
     solve: Callable[[Array, Array], Array]
+    quick: Callable[[Array, Array], Array]
     residuals: Callable[[Array], list[Array]]
     reweighted: Callable[[list[Array]], Information]
     freedoms: Array
@@ -73,22 +76,23 @@ def ordinary(task: Task) -> Estimate:
 
 def weighted(task: Task) -> Estimate:
     """Least squares with each channel divided by the deviation of its residuals, which is found by iteration."""
-    start = ordinary(task)
-    theta, deviations = _iterated(task, task.information, task.information.rows(), start.theta)
-    return Estimate(theta, deviations, task.information)
+    info = task.information
+    left = np.maximum(info.rows() - task.freedoms, 1.0)
+    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(info.rows(), 1.0))
 
+    def deviations_of(theta: Array) -> Array:
+        return np.maximum(np.sqrt(info.squares(theta) / left), least)
 
-def _iterated(task: Task, info: Information, rows: Array, theta: Array) -> tuple[Array, Array]:
-    left = np.maximum(rows - task.freedoms, 1.0)
-    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(rows, 1.0))
-    deviations = np.maximum(np.sqrt(info.squares(theta) / left), least)
-    for _ in range(MOST):
-        R, z, _ = info.weighted(deviations)
-        theta = task.solve(R, z)
-        old, deviations = deviations, np.maximum(np.sqrt(info.squares(theta) / left), least)
-        if np.abs(deviations / old - 1.0).max() < SETTLED:
-            break
-    return theta, deviations
+    R, z, _ = info.weighted()
+    deviations = deviations_of(task.quick(R, z))
+    for solve, most, settled in ((task.quick, MOST, SETTLED), (task.solve, LAST, NEARLY)):
+        for _ in range(most):
+            R, z, _ = info.weighted(deviations)
+            theta = solve(R, z)
+            old, deviations = deviations, deviations_of(theta)
+            if np.abs(deviations / old - 1.0).max() < settled:
+                break
+    return Estimate(theta, deviations, info)
 
 
 def robust(task: Task) -> Estimate:
@@ -96,7 +100,8 @@ def robust(task: Task) -> Estimate:
 
     The deviation of a channel is the median of its |residuals|, divided by that of a normal variable.
     """
-    theta = weighted(task).theta
+    quick = task._replace(solve=task.quick)
+    theta = weighted(quick).theta
     info, deviations = task.information, np.ones(len(task.information.channels))
     weights: list[Array] = []
     sizes: list[Array] = []
@@ -108,9 +113,10 @@ def robust(task: Task) -> Estimate:
         weights = [np.maximum(1.0 - (size / BISQUARE) ** 2, 0.0) ** 2 for size in sizes]
         info = task.reweighted(weights)
         R, z, _ = info.weighted(deviations)
-        theta = task.solve(R, z)
+        theta = task.quick(R, z)
         if np.abs(deviations / old - 1.0).max() < ROBUST_SETTLED:
             break
+    theta = task.solve(R, z)
     slopes = [_slope(size) for size in sizes]
     stretch = float(np.concatenate(slopes).mean() / np.concatenate(weights).mean())
     return Estimate(theta, deviations, info, weights, max(stretch, 0.1))
@@ -132,7 +138,9 @@ def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, flo
     """
     if not column_error > 0.0:
         raise ShapeError(f"column_error is {column_error:g}; expected a positive share, such as 0.01.")
-    R, z, rest = task.information.weighted(weighted(task).deviations if force_errors is None else force_errors)
+    R, z, rest = task.information.weighted(
+        weighted(task._replace(solve=task.quick)).deviations if force_errors is None else force_errors
+    )
     K, right = task.base, np.linalg.pinv(task.base)
     Rb = R @ right
     is_exact = np.isin(np.abs(K).argmax(axis=1), task.exact) & (np.count_nonzero(K, axis=1) == 1)

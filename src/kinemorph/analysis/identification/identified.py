@@ -195,7 +195,7 @@ class Identified(ShownIdentification):
         `rates` says how its velocities and accelerations are found; by default as in the identification.
         """
         check_recording(recording, self.robot)
-        prepared = with_rates(recording, self.robot, rates or self.rates).recording
+        prepared = with_rates(recording, self.robot, rates or self.rates, needs=self.rows.needs).recording
         return predicted(self.rows, prepared, self.all_values)
 
     @cached_property
@@ -244,6 +244,5 @@ def predicted(rows: Rows, recording: Recording, values: Array) -> Prediction:
     y, found = [], []
     for Y, measured in rows.blocks(recording):
         y.append(measured)
-        found.append(Y @ values)
-    t = recording.t[: sum(len(one) for one in y)]
-    return Prediction(recording.name, rows.channels, t, np.concatenate(y), np.concatenate(found))
+        found.append(rows.forces(Y, values))
+    return Prediction(recording.name, rows.channels, rows.times(recording), np.concatenate(y), np.concatenate(found))

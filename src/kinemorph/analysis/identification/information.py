@@ -173,14 +173,16 @@ class GrowingTriangle:
         self._room = np.zeros((columns + BLOCK, columns), order="F")
         self._filled = columns  # the first rows hold the triangle
 
-    def add(self, rows: Array) -> None:
-        """Adds rows, shape (m, columns)."""
-        self.rows += len(rows)
-        while len(rows):
-            count = min(len(rows), len(self._room) - self._filled)
-            self._room[self._filled : self._filled + count] = rows[:count]
+    def add(self, Y: Array, y: Array) -> None:
+        """Adds rows [Y, y], of shapes (m, columns - 1) and (m,)."""
+        self.rows += len(y)
+        start = 0
+        while start < len(y):
+            count = min(len(y) - start, len(self._room) - self._filled)
+            room = self._room[self._filled : self._filled + count]
+            room[:, :-1], room[:, -1] = Y[start : start + count], y[start : start + count]
             self._filled += count
-            rows = rows[count:]
+            start += count
             if self._filled == len(self._room):
                 self._factorize()
 
@@ -200,7 +202,7 @@ class GrowingTriangle:
         return self._room[: self._width].copy()
 
 
-Block = tuple[Array, Array]  # Y (b, channels, columns) and y (b, channels)
+Block = tuple[Sequence[Array], Array]  # for each channel a matrix (b, its columns), and y (b, channels)
 
 
 def gathered(
@@ -210,17 +212,16 @@ def gathered(
     *,
     dependent: Sequence[Sequence[int]] | None = None,
 ) -> Information:
-    """The information of rows that arrive in blocks: Y (b, channels, columns) and y (b, channels).
+    """The information of rows that arrive in blocks: for each channel a matrix (b, its columns), and y (b, channels).
 
-    `columns` and `channels` are their names. `dependent` has, for each channel, the indices of the columns that are not
-    zero in all motions; all columns by default. Memory does not grow with the number of blocks.
+    `columns` and `channels` are their names. `dependent` has, for each channel, the indices of its columns; all columns
+    by default. Memory does not grow with the number of blocks.
     """
     chosen = [list(range(len(columns)))] * len(channels) if dependent is None else [list(one) for one in dependent]
     growing = [GrowingTriangle(len(one) + 1) for one in chosen]
-    parts = [slice(one[0], one[-1] + 1) if one and one == list(range(one[0], one[-1] + 1)) else one for one in chosen]
     for Y, y in blocks:
-        for k, (one, part) in enumerate(zip(growing, parts, strict=True)):
-            one.add(np.column_stack([Y[:, k, part], y[:, k]]))
+        for k, (one, Y_c) in enumerate(zip(growing, Y, strict=True)):
+            one.add(Y_c, y[:, k])
     found = zip(channels, growing, chosen, strict=True)
     return Information(
         tuple(columns), tuple(Channel(name, one.rows, tuple(kept), one.value()) for name, one, kept in found)

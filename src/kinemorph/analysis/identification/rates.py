@@ -16,7 +16,7 @@ filtered, because quaternions cannot be added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -82,25 +82,31 @@ class Prepared(NamedTuple):
     note: str
 
 
-def with_rates(recording: Recording, robot: Robot, method: Rates | None = None) -> Prepared:
-    """The recording with velocities and accelerations. By default a zero-phase filter, unless it has both already."""
+def with_rates(
+    recording: Recording, robot: Robot, method: Rates | None = None, *, needs: Sequence[str] = ("v", "a")
+) -> Prepared:
+    """The recording with velocities and accelerations. By default a zero-phase filter, unless it has what is needed.
+
+    `needs` says which of v and a the rows read; see `Rows`.
+    """
+    missing = [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
     if method is None:
-        has_both = recording.v is not None and recording.a is not None
-        method = Measured() if has_both else ZeroPhase()
+        method = ZeroPhase() if missing else Measured()
+    if isinstance(method, Measured):
+        return _measured(recording, missing)
     return WAYS[type(method)](recording, robot, method)
 
 
 # ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _measured(recording: Recording, robot: Robot, method: Measured) -> Prepared:
-    missing = [group for group in ("v", "a") if getattr(recording, group) is None]
+def _measured(recording: Recording, missing: Sequence[str]) -> Prepared:
     if missing:
         raise ShapeError(
             f"recording '{recording.name}' has no {' and no '.join(missing)}, which rates=Measured() needs. Choose "
             "rates=ZeroPhase() to compute them, or add the columns."
         )
-    return Prepared(recording, f"'{recording.name}': velocities and accelerations as recorded")
+    return Prepared(recording, f"'{recording.name}': rates as recorded")
 
 
 # ── zero-phase filter ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -292,4 +298,4 @@ def _periodic(recording: Recording, robot: Robot, method: Periodic) -> Prepared:
     return Prepared(fit, note)
 
 
-WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic, Measured: _measured}
+WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic}

@@ -92,7 +92,7 @@ def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
 
 def _body(body: Body, given: Mapping[str, Value], problems: list[str]) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
-    old = list(body_parameters(body))
+    old: list[Value] = [float(x) for x in body_parameters(body)]
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
     if new == old:
         return body

@@ -1,0 +1,160 @@
+"""`solve_by_cones`: the convex problem as a cone program for Clarabel, which the extra `cone` installs.
+
+    log det B >= t_1 + ... + t_s    where   [[B, L], [L^T, diag(L)]]  is positive semidefinite, L lower triangular,
+                                    and     t_i <= log L_ii,  an exponential cone
+
+is exact (Ben-Tal and Nemirovski, Lectures on Modern Convex Optimization, 2001, section 4.2). Data determine some
+combinations of the unknowns a million times better than others. The program therefore has the unknowns u = T (x - c)
+with the triangle T of R and the least weight w, T^T T = R^T R + w 1, and the minimizer c of |R x - z|^2 + w |x - s|^2.
+The residuals R x - z are unknowns of their own, so that no condition number is squared, and costs are divided by w.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.feasible.problem import (
+    Block,
+    ConvexProblem,
+    Solution,
+    entries_of,
+    entry_places,
+    from_entries,
+    residual,
+)
+from kinemorph.errors import MissingExtraError
+
+TIGHT = 1e-15  # the tolerances that are asked for: the solver ends where it makes no more progress
+ENOUGH = 1e-9  # a solution with a smaller residual is not improved
+MOST = 200  # iterations
+# How far Clarabel comes, from 1e-5 to 1e-12, depends on how it solves its linear systems: the best attempt counts.
+ATTEMPTS: tuple[dict[str, float | bool], ...] = (
+    {"iterative_refinement_reltol": 1e-16, "iterative_refinement_abstol": 1e-16, "iterative_refinement_max_iter": 50},
+    {"static_regularization_enable": False},
+    {"max_step_fraction": 0.9},
+    {"equilibrate_enable": False},
+)
+
+
+def solve_by_cones(problem: ConvexProblem, start: Array) -> Solution:
+    """The solution of the problem by Clarabel; `start` (n,) is s above. Raises MissingExtraError without Clarabel."""
+    clarabel = _clarabel()
+    program = _Program(problem, start)
+    best, least, total = None, np.inf, 0
+    for settings in ATTEMPTS:
+        found = _solved(clarabel, program, problem, settings)
+        off, total = residual(problem, found), total + found.iterations
+        if best is None or off < least:
+            best, least = found, off
+        if least <= ENOUGH:
+            break
+    assert best is not None
+    return replace(best, iterations=total)
+
+
+def _solved(clarabel: Any, program: _Program, problem: ConvexProblem, changes: dict[str, float | bool]) -> Solution:
+    """What Clarabel finds with some settings changed."""
+    from scipy import sparse
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_iter = MOST
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TIGHT
+    for name, value in changes.items():
+        setattr(settings, name, value)
+    cones = [getattr(clarabel, kind)(*size) for kind, size in program.cones]
+    P = sparse.csc_matrix(np.diag(program.squares))
+    A = sparse.csc_matrix(np.concatenate(program.rows))
+    found = clarabel.DefaultSolver(P, program.linear, A, np.concatenate(program.right), cones, settings).solve()
+    x = program.center + program.directions @ np.array(found.x)[: problem.n]
+    y = np.array(found.z) * program.least
+    first = program.starts["equalities"]
+    forces = []
+    for k, block in enumerate(problem.bounded):
+        at = program.starts[f"bounded {k}"]
+        forces.append(from_entries(y[at : at + block.size * (block.size + 1) // 2], block.size))
+    note = f"Clarabel ended with the status '{found.status}' after {found.iterations} iterations"
+    return Solution(x, y[first : first + len(problem.b)], tuple(forces), int(found.iterations), note)
+
+
+class _Program:
+    """The rows, cones and costs of the program. Its unknowns are u, the residuals, then L and t of each log-det."""
+
+    def __init__(self, problem: ConvexProblem, start: Array) -> None:
+        n, m = problem.n, len(problem.z)
+        self.least = min((block.weight for block in problem.pulled), default=1.0)
+        root = np.sqrt(self.least)
+        above = np.column_stack([problem.R, problem.z])
+        below = root * np.column_stack([np.eye(n), start])
+        whole = scipy.linalg.qr(np.concatenate([above, below]), mode="r")[0]
+        self.directions: Array = scipy.linalg.solve_triangular(whole[:n, :n], np.eye(n))
+        self.center: Array = self.directions @ whole[:n, n]
+        self.n = n
+        self.count = n + m + sum(block.size * (block.size + 3) // 2 for block in problem.pulled)
+        self.rows: list[Array] = []
+        self.right: list[Array] = []
+        self.cones: list[tuple[str, tuple[int, ...]]] = []
+        self.starts: dict[str, int] = {}
+        self.squares = np.zeros(self.count)
+        self.squares[n : n + m] = 1.0 / self.least
+        self.linear = np.zeros(self.count)
+        unit = np.eye(self.count)
+        self._add(
+            "residuals", self._wide(problem.R) - unit[n : n + m], problem.z - problem.R @ self.center, "ZeroConeT"
+        )
+        self._add("equalities", self._wide(problem.A), problem.b - problem.A @ self.center, "ZeroConeT")
+        for k, block in enumerate(problem.bounded):
+            rows, right = self._entries(block, block.matrices)
+            kind, size = ("NonnegativeConeT", ()) if block.size == 1 else ("PSDTriangleConeT", (block.size,))
+            self._add(f"bounded {k}", -rows, right, kind, *size)
+        free = n + m
+        for block in problem.pulled:
+            s, entries = block.size, block.size * (block.size + 1) // 2
+            share = block.weight / self.least
+            self.linear[:n] += share * np.einsum("ijj->i", block.matrices) @ self.directions[list(block.places)]
+            self._log_det(block, unit[free : free + entries], unit[free + entries : free + entries + s])
+            self.linear[free + entries : free + entries + s] = -share
+            free += entries + s
+
+    def _wide(self, rows: Array) -> Array:
+        """Rows that act on x as rows that act on the unknowns of the program."""
+        return np.pad(rows @ self.directions, ((0, 0), (0, self.count - self.n)))
+
+    def _entries(self, block: Block, matrices: Array) -> tuple[Array, Array]:
+        """Rows and constants: the entries of B are  rows @ unknowns + constants."""
+        picked = np.zeros((matrices.shape[-1] * (matrices.shape[-1] + 1) // 2, self.n))
+        picked[:, list(block.places)] = entries_of(matrices).T
+        return self._wide(picked), picked @ self.center
+
+    def _log_det(self, block: Block, L: Array, t: Array) -> None:
+        """Adds the cones of one log-det term; L and t are rows that pick these unknowns."""
+        s = block.size
+        rows, right = self._entries(block, np.pad(block.matrices, ((0, 0), (0, s), (0, s))))
+        place = {(i, j): k for k, (i, j) in enumerate(zip(*entry_places(2 * s)[:2], strict=True))}
+        for unit, j, i in zip(L, *entry_places(s)[:2], strict=True):  # the entry (i, j) of L, i >= j
+            rows[place[i, s + j]] += np.sqrt(2.0) * unit
+            if i == j:
+                rows[place[s + i, s + i]] += unit
+                here = np.stack([-t[i], np.zeros(self.count), -unit])
+                self._add("logarithm", here, np.array([0.0, 1.0, 0.0]), "ExponentialConeT")
+        self._add("factor", -rows, right, "PSDTriangleConeT", 2 * s)
+
+    def _add(self, name: str, rows: Array, right: Array, kind: str, *size: int) -> None:
+        self.starts[name] = sum(map(len, self.rows))
+        self.rows.append(rows)
+        self.right.append(right)
+        if len(rows):
+            self.cones.append((kind, () if kind == "ExponentialConeT" else size or (len(rows),)))
+
+
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError:
+        raise MissingExtraError("clarabel", "cone") from None
+    return clarabel
