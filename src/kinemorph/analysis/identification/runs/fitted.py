@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
 
 import numpy as np
+from scipy.special import stdtrit
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording
@@ -18,7 +18,7 @@ from kinemorph.words import did_you_mean, quoted
 PART = 0.1  # parameters whose share in an undetermined direction is smaller are not named
 TOUCHED = 1e-3  # a parameter with a larger share in an undetermined direction has no deviation
 WEAK = 1.0  # relative deviations above this are pointed out
-FAR = 9.0  # a variable that has moved further has left its parameter at 0 or at a bound
+FAR = 3.0  # a variable that has moved further, and is weak, has left its parameter at 0 or at a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,9 @@ class Fitted:
     `model`        the system with these values of its Parameters
     `names`        of the k parameters; `units` are theirs, where known
     `values`       shape (k,); `fitted["elbow.m"]` is one of them
-    `covariance`   of the variables z of `transformation`, shape (k, k): it counts that neighboring residuals are alike
+    `covariance`   of the variables z of `transformation`, shape (k, k). With 8 pieces or more, and not fewer than
+                   parameters, it comes from leaving out one piece after the other; otherwise it counts that neighboring
+                   residuals are alike. `freedoms` are those of Student's distribution for intervals
     `columns`      the measured columns; `noise` is the root mean square of the residuals of each
     `residuals`    measured minus simulated columns of each recording, shape (n, columns)
     `runs`         how often all pieces were simulated
@@ -55,6 +57,7 @@ class Fitted:
     transformation: Transformation
     variables: Array
     covariance: Array
+    freedoms: float
     open_directions: Array
     columns: tuple[str, ...]
     noise: Mapping[str, float]
@@ -93,7 +96,7 @@ class Fitted:
         if not 0.0 < level < 1.0:
             raise ShapeError(f"level is {level!r}; expected a probability between 0 and 1, such as 0.95.")
         k = self._place(name)
-        width = NormalDist().inv_cdf(0.5 + 0.5 * level) * self._spread
+        width = float(stdtrit(self.freedoms, 0.5 + 0.5 * level)) * self._spread
         if not np.isfinite(width[k]):
             return -np.inf, np.inf
         if width[k] < WEAK:
@@ -107,7 +110,7 @@ class Fitted:
     def vanished(self) -> tuple[str, ...]:
         """Parameters that have come very near to 0 or to a bound, because recordings ask for values beyond it."""
         moved = np.abs(self.variables - self.transformation.first)
-        far = (moved > FAR) & ~np.array([kind == "free" for kind in self.transformation.kinds])
+        far = (moved > FAR) & (self._spread > WEAK) & ~np.array([kind == "free" for kind in self.transformation.kinds])
         return tuple(self.names[k] for k in np.flatnonzero(far))
 
     @property

@@ -19,7 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, score_sums
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.runs.fitted import Fitted, Prediction
-from kinemorph.analysis.identification.runs.least_squares import determined, normal, triangles
+from kinemorph.analysis.identification.runs.least_squares import determined, normal, triangles, without_each
 from kinemorph.analysis.identification.runs.outputs import Outputs
 from kinemorph.analysis.identification.runs.parametrized import FREE, parametrized, with_values
 from kinemorph.analysis.identification.runs.piece_runs import FailedRun, PieceRuns
@@ -40,6 +40,8 @@ SETTLED = 1e-4  # [deviations] the distance from the best parameters at which st
 STILL = 1e-9  # a step of the variables that is shorter changes nothing
 ROOM = 4_000_000  # numbers that the derivatives of one batch of pieces may take
 PATIENT, LOST = 1e-3, 1e9  # the first damping, and that at which no better parameters are near
+ENTRY, WORTH = 4, 0.3  # first steps of initial states alone, and the share of squares that makes one worth it
+LEAST_PIECES = 8  # from so many pieces on, deviations come from leaving out one after the other
 NOISELESS = 1e-11  # the least deviation, relative to the range of a column
 
 Initial = Literal["estimated", "recorded"]
@@ -273,12 +275,16 @@ def _optimum(task: Task, scales: Transformation, given: Array | None, others: Ar
             f"the runs of '{task.plant.name}' with the first values of the parameters cannot be compared: {error} "
             "Give better first values, or shorter pieces."
         ) from None
-    damping, runs = PATIENT, 1
+    damping, runs, entered = PATIENT, 1, 0
     deviations = task.deviations(at) if given is None else given
     while True:
         chain = scales.slopes(z)
         linear = normal([_chained(one, chain) for one in at.triangles], deviations, len(task.initial[0]))
-        step = linear.step(damping, scales.limits)
+        entering = len(z) and entered < ENTRY and len(task.initial[0])  # first guesses of initial states are rough
+        step = linear.step(damping, np.zeros(len(z)) if entering else scales.limits)
+        if entering and step.gain < WORTH * float(np.sum(at.squares / deviations**2)):
+            entered = ENTRY
+            continue
         fresh = task.deviations(at) if given is None else given
         steady = np.abs(fresh / deviations - 1.0).max() < 1e-3
         if steady and (step.gain < SETTLED**2 or np.abs(step.shared).max(initial=1.0) < STILL):
@@ -306,6 +312,7 @@ def _optimum(task: Task, scales: Transformation, given: Array | None, others: Ar
         if np.sum(new.squares / deviations**2) > np.sum(at.squares / deviations**2) * (1.0 + 1e-12):
             damping *= 10.0
             continue
+        entered += 1
         z, p, at, damping = z_new, p_new, new, max(0.1 * damping, 1e-9)
         deviations = task.deviations(at) if given is None else given
 
@@ -333,15 +340,14 @@ def _fitted(task: Task, scales: Transformation, given: Array | None, system: Sys
         scores[piece.recording].append(_scores(r, dr, own[number], chain, end.deviations))
     joined = [np.concatenate(each) for each in residuals]
     times = [max(correlation_time(column) for column in each.T) for each in joined]
-    sums = score_sums(
-        (
-            (length, iter(each))
-            for length, each in zip(lengths(times, [len(one) for one in joined]), scores, strict=True)
-        ),
-        len(chain),
-    )
-    unknown = len(chain) + len(task.pieces) * len(task.initial[0])
-    cov = inverse @ sums @ inverse * task.counts.sum() / (task.counts.sum() - unknown)
+    pieces, unknown = len(task.pieces), len(chain) + len(task.pieces) * len(task.initial[0])
+    if pieces >= max(LEAST_PIECES, len(chain)):
+        covariance, freedoms = without_each(own, len(task.initial[0])), pieces - 1.0
+    else:
+        sizes = lengths(times, [len(one) for one in joined])
+        sums = score_sums(zip(sizes, map(iter, scores), strict=True), len(chain))
+        freedoms = max(1.0, float(sum(len(one) / time for one, time in zip(joined, times, strict=True))) - unknown)
+        covariance = inverse @ sums @ inverse * task.counts.sum() / (task.counts.sum() - unknown)
     values = scales.values(end.z)
     names = task.runs.names
     return Fitted(
@@ -351,7 +357,8 @@ def _fitted(task: Task, scales: Transformation, given: Array | None, system: Sys
         values=values,
         transformation=scales,
         variables=end.z,
-        covariance=cov,
+        covariance=covariance,
+        freedoms=freedoms,
         open_directions=left_open,
         columns=task.outputs.names,
         noise=dict(zip(task.outputs.names, np.sqrt(end.at.squares / task.counts).tolist(), strict=True)),

@@ -80,7 +80,7 @@ def cut(
 def _bounds(recording: Recording, longest: float | None) -> Iterator[tuple[int, int]]:
     """The first sample and the one after the last of each piece: pieces of one recording are about equally long."""
     n, span = len(recording), float(recording.t[-1] - recording.t[0])
-    count = 1 if longest is None else max(1, min(int(np.ceil(span / longest - 1e-9)), n // LEAST))
+    count = 1 if longest is None else max(1, int(np.ceil(span / longest - 1e-9)))
     ends = np.searchsorted(recording.t, recording.t[0] + span * np.arange(1, count) / count)
     edges = [0, *ends.tolist(), n]
     for first, last in pairwise(edges):
