@@ -8,6 +8,7 @@ wrenches are ordered [linear; angular] unless a test says otherwise.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -417,17 +418,21 @@ def test_E001_5_the_pantograph_decouples() -> None:
     assert np.abs(foot(q7, q8, np.arctan(q7 / q8), "delta") - np.array([k * q8, (1.0 - k) * q7])).max() > 0.1
 
 
-def test_E002_1_change_of_frame_of_a_wrench(rng: np.random.Generator) -> None:
+def test_E002_1_change_of_frame_of_a_wrench(rng: np.random.Generator, record_property: Any) -> None:
     # The paper orders twists [angular; linear] and wrenches [moment; force].
     swap = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
     Ad_kl = swap @ Ad(random_pose(rng)) @ swap  # eq. 1: t^l = Ad t^k
     t_k, w_k = rng.normal(size=6), rng.normal(size=6)
     t_l = Ad_kl @ t_k
-    assert (np.linalg.inv(Ad_kl).T @ w_k) @ t_l == pytest.approx(w_k @ t_k, rel=1e-12)
-    assert abs((Ad_kl.T @ w_k) @ t_l - w_k @ t_k) > 0.1
+    corrected, printed = (
+        abs(moved @ t_l / (w_k @ t_k) - 1.0) for moved in (np.linalg.inv(Ad_kl).T @ w_k, Ad_kl.T @ w_k)
+    )
+    record_property("figure", ("errata", "E002-1, power by (2) corrected", corrected))
+    record_property("figure", ("errata", "E002-1, power by (2) as printed", printed))
+    assert corrected < 1e-12 and printed > 0.1
 
 
-def test_E002_8_rate_of_the_inertia(rng: np.random.Generator) -> None:
+def test_E002_8_rate_of_the_inertia(rng: np.random.Generator, record_property: Any) -> None:
     H, s = random_pose(rng), rng.normal(size=6)
     root = rng.normal(size=(6, 6))
     M_body = root @ root.T + np.eye(6)
@@ -444,14 +449,18 @@ def test_E002_8_rate_of_the_inertia(rng: np.random.Generator) -> None:
     M, a = inertia(0.0), ad(t_world)
     reference = difference(inertia)
     scale = np.abs(reference).max()
-    assert np.abs(-a.T @ M - M @ a - reference).max() < 1e-7 * scale
+    corrected = np.abs(-a.T @ M - M @ a - reference).max() / scale
+    record_property("figure", ("errata", "E002-8, dM/dt by (20) corrected", corrected))
+    assert corrected < 1e-7
     # The printed inverse of ad does not exist; its nearest substitute, the pseudoinverse, is wrong as well.
     assert np.linalg.matrix_rank(ad(s)) < 6
-    printed = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)
-    assert np.abs(printed - reference).max() > 0.1 * scale
+    wrong = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)
+    printed = np.abs(wrong - reference).max() / scale
+    record_property("figure", ("errata", "E002-8, dM/dt by (20) as printed", printed))
+    assert printed > 0.1
 
 
-def test_E002_9_to_11_the_complete_model(organism: Organism) -> None:
+def test_E002_9_to_11_the_complete_model(organism: Organism, record_property: Any) -> None:
     """Equations 21 and 26 in world axes, with M, its rate and C = -B^-T, against d'Alembert's principle on points."""
     poses, n = organism.poses(0.0), organism.n
     B = np.zeros((n, n))
@@ -473,9 +482,12 @@ def test_E002_9_to_11_the_complete_model(organism: Organism) -> None:
         return organism.S.T @ moved.T @ C.T @ (w_B - sign * M @ t_g - w_E)
 
     reference = organism.tau
-    assert off(torques(-a.T @ M - M @ a), reference) < 1e-7
-    printed = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)  # eq. 20 in eq. 21, with the nearest that exists
-    assert off(torques(printed), reference) > 0.1
+    corrected = off(torques(-a.T @ M - M @ a), reference)
+    wrong = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)  # eq. 20 in eq. 21, with the nearest that exists
+    printed = off(torques(wrong), reference)
+    record_property("figure", ("errata", "E002-9, torques by (21) corrected", corrected))
+    record_property("figure", ("errata", "E002-9, torques by (21) as printed", printed))
+    assert corrected < 1e-7 and printed > 0.1
     assert off(torques(-a.T @ M - M @ a, sign=-1.0), reference) > 0.1  # k of eq. 23 along gravity: E002-10
 
 

@@ -2,9 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits` and
-`ShownIdentification` one to plot orbits, gaits and identified parameters. Each method only calls the function named in
-its docstring. This is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
+`ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, exciting motions and identified parameters. Each
+method only calls the function named in its docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -102,6 +102,16 @@ class ShownGaits(Shown):
         from kinemorph.display.charts.gait_plots import plot_of_gait
 
         return plot_of_gait(self, **options)
+
+
+class ShownExcitation(Shown):
+    """A base class for exciting motions, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of the motion and its limits; see `display.charts.excitation_plots.plot_excitation`."""
+        from kinemorph.display.charts.excitation_plots import plot_excitation
+
+        return plot_excitation(self, **options)  # type: ignore[arg-type]
 
 
 class ShownIdentification(Shown):

@@ -174,7 +174,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     found: Any = run("bench", "simulate", "--quick", "--json", "--picture", str(picture))
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)
-    assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12
+    assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12 + ["terrain"] * 6
     assert all(row["ms"] > 0.0 and row["ratio"] > 0.0 for row in rows if row["kind"] == "ground")
     assert picture.stat().st_size > 10_000
     page = "\n".join(grid.markdown() for grid in (standing_grid(rows), curves_grid(rows)))

@@ -35,6 +35,7 @@ READ_BACK = ("double_pendulum", "four_bar", "puma")
 PARTS = {
     "cylindrical": (("angle", [0], [0]), ("travel", [1], [1])),
     "universal": (("first", [0], [0]), ("second", [1], [1])),
+    "gimbal": (("first", [0], [0]), ("second", [1], [1]), ("third", [2], [2])),
     "point_on_line": (("travel", [0], [0]), ("", [1, 2, 3, 4], [1, 2, 3])),
     "point_on_plane": (("x", [0], [0]), ("y", [1], [1]), ("", [2, 3, 4, 5], [2, 3, 4])),
     "planar": (("x", [0], [0]), ("y", [1], [1]), ("theta", [2], [2])),

@@ -49,8 +49,10 @@ def screw(q: np.ndarray, v: np.ndarray) -> Map:
 
 
 AXES = {"given": lambda data: data.get("axis", Z), "second": lambda data: data["axis2"]}
+AXES |= {f"turn{k}": lambda data, k=k: {"x": X, "y": Y, "z": Z}[data["order"][k]] for k in range(3)}
 STACKS: dict[str, tuple[list[tuple[str, Any]], Callable[[np.ndarray, np.ndarray], Map]]] = {
     "universal": ([("revolute", "given"), ("revolute", "second")], plain),
+    "gimbal": ([("revolute", "turn0"), ("revolute", "turn1"), ("revolute", "turn2")], plain),
     "cylindrical": ([("revolute", "given"), ("prismatic", "given")], plain),
     "planar": ([("prismatic", X), ("prismatic", Y), ("revolute", Z)], planar),
     "free": ([("prismatic", X), ("prismatic", Y), ("prismatic", Z), ("spherical", Z)], free),

@@ -15,8 +15,12 @@ import pytest
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.deriving.dynamics import derive
 from kinemorph.display.equations.equations_of_motion import symbolic_dynamics, write_equations
+from kinemorph.mechanics.constraints.reactions import joint_wrenches
+from kinemorph.mechanics.constraints.wrench_views import WrenchView
 from kinemorph.mechanics.formulations import incidence
+from kinemorph.mechanics.recursions import newton_euler
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
+from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model import library
 from kinemorph.model.robot import Robot
@@ -92,6 +96,52 @@ def test_with_loops_the_wrenches_balance_at_every_vertex(make: Callable[[], Robo
     B = numbers(incidence.dense_matrices(tree, K)["B"])
     needed = numbers(incidence.net_wrenches(tree, K, a.tolist()))
     assert np.abs(-B @ np.concatenate(w_K) - needed.ravel()).max() < 1e-10 * np.abs(w_K).max()
+
+
+def wrench_gap(seed: int) -> float:
+    """The largest difference of the wrenches w_K of (26) from those of the recursion, and of tau from inverse dynamics.
+
+    Both are relative to the largest entry. A link that consists of several bodies has the joint of its first one.
+    """
+    robot = random_robot(seed, most=12)
+    tree = resolve(robot)
+    q, v, a, _ = (part.tolist() for part in state(robot, seed))
+    found = incidence.complete_model(tree, q, v, a)
+    through = numbers(joint_wrenches(robot, resolve(robot, merged=False), q, v, a, view=WrenchView("world")))
+    by_child = dict(zip((joint.child for joint in robot.joints), through, strict=True))
+    links = [k for k, link in enumerate(tree.links) if link.name in by_child]  # without those between two axes
+    expected = [by_child[tree.links[k].name] for k in links]
+    tau = newton_euler.inverse_dynamics(regroup(reframe(tree)), q, v, a)
+    return max(differ(numbers(found["w_K"]).reshape(-1, 6)[links], expected), differ(found["tau"], tau))
+
+
+def test_wrenches_and_forces_of_the_graph_are_those_of_the_recursion(record_property: Any) -> None:
+    """25 random trees, 13 of them on a free base; the graph is seen from the world, the recursion from each link."""
+    worst = max(map(wrench_gap, range(25)))
+    record_property("figure", ("kinematic graph", "wrenches and forces of 25 random trees", worst))
+    assert worst < TOLERANCE
+
+
+@pytest.mark.slow
+def test_wrenches_and_forces_of_300_random_trees() -> None:
+    assert max(map(wrench_gap, range(300))) < TOLERANCE
+
+
+def test_rotors_that_spin_fast_lose_no_digits() -> None:
+    """At 1 m/s of its nuts the rotors of a leg of AMRU5 turn at some thousand rad/s, at levers of 0.3 m."""
+    robot = library.amru5_leg().robot
+    q, v, a = np.array([-0.8, 0.1, 0.12]), np.array([-0.9, -0.5, 0.2]), np.array([0.4, 0.3, -0.5])
+    graph, recursion = (derive(robot, name, backend="interpreter") for name in ("incidence", "newton_euler"))  # type: ignore[arg-type]
+    assert differ(graph.inverse_dynamics(q, v, a), recursion.inverse_dynamics(q, v, a)) < TOLERANCE
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_branched_hand(free: bool) -> None:
+    robot = library.hand(free=free)
+    q, v, a, tau = state(robot)
+    graph, recursion = (derive(robot, name, backend="interpreter") for name in ("incidence", "newton_euler"))  # type: ignore[arg-type]
+    assert differ(graph.inverse_dynamics(q, v, a), recursion.inverse_dynamics(q, v, a)) < TOLERANCE
+    assert differ(graph.forward_dynamics(q, v, tau), recursion.forward_dynamics(q, v, tau)) < TOLERANCE
 
 
 def test_the_matrices_can_be_read() -> None:

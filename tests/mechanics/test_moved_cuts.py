@@ -147,6 +147,11 @@ MECHANISMS = {
         *(Edge(*edge) for edge in RING[:3]),
         Edge("world", "d", "universal"),
     ],
+    "gimbals": [
+        Edge("world", "a", "gimbal"),
+        *(Edge(*edge) for edge in RING[:2]),
+        Edge("c", "world", "gimbal"),
+    ],
 }
 
 

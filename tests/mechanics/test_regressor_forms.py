@@ -6,6 +6,7 @@ regressors, closed chains with forward dynamics, whose multipliers the rows do n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.notation import TIME, Coordinate, sin
 from support.peers.pinocchio_peer import PinocchioPeer
@@ -183,14 +186,42 @@ def test_joints_that_the_time_drives() -> None:
         return dynamics.momentum_regressor(t + s, q + s * v + 0.5 * s * s * a, v + s * a)[0]
 
     assert off(rate(moved) + H, dynamics.regressor(t, q, v, a)) < 1e-9
+    looped = replace(on_turntable(driven=True), joints=tuple(map(_timed, on_turntable(driven=True).joints)))
+    with pytest.raises(UnsupportedError, match=r"reduced: the time moves joints of robot 'turntable'"):
+        derive(looped, backend="interpreter").reduced()
     with pytest.raises(UnsupportedError, match=r"do work that tau \. v does not contain"):
         _ = dynamics.energy_regressor
+
+
+def _timed(joint: Joint) -> Joint:
+    """The joint, moved by the time in place of another joint, where it is driven."""
+    return replace(joint, driven=(0.05 * sin(TIME),)) if joint.driven else joint
 
 
 # ── closed chains ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("make", [library.four_bar, library.jansen, library.pantograph_leg])
+def on_turntable(*, driven: bool = False) -> Robot:
+    """A planar four-bar on a plate that turns about a vertical axis; its crank may change its length."""
+    builder = RobotBuilder("turntable").add(Body.box("plate", 3.0, (1.0, 1.0, 0.1)))
+    for name, length in (("short", 0.2), ("long", 0.5), ("rocker", 0.4), ("slider", 0.05)):
+        builder.add(Body.rod(name, 0.5, length, axis="x", center=(0.5 * length, 0.0, 0.0), radius=0.01))
+    builder.joint("turn", "revolute", "world", "plate", axis=(0, 0, 1))
+    y = {"axis": (0, 1, 0)}
+    builder.joint("crank", "revolute", "plate", "short", **y)
+    reach = {"driven": 0.05 * sin(Coordinate("crank", 0.0, "rad")), "axis": (1, 0, 0)} if driven else {}
+    builder.joint("reach", "prismatic" if driven else "fixed", "short", "slider", translation=(0.2, 0, 0), **reach)
+    builder.joint("knee", "revolute", "slider", "long", **y)
+    builder.joint("rock", "revolute", "plate", "rocker", translation=(0.45, 0.0, 0.0), **y)
+    end = translation((0.4, 0.0, 0.0))
+    return builder.joint(
+        "pin", "revolute", "long", "rocker", translation=(0.5, 0.0, 0.0), child_placement=end, **y
+    ).build()
+
+
+@pytest.mark.parametrize(
+    "make", [library.four_bar, library.jansen, library.pantograph_leg, lambda: on_turntable(driven=True)]
+)
 def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
     """For the accelerations that forces at all joints produce, the rows give the power of these forces."""
     robot = make()
@@ -201,6 +232,7 @@ def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
     q, v_q, tau = reduction.at, rng.normal(size=len(places)), rng.normal(size=robot.nv)
     v = reduction.velocity_map(q) @ v_q
     a_q = dynamics.forward_dynamics(q, v, tau)[places]
+    assert off(reduction.reduced_dynamics(q, v_q, tau), a_q) < 1e-10
     theta = without_friction(dynamics)
     Y = reduction.reduced_regressor(q, v_q, a_q)
     assert off(Y @ theta, reduction.input_map(q) @ tau) < 1e-11
@@ -212,6 +244,19 @@ def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
         return reduction.reduced_momentum_regressor(there, v_q)[0]
 
     assert off(rate(moved) + H, reduction.reduced_regressor(q, v_q, 0.0 * a_q)) < 1e-8
+
+
+def test_actuators_of_a_closed_chain_with_a_driven_joint() -> None:
+    """Forces at two joints give the acceleration that forces at all joints produced; it was an error of an index."""
+    robot = on_turntable(driven=True)
+    dynamics = derive(robot, backend="interpreter")
+    reduction, rng = dynamics.reduced(), np.random.default_rng(4)
+    q, v = reduction.at, reduction.velocity_map(reduction.at) @ rng.normal(size=2)
+    a = dynamics.forward_dynamics(q, v, rng.normal(size=robot.nv))
+    tau, _, rank = dynamics.actuation(["turn", "crank"])(q, v, a)
+    applied = np.zeros(robot.nv)
+    applied[[robot.v_names.index(name) for name in ("turn", "crank")]] = tau
+    assert off(dynamics.forward_dynamics(q, v, applied), a) < 1e-9 and rank == 2
 
 
 def closed(dynamics: Dynamics, q: Any, kept: list[int]) -> Any:
@@ -242,13 +287,16 @@ def test_entries_are_all_that_is_not_zero(make: Any) -> None:
 
 def test_entries_where_parameters_are_inputs() -> None:
     """An entry that is zero at the nominal value of a parameter is kept where the parameter is an input."""
-    robot = random_robot(4, most=8, symbolic=True)
+    builder = RobotBuilder("arm").add(Body.sphere("upper", 1.0, 0.1), Body.sphere("fore", 0.5, 0.1))
+    builder.joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0))
+    apart = (Parameter("length", 0.0, "m"), 0.0, 0.0)
+    robot = builder.joint("elbow", "revolute", "upper", "fore", axis=(0, 1, 0), translation=apart).build()
     dynamics = derive(robot, parameters="all", backend="interpreter")
-    (q, v, a, _), p = random_states(robot, 4, 1), 1.1 * dynamics.nominal_parameters + 0.1
-    pattern, Y = dynamics.regressor_pattern, dynamics.regressor(q, v, a, p[None])
+    (q, v, a, _), p = random_states(robot, 4, 1), np.array([[0.3]])
+    pattern, Y = dynamics.regressor_pattern, dynamics.regressor(q, v, a, p)
     dense = np.zeros_like(Y)
-    dense[:, pattern.rows, pattern.columns] = dynamics.regressor_entries(q, v, a, p[None])
-    assert np.array_equal(dense, Y)
+    dense[:, pattern.rows, pattern.columns] = dynamics.regressor_entries(q, v, a, p)
+    assert np.array_equal(dense, Y) and Y[0, 0, dynamics.regressor_columns.index("fore.m")] != 0.0
 
 
 # ── wrenches through joints ───────────────────────────────────────────────────────────────────────────────────────────
@@ -316,25 +364,22 @@ def test_joints_that_carry_whole_loops_have_wrenches() -> None:
         dynamics.wrench_regressor("crank")
 
 
-def on_turntable() -> Robot:
-    """A planar four-bar on a plate that turns about a vertical axis."""
-    builder = RobotBuilder("turntable").add(Body.box("plate", 3.0, (1.0, 1.0, 0.1)))
-    for name, length in (("short", 0.2), ("long", 0.5), ("rocker", 0.4)):
-        builder.add(Body.rod(name, 0.5, length, axis="x", center=(0.5 * length, 0.0, 0.0), radius=0.01))
-    builder.joint("turn", "revolute", "world", "plate", axis=(0, 0, 1))
-    y = {"axis": (0, 1, 0)}
-    builder.joint("crank", "revolute", "plate", "short", **y)
-    builder.joint("knee", "revolute", "short", "long", translation=(0.2, 0.0, 0.0), **y)
-    builder.joint("rock", "revolute", "plate", "rocker", translation=(0.45, 0.0, 0.0), **y)
-    end = translation((0.4, 0.0, 0.0))
-    return builder.joint(
-        "pin", "revolute", "long", "rocker", translation=(0.5, 0.0, 0.0), child_placement=end, **y
-    ).build()
-
-
 def test_wrenches_need_a_free_base_or_names() -> None:
     dynamics = derive(library.scara(), backend="interpreter")
     with pytest.raises(UnsupportedError, match=r"no free base in the world.*Name the joints"):
         dynamics.wrench_regressor()
     with pytest.raises(UnsupportedError, match=r"the reference is 'tool'"):
         dynamics.wrench_regressor("shoulder", "tool")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_compiled_forms_are_those_of_the_interpreter(backend: Any) -> None:
+    robot = library.double_pendulum()
+    compiled, interpreted = derive(robot, backend=backend), derive(robot, backend="interpreter")
+    q, v, a, _ = random_states(robot, 6, 3)
+    for name in ("momentum_regressor", "energy_regressor"):
+        for ours, theirs in zip(getattr(compiled, name)(q, v), getattr(interpreted, name)(q, v), strict=True):
+            assert off(ours, theirs) < 1e-13
+    W, wanted = (one.wrench_regressor(robot.joint_names, "world")(q, v, a) for one in (compiled, interpreted))
+    assert off(W, wanted) < 1e-13
+    assert off(compiled.regressor_entries(q, v, a), interpreted.regressor_entries(q, v, a)) < 1e-13

@@ -18,18 +18,18 @@ from kinemorph.model.changes.reroot import StateMap, reroot
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
-from support.robots.random_robots import random_robot, random_states
+from support.robots.random_robots import ALL_KINDS, random_robot, random_states
 
 SEEDS = range(0, 40, 2)  # even seeds stand on a free base
 
 
 def free_robot(seed: int) -> Robot:
     """A random robot with rotors on its simple joints only: the others' belong to one of the two bodies."""
-    robot = random_robot(seed, most=25)
+    robot = random_robot(seed, most=25, kinds=ALL_KINDS)
     rotors = np.random.default_rng(seed).uniform(0.02, 0.1, size=robot.nv).tolist()
     joints = []
     for joint in robot.joints:
-        simple = joint.kind in ("revolute", "prismatic", "helical", "universal", "cylindrical")
+        simple = joint.kind in ("revolute", "prismatic", "helical", "universal", "gimbal", "cylindrical")
         armature = tuple(rotors[robot.v_slice(joint.name)]) if simple else (0.0,) * joint.nv
         joints.append(replace(joint, armature=armature))
     return replace(robot, joints=tuple(joints))

@@ -30,6 +30,7 @@ from kinemorph.simulation.simulate_batch import simulate_batch
 from support.references.free_bodies import in_world, joint_frames, needed_wrench
 from support.robots.loop_robots import CLOSED, closed_state, looped
 from support.robots.random_robots import random_robot, random_states, robot_of_kind
+from support.tools.command_line import run
 
 Array = np.ndarray
 REFERENCES, PARTS = WORDS["reference"], WORDS["part"]
@@ -120,7 +121,7 @@ def test_trees_with_outside_wrenches_in_every_view(seed: int) -> None:
     check_views(robot, views(dynamics, q, v, a, push), q, v, felt)
 
 
-@pytest.mark.parametrize("kind", ["universal", "helical"])
+@pytest.mark.parametrize("kind", ["universal", pytest.param("helical", marks=pytest.mark.slow)])
 def test_loops_in_every_view(kind: str) -> None:
     robot = looped(kind, 4, couple=True)
     q, v = closed_state(looped(kind, 4), 1)
@@ -253,19 +254,19 @@ def test_runs_and_batches_have_the_views() -> None:
     robot = library.double_pendulum()
     system = System(robot, (JointFriction("rub", ("q2",), viscous=0.3),))
     batch = simulate_batch(system, 0.2, q=[[0.3, 0.1], [-0.5, 1.0]], output_step=0.1)
-    run = batch[1]
+    one = batch[1]
     dynamics = derive(robot, backend="interpreter")
     for reference, part in (("world", "whole"), ("parent", "constraint"), ("child", "actuation")):
-        expected = dynamics.joint_wrenches(run.q, run.v, run.a, reference, part)[:, 1]
-        np.testing.assert_allclose(run.reactions("q2", reference, part), expected, atol=1e-9)  # type: ignore[arg-type]
+        expected = dynamics.joint_wrenches(one.q, one.v, one.a, reference, part)[:, 1]
+        np.testing.assert_allclose(one.reactions("q2", reference, part), expected, atol=1e-9)  # type: ignore[arg-type]
         np.testing.assert_allclose(batch.reactions("q2", reference, part)[1], expected, atol=1e-9)  # type: ignore[arg-type]
-    about = run.reactions("q2", part="actuation")
-    np.testing.assert_allclose(about[:, 3:] @ robot.joint("q2").axis, -0.3 * run.v[:, 1], atol=1e-9)
+    about = one.reactions("q2", part="actuation")
+    np.testing.assert_allclose(about[:, 3:] @ robot.joint("q2").axis, -0.3 * one.v[:, 1], atol=1e-9)
     assert batch.reactions("q1").shape == (2, 3, 6)
     with pytest.raises(ModelError, match="has no joint 'q3'"):
         batch.reactions("q3")
     with pytest.raises(UnsupportedError, match="the part is 'motor'"):
-        run.reactions("q1", part="motor")  # type: ignore[arg-type]
+        one.reactions("q1", part="motor")  # type: ignore[arg-type]
 
 
 def test_the_drive_of_a_driven_joint_is_its_actuation() -> None:
@@ -284,3 +285,11 @@ def test_the_drive_of_a_driven_joint_is_its_actuation() -> None:
     assert motor[4] == pytest.approx(free.inverse_dynamics(*every)[1], rel=1e-11) and abs(motor[4]) > 0.01
     moved = simulate(robot, 0.1, q=q, v=v, output_step=0.05)
     assert moved.reactions("led", "world", "actuation").shape == (3, 6)
+
+
+def test_the_command_line_exports_the_views() -> None:
+    words = ("--function", "joint_wrenches", "--reference", "world", "--part", "constraint")
+    code = run("derive", "pendulum", *words, "--emit", "c").stdout
+    assert "joint_wrenches[world, constraint]" in code and "pendulum_joint_wrenches_world_constraint(" in code
+    assert "the reference is 'base'" in run("derive", "pendulum", *words[:2], "--reference", "base").stderr
+    assert "--part is 'constraint', but joint_wrenches is not named" in run("derive", "crane", *words[4:]).stderr

@@ -26,7 +26,14 @@ from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.trajectory import Segment
 
 # kind of joint -> the velocities along which it may conserve momentum
-CYCLIC = {"revolute": (0,), "prismatic": (0,), "helical": (0,), "cylindrical": (0, 1), "universal": (0,)}
+CYCLIC = {
+    "revolute": (0,),
+    "prismatic": (0,),
+    "helical": (0,),
+    "cylindrical": (0, 1),
+    "universal": (0,),
+    "gimbal": (0,),
+}
 CYCLIC |= {"point_on_line": (0,), "point_on_plane": (0, 1)}
 NO_FORCE = 1e-12  # a gravity force below this, relative to the largest, counts as zero
 

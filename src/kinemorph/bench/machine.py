@@ -25,7 +25,7 @@ def machine(pace: Pace) -> dict[str, Any]:
     except CompileError:
         built_with = "none"
     return {
-        "cpu": _cpu_name(),
+        "cpu": cpu_name(),
         "cores": default_threads(),
         "simd_bits": target["simd_bits"],
         "peak_gflops": peak_flops(pace) / 1e9,
@@ -37,7 +37,7 @@ def machine(pace: Pace) -> dict[str, Any]:
     }
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     """The name of the CPU; its architecture where the system does not tell the name."""
     info = Path("/proc/cpuinfo")
     if info.is_file():

@@ -19,14 +19,17 @@ from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.backends.text.matlab import OWNER
 from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
+from kinemorph.deriving.graph_programs import Order
 from kinemorph.display.equations.equations_of_motion import (
     ParameterChoice,
     symbolic_dynamics,
     write_equations,
 )
+from kinemorph.display.equations.graph_equations import GraphEquations, graph_equations
 from kinemorph.display.equations.symbols import symbols_of
 from kinemorph.display.tables.summaries import Data, Split, function_of, timed
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -49,6 +52,7 @@ class Work(NamedTuple):
     name: str
     precision: str
     stem: str | None = None
+    order: Order = "vw"  # of twists in the matrices of the kinematic graph
 
 
 # ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -71,11 +75,22 @@ def _formulas(work: Work, mark: str, kind: str) -> list[str]:
     """
     texts = []
     for function in work.functions:
+        if graph := _graph_equations(work, function):
+            lines = [f"{mark} {comment(line)}" for line in graph.heading] if kind == "latex" else []
+            texts.append("\n".join([*lines, getattr(graph, kind)]))
+            continue
         equations = write_equations(work.dynamics, [function.program])
         lines = [f"{mark} {comment(function.name)}, by {work.dynamics.formulation}"]
         lines += [f"{mark}   {comment(line)}" for line in equations.legend]
         texts.append("\n".join(lines) + "\n" + getattr(equations, kind))
     return texts
+
+
+def _graph_equations(work: Work, function: CompiledFunction) -> GraphEquations | None:
+    """The equations of the kinematic graph, for the block matrices of formulation "incidence"; else None."""
+    if work.dynamics.formulation != "incidence" or function_name(function.program) != "block_matrices":
+        return None
+    return graph_equations(work.dynamics, order=work.order)
 
 
 def _graph(work: Work) -> Files:
@@ -98,7 +113,10 @@ def _sympy(work: Work) -> Files:
     """A Python file with the functions as SymPy expressions."""
     from kinemorph.codegen.backends.text.sympy_source import export_sympy
 
-    programs = [function.program for function in work.functions]
+    programs: list[Program] = []
+    for function in work.functions:
+        graph = _graph_equations(work, function)
+        programs += graph.written.programs if graph else [function.program]
     return export_sympy(programs, work.name, symbols=symbols_of(work.dynamics))
 
 
@@ -170,12 +188,14 @@ def emitted(
     precision: str = "float64",
     stem: str | None = None,
     split: Split | None = None,
+    order: Order = "vw",
 ) -> Data:
     """Functions of a robot in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
 
     If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. `frame`
     and `reference` are for functions of a frame, `reference` and `part` for joint wrenches. Files are named after
-    `stem`, or after the robot where it is None. `split` chooses the independent joints of a robot with loops.
+    `stem`, or after the robot where it is None. `split` chooses the independent joints of a robot with loops,
+    `order` that of twists in the printed matrices of the kinematic graph.
     """
     row = FORMS[form]
     if precision != "float64" and not row.precise:
@@ -194,7 +214,7 @@ def emitted(
         timed(lambda one=one: function_of(dynamics, one, frame, reference, split, part))  # type: ignore[misc]
         for one in wanted
     ]
-    work = Work(dynamics, [function for function, _ in made], stem or robot.name, precision, stem)
+    work = Work(dynamics, [function for function, _ in made], stem or robot.name, precision, stem, order)
     return {
         "robot": robot.name,
         "formulation": formulation,

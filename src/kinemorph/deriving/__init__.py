@@ -3,6 +3,8 @@
 dynamics                `derive`, and the `Dynamics` that it returns
 making                  `Maker`: how a law of mechanics becomes a compiled function
 chosen_functions        functions chosen by words, as of one frame: the function itself, or its value at a state
+body_functions          functions of all bodies, links or joints at once
+graph_programs          the matrices of the kinematic graph, as programs to print
 reduction               closed chains in independent velocities
 impact_functions        the impact of points of a robot on the ground
 actuation               inverse dynamics with actuators at some joints only

@@ -14,8 +14,8 @@ from kinemorph.deriving import independent_velocities as velocities
 from kinemorph.deriving.making import Maker
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints import actuation as driving
-from kinemorph.mechanics.constraints.closures import rows_of
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
+from kinemorph.mechanics.constraints.driven_constraints import constraint_rows
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 
@@ -34,7 +34,7 @@ def actuation(
 
     def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
         rest = [0.0 - force for force in maker.recursion.bias_forces(tree, q, v, *loads)]
-        rows = ConstraintRows([], [], []) if robot.is_open else rows_of(tree, q, v)
+        rows = ConstraintRows([], [], []) if robot.is_open else constraint_rows(tree, q, v)
         return driving.actuation(tree, maker.recursion.mass_matrix(tree, q), rest, rows, a, places, costs)
 
     shapes = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}

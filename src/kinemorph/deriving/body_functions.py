@@ -26,8 +26,11 @@ def block_matrices(maker: Maker) -> CompiledFunction:
                     these frames. Formulations without matrices of their own show these too.
     incidence       All blocks are in world axes about the world's origin, except S, which is in the frames of the
                     children. Arcs are the joints of the links, then the joints that close loops.
+    quasicoordinates
+                    Blocks have three rows for each body, in its own axes, or in world axes after a factor C. With
+                    driven joints the columns of D and E are those of all joints. See `quasi_matrices.sizes`.
     """
-    from kinemorph.mechanics.formulations import closed_form, incidence
+    from kinemorph.mechanics.formulations import closed_form, incidence, quasi_matrices
 
     n, tree = 6 * len(maker.tree.links), maker.tree
     axes: Shape = (n, maker.robot.nv)
@@ -35,15 +38,43 @@ def block_matrices(maker: Maker) -> CompiledFunction:
     if maker.formulation == "incidence":
         shapes = {"B": (n, n + 6 * len(tree.closures)), "C": (n, n), "S": axes}
         shapes |= dict.fromkeys(("Ad", "M", "M_rate", "ad"), (n, n))
+    elif maker.formulation == "quasicoordinates":
+        shapes = dict(quasi_matrices.sizes(tree))
     else:
         shapes = {"S": axes, "T": (n, n), "T_H0": (n, 6)} | dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
 
     def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
         if maker.formulation == "incidence":
             return incidence.dense_matrices(tree, incidence.graph(tree, q, v))
+        if maker.formulation == "quasicoordinates":
+            return quasi_matrices.dense_matrices(tree, quasi_matrices.quasi(tree, q, v))
         return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
 
     return maker.function("block_matrices", ("q", "v"), whole, shapes, written=True)
+
+
+def coordinate_sets(maker: Maker) -> CompiledFunction:
+    """The function of (q, v) that gives M and b of  M x = forces - b  in the three coordinate sets of Nelson & Quinn.
+
+    Its outputs are M_absolute, b_absolute, M_relative, b_relative, M_true and b_true; `quasicoordinates.equations` says
+    what the accelerations x are in each set. With driven joints, true coordinates are those of all joints.
+    """
+    from kinemorph.mechanics.formulations import quasi_matrices, quasicoordinates
+
+    parts, nv = quasi_matrices.segments(maker.tree), maker.tree.nv
+    many = 3 * len(parts) + 3 * sum(part.slides for part in parts)
+    size = {"absolute": many, "relative": many, "true": nv}
+    shapes: dict[str, Shape] = {}
+    for name, n in size.items():
+        shapes |= {f"M_{name}": (n, n), f"b_{name}": (n,)}
+
+    def sets(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name in ("absolute", "relative", "true"):
+            found[f"M_{name}"], found[f"b_{name}"] = quasicoordinates.equations(tree, q, v, name)
+        return found
+
+    return maker.function("coordinate_sets", ("q", "v"), sets, shapes, written=True)
 
 
 def energy(maker: Maker) -> CompiledFunction:
@@ -120,4 +151,4 @@ def partial_velocities(maker: Maker) -> CompiledFunction:
 
 def _of_joints(maker: Maker, name: str, inputs: tuple[str, ...], law: Law, shape: Shape) -> CompiledFunction:
     """A compiled function of all joints, including fixed ones: each body is a link of its own."""
-    return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
+    return maker.function(name, inputs, law, {"out": shape}, written=True, merged=False)

@@ -28,7 +28,7 @@ def _stacked(law: Law) -> Law:
     def seen(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
         every = tree.all_joints(q, v)
         found: dict[str, Any] = law(tree, every.q, every.v)
-        return {**found, "S": every.columns(found["S"])}
+        return {**found, "S": every.columns(found["S"])} if "S" in found else found
 
     return seen
 
@@ -90,6 +90,7 @@ FORMS: dict[str, tuple[int, driven.Result]] = {
 }
 OWN_FORMS: dict[str, Callable[[Law], Law]] = {
     "block_matrices": _stacked,
+    "coordinate_sets": _stacked,
     "regressor": _regressor,
     "momentum_regressor": _momentum_regressor,
     "configuration_rate": lambda law: _of_state_links,

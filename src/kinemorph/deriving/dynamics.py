@@ -69,8 +69,9 @@ def derive(
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
                     "dalembert" (from the positions of the bodies, by dual numbers; a check), "closed_form" (the
-                    stacked matrices of the MODUROB paper) or "incidence" (the kinematic graph in world axes, after
-                    Escalera et al.); the last two are checks with `block_matrices` to read
+                    stacked matrices of the MODUROB paper), "incidence" (the kinematic graph in world axes, after
+                    Escalera et al.) or "quasicoordinates" (angular velocities, after Nelson & Quinn); the last three
+                    are checks with `block_matrices` to read
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
@@ -181,13 +182,17 @@ class Dynamics(Fixed, ShownEquations):
 
     @cached_property
     def block_matrices(self) -> CompiledFunction:
-        """The matrices of the equations of motion at (q, v), a block of six rows [linear; angular] for each of n links.
-
+        """The matrices of the equations of motion at (q, v), blocks of six rows [linear; angular] for each of n links.
         Of formulation "incidence" they are B (6n, 6 arcs), C (6n, 6n), S (6n, nv), Ad, M, M_rate and ad (6n, 6n each)
-        in world axes; of all others S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n each) of the
-        closed form. Links are in the order of `link_names`; see `deriving.body_functions.block_matrices`.
+        in world axes; of "quasicoordinates" those of docs/quasicoordinates.md; of all others S (6n, nv), T (6n, 6n),
+        T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n each) of the closed form; see `body_functions.block_matrices`.
         """
         return body_functions.block_matrices(self._maker)
+
+    @cached_property
+    def coordinate_sets(self) -> CompiledFunction:
+        """M and b of M x = forces - b at (q, v) in absolute, relative and true coordinates: docs/quasicoordinates."""
+        return body_functions.coordinate_sets(self._maker)
 
     @of_joints
     def joint_wrenches(self, reference: WrenchReference = "joint", part: WrenchPart = "whole") -> CompiledFunction:

@@ -21,6 +21,7 @@ FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")  # of one frame or body 
 BODY_FUNCTIONS = (  # of joints, links, bodies
     "joint_wrenches",
     "block_matrices",
+    "coordinate_sets",
     "regressor",
     "regressor_entries",
     "momentum_regressor",

@@ -121,9 +121,10 @@ def chosen_partition(
 
 def scaled_jacobian(tree: Tree, q: Array) -> Array:
     """The constraint Jacobian at q, shape (nc, nv), with rows scaled to length 1; rows of rounding errors are 0."""
-    J = np.array(closures.constraint_jacobian(tree, q.tolist()), dtype=float).reshape(-1, tree.nv)
-    sizes = closures.constraint_sizes(tree, q.tolist())
-    weights = np.array(closures.constraint_weights(tree, J.tolist(), sizes), dtype=float)
+    every = tree.all_joints(q.tolist())
+    of_all, sizes = closures.constraint_jacobian(tree, every.q), closures.constraint_sizes(tree, every.q)
+    weights = np.array(closures.constraint_weights(tree, of_all, sizes), dtype=float)
+    J = np.array(every.columns(of_all), dtype=float).reshape(-1, every.driving.nv)
     lengths = np.linalg.norm(J, axis=1)
     return np.where((weights * lengths > 0.0)[:, None], J / np.maximum(lengths, 1e-300)[:, None], 0.0)
 

@@ -110,10 +110,17 @@ class Maker:
     # ── from laws to functions ────────────────────────────────────────────────────────────────────────────────────
 
     def function(
-        self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
+        self,
+        name: str,
+        inputs: Inputs,
+        law: Law,
+        outputs: Outputs = None,
+        *,
+        written: bool = False,
+        merged: bool = True,
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; `written` as for `program`."""
-        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
+        """A law as a compiled function of straight-line code; `written` and `merged` as for `program`."""
+        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written, merged=merged))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
         """A recursion along the links as a compiled function; on one state, similar limbs are computed side by side."""

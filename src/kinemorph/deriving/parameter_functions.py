@@ -20,6 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.inertia import Inertia, inertial_parameters
 from kinemorph.algebra.vectors import add, mat_sub, matmul, matvec, transpose
 from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.making import Law, Maker
@@ -118,13 +119,8 @@ def regressor_pattern(maker: Maker) -> Pattern:
 
 def momentum_regressor(maker: Maker) -> CompiledFunction:
     """The function of P and H at (q, v), each of the shape (nv, columns) of Y."""
-    law = _law(maker, regressors.momentum_regressor)
-
-    def named(*state: Any) -> dict[str, Any]:
-        return dict(zip(("momentum", "rest"), law(*state), strict=True))
-
     shapes = dict.fromkeys(("momentum", "rest"), _shape(maker))
-    return maker.function("momentum_regressor", ("q", "v"), named, shapes)
+    return maker.function("momentum_regressor", ("q", "v"), _momenta(maker), shapes)
 
 
 def energy_regressor(maker: Maker) -> CompiledFunction:
@@ -149,6 +145,12 @@ def energy_regressor(maker: Maker) -> CompiledFunction:
 
 def wrench_regressor(maker: Maker, joints: Sequence[Joint], reference: str) -> CompiledFunction:
     """The function of the wrenches through joints for a unit of each parameter, shape (joints, 6, columns)."""
+    law, shapes = _wrench_law(maker, joints, reference), {"out": (len(joints), 6, _shape(maker)[1])}
+    return maker.built(maker.program("wrench_regressor", ("q", "v", "a"), law, shapes, written=True, merged=False))
+
+
+def _wrench_law(maker: Maker, joints: Sequence[Joint], reference: str) -> Law:
+    """The law of `wrench_regressor`, of the tree as the user wrote it, in which all bodies are links."""
     names = [body.name for body in moving_bodies(maker.robot)]
 
     def law(tree: Tree, q: Any, v: Any, a: Any) -> list[Any]:
@@ -160,8 +162,7 @@ def wrench_regressor(maker: Maker, joints: Sequence[Joint], reference: str) -> C
             frames.append((link, link_in_reference(reference, tree, moves, poses, joint, link)))
         return regressors.wrench_regressor(tree, q, v, a, names, frames)
 
-    shapes = {"out": (len(joints), 6, _shape(maker)[1])}
-    return maker.built(maker.program("wrench_regressor", ("q", "v", "a"), law, shapes, written=True, merged=False))
+    return law
 
 
 def wrench_joints(robot: Robot, names: str | Sequence[str] | None) -> tuple[Joint, ...]:
@@ -193,12 +194,64 @@ def wrench_joints(robot: Robot, names: str | Sequence[str] | None) -> tuple[Join
     return found
 
 
+# ── some rows and columns ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Chosen(NamedTuple):
+    """A part of the regressor: rows of velocities, six rows for the wrench through each of `joints`, and columns.
+
+    Wrenches are in the axes of the joint frame on the child, about its origin.
+    """
+
+    rows: tuple[int, ...]
+    joints: tuple[str, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self.rows) + 6 * len(self.joints), len(self.columns)
+
+
+def chosen_regressor(maker: Maker, chosen: Chosen) -> CompiledFunction:
+    """The function of a part of the regressor at (q, v, a), shape `chosen.shape`."""
+    return maker.built(_chosen(maker, chosen))
+
+
+def chosen_regressor_gradient(maker: Maker, chosen: Chosen) -> CompiledFunction:
+    """The gradients by q, v, a of the sum of all entries of `chosen_regressor`, each times a weight.
+
+    The function takes (q, v, a, weights), where the weights have the shape of the regressor, and returns g_q (nq,), g_v
+    and g_a (nv,). One reverse sweep computes all three, which is some three times the work of the regressor itself.
+    """
+    from kinemorph.codegen.derivatives.differentiate import reverse
+
+    return maker.built(reverse(_chosen(maker, chosen), by=("q", "v", "a")))
+
+
+def _chosen(maker: Maker, chosen: Chosen) -> Program:
+    """The program of a part of the regressor."""
+    dense = _dense(maker)
+    through = _wrench_law(maker, [maker.robot.joint(name) for name in chosen.joints], "joint")
+
+    def law(tree: Tree, q: Any, v: Any, a: Any) -> list[list[Any]]:
+        whole = dense(tree, q, v, a) if chosen.rows else []
+        rows = [whole[row] for row in chosen.rows]
+        if chosen.joints:
+            rows += [row for six in through(tree, q, v, a) for row in six]
+        return [[row[column] for column in chosen.columns] for row in rows]
+
+    every = bool(chosen.joints)  # wrenches through joints need all bodies as links
+    shapes = {"out": chosen.shape}
+    return maker.program("chosen_regressor", ("q", "v", "a"), law, shapes, written=every, merged=not every)
+
+
 # ── closed chains: rows along the motions that loops leave ────────────────────────────────────────────────────────────
 
 
 def reduced_regressor(maker: Maker) -> Law:
     """The law of `Reduction.reduced_regressor`: rho^T Y at (q, v_q, a_q), shape (n, columns)."""
-    dense = _law(maker, regressors.regressor)
+    dense = _dense(maker)
 
     def law(tree: Tree, q: Any, v_q: Any, a_q: Any, parts: Partition) -> list[list[Any]]:
         rho = velocity_map(tree, q, parts)
@@ -211,11 +264,13 @@ def reduced_regressor(maker: Maker) -> Law:
 
 def reduced_momentum_regressor(maker: Maker) -> Law:
     """The law of `Reduction.reduced_momentum_regressor`: rho^T P and rho^T H - (d rho/dt)^T P at (q, v_q)."""
-    dense = _law(maker, regressors.momentum_regressor)
+    dense = _momenta(maker)
+    dense = state_law("momentum_regressor", dense) if maker.robot.driven else dense
 
     def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> dict[str, Any]:
         rho, rate = velocity_map_and_rate(tree, q, v_q, parts)
-        P, H = dense(tree, q, matvec(rho, v_q))
+        found = dense(tree, q, matvec(rho, v_q))
+        P, H = found["momentum"], found["rest"]
         return {"momentum": _along(rho, P), "rest": list(mat_sub(_along(rho, H), _along(rate, P)))}
 
     return law
@@ -230,6 +285,12 @@ def _law(maker: Maker, form: Law) -> Law:
     """The law of (tree, q, v, ...) of a form, with the columns of the bodies that joints move."""
     names = [body.name for body in moving_bodies(maker.robot)]
     return lambda *state: form(*state, names)
+
+
+def _momenta(maker: Maker) -> Law:
+    """The law of P and H by name at (q, v) of all joints."""
+    law = _law(maker, regressors.momentum_regressor)
+    return lambda *state: dict(zip(("momentum", "rest"), law(*state), strict=True))
 
 
 def _dense(maker: Maker) -> Law:

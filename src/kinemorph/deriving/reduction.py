@@ -197,7 +197,7 @@ class Reduction:
 
         def law(tree: Tree, q: Any, v_q: Any, tau: Any, *others: Any) -> Any:
             parts = others[-1]
-            v: list[Any] = [0.0] * tree.nv
+            v: list[Any] = [0.0] * self.robot.nv
             fast = perturbation.fast_dynamics(tree, q, v_q, parts, self.epsilon)
             for k, rate in zip((*parts.independent, *parts.dependent), (*v_q, *fast), strict=True):
                 v[k] = rate
@@ -207,7 +207,7 @@ class Reduction:
 
     def _accelerations(self, tree: Tree, q: Any, v_q: Any, tau: Any, *others: Any) -> Any:
         *loads, parts = others
-        forces: list[Any] = [0.0] * tree.nv
+        forces: list[Any] = [0.0] * self.robot.nv
         for k, force in zip(self._driven, tau, strict=True):
             forces[k] = force
         return perturbation.reduced_dynamics(tree, q, v_q, forces, parts, self.maker.recursion, *loads)
@@ -256,6 +256,12 @@ def reduced(
     if not (np.isfinite(epsilon) and epsilon > 0.0):
         raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
     robot, tree = maker.robot, maker.tree
+    if robot.is_timed:
+        moved = ", ".join(f"'{joint.name}'" for joint in robot.driven)
+        raise UnsupportedError(
+            f"reduced: the time moves joints of robot '{robot.name}' (driven are {moved}), so that its velocities are "
+            "not a map of independent ones; expected joints that only others move. Use forward_dynamics."
+        )
     places = velocity_places(robot, robot.v_names if actuated is None else actuated, "reduced: actuated")
     if independent is not None:
         velocity_places(robot, independent, "reduced: independent")

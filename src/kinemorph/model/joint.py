@@ -12,8 +12,13 @@ The screw axis of a primitive is constant in the frame after its motion, so its 
     prismatic    Trans(axis q)                                 universal    Rot(axis, q0) Rot(axis2, q1)
     helical      Rot(axis, q) Trans(axis pitch q)              spherical    unit quaternion wxyz, v = body rate
     planar       Trans(x, y, 0) Rot(z, theta), v = body twist  free         position and quaternion, v = body twist
+    gimbal       Rot(a, q0) Rot(b, q1) Rot(c, q2) about axes a, b, c of the joint frame, in one of the 12 GIMBAL_ORDERS
     point_on_line   Trans(axis q0), then a spherical joint: a ball on a rod
     point_on_plane  Trans(x, y, 0), then a spherical joint: a ball on a table whose normal is z
+
+A gimbal has fewer than three degrees of freedom at its singular angle, where its first and third axis are parallel:
+q1 = +-pi/2 if its three axes differ (Cardan angles), q1 = 0 or pi if the first and the third are the same (Euler
+angles). The mass matrix is singular there. A spherical joint is a joint without such an angle.
 
 A joint that closes a loop has no coordinates of its own; `closure` names the constraints that it imposes.
 
@@ -40,7 +45,7 @@ class Primitive:
     """One factor of a joint's motion: its kind, the index of its axis, and its ranges of the joint's q and v."""
 
     kind: str  # revolute, prismatic, helical, spherical, planar, free
-    axis: int | None  # 0: `axis`, 1: `axis2`, 2 and 3: x and y of the joint frame, None: no axis
+    axis: int | None  # 0: `axis`, 1: `axis2`, 2 and 3: x and y of the joint frame, 4 to 6: `order`, None: no axis
     q: tuple[int, int]
     v: tuple[int, int]
 
@@ -124,6 +129,16 @@ _ROWS = (
         ("point", "angle"),
     ),
     JointKind(
+        "gimbal",
+        tuple(Primitive("revolute", 4 + k, (k, k + 1), (k, k + 1)) for k in range(3)),
+        ("first", "second", "third"),
+        ("first", "second", "third"),
+        _RAD * 3,
+        _RATE * 3,
+        (0.0, 0.0, 0.0),
+        ("point",),
+    ),
+    JointKind(
         "spherical",
         _one("spherical", None, 4, 3),
         _QUATERNION,
@@ -198,6 +213,11 @@ POSE = JointKind(
 Z: Axis = (0.0, 0.0, 1.0)
 X: Axis = (1.0, 0.0, 0.0)
 Y: Axis = (0.0, 1.0, 0.0)
+LETTERS: dict[str, Axis] = {"x": X, "y": Y, "z": Z}
+CARDAN_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx")
+EULER_ORDERS = ("xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+GIMBAL_ORDERS = (*CARDAN_ORDERS, *EULER_ORDERS)
+USUAL_ORDER = "zyx"  # yaw, pitch and roll
 
 
 @dataclass(frozen=True)
@@ -207,7 +227,8 @@ class Joint:
     For rotations and translations the units are [rad] or [m] for the position limits `lower` and `upper`, [rad/s] or
     [m/s] for the limit `velocity`, [N m] or [N] for the limit `effort` and for the Coulomb `friction`, [N m s/rad] or
     [N s/m] for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor inertia). `pitch` [m/rad] is for helical
-    joints, `axis2` for universal joints. Planar and point_on_plane joints move in the x-y plane of their frames.
+    joints, `axis2` for universal joints, `order` for gimbals: the axes of their three turns, first to last. Planar and
+    point_on_plane joints move in the x-y plane of their frames.
 
     Armature is part of the mass matrix. Damping and friction are data for force laws: M a + h = tau does not contain
     them.
@@ -233,6 +254,7 @@ class Joint:
     friction: tuple[Value, ...] = ()
     armature: tuple[Value, ...] = ()
     driven: tuple[Value, ...] = ()
+    order: str = USUAL_ORDER
 
     @property
     def table(self) -> JointKind:
@@ -254,8 +276,8 @@ class Joint:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """`axis`, `axis2`, then x and y of the joint frame: `Primitive.axis` is an index of this tuple."""
-        return (self.axis, self.axis2, X, Y)
+        """`axis`, `axis2`, x and y of the joint frame, then those of `order`: `Primitive.axis` is an index of this."""
+        return (self.axis, self.axis2, X, Y, *(LETTERS[letter] for letter in self.order))
 
     @property
     def q_names(self) -> tuple[str, ...]:

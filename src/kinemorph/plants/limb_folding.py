@@ -37,7 +37,19 @@ from kinemorph.plants.user_laws import Law
 
 Owner = tuple[int, int]  # a limb: the number of its kind, and its number among limbs of that kind
 NUMBERS = ("t", "h")  # groups of one number
-GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch", "driven")
+GEOMETRY = (
+    "name",
+    "parent",
+    "child",
+    "placement",
+    "child_placement",
+    "axis",
+    "axis2",
+    "order",
+    "armature",
+    "pitch",
+    "driven",
+)
 
 
 class _Unlike(Exception):

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from kinemorph import Body, Robot, RobotBuilder
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.impacts.contact_space import ContactRows
 from kinemorph.mechanics.impacts.impact import Impacted, followed, impact
-from kinemorph.mechanics.impacts.sliding_path import Touch
+from kinemorph.mechanics.impacts.touch import Touch
 from kinemorph.mechanics.recursions.kinematics import jacobian
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
@@ -118,43 +117,7 @@ def test_the_cradle_at_once_and_in_sequence(law: type, balls: int) -> None:
     np.testing.assert_allclose(cradle(law(1.0, in_sequence=True), balls), [*[0.0] * rest, 1.0], atol=1e-13)
 
 
-# ── sliding that turns ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def followed_by_scipy(W: np.ndarray, u: np.ndarray, mu: float, e: float) -> np.ndarray | None:
-    """The impulse at which the normal work has given back e^2, from the equations of Darboux and Keller; None where
-    sliding stops, which they reach only in infinite tau.
-    """
-
-    def rates(_, y):
-        now = u + W @ y[:3]
-        return [np.hypot(*now[1:]), *(-mu * now[1:]), now[0] * np.hypot(*now[1:])]
-
-    def ended(goal):
-        goal.terminal, goal.direction = True, 1.0
-        return goal
-
-    options = {"rtol": 1e-11, "atol": 1e-14, "method": "DOP853"}
-    pressed = solve_ivp(rates, [0, 50], [0, 0, 0, 0], events=ended(lambda _, y: (u + W @ y[:3])[0]), **options)
-    if not len(pressed.t_events[0]):
-        return None
-    middle = pressed.y_events[0][0]
-    left = solve_ivp(rates, [0, 50], middle, events=ended(lambda _, y: y[3] - (1 - e * e) * middle[3]), **options)
-    return left.y_events[0][0][:3] if len(left.t_events[0]) else None
-
-
-def test_sliding_turns_as_the_equations_of_darboux_and_keller_say() -> None:
-    rng = np.random.default_rng(4)
-    errors = []
-    while len(errors) < 25:
-        G = rng.normal(size=(3, 6))
-        W, u, mu, e = G @ G.T, rng.normal(size=3), float(rng.uniform(0.05, 0.6)), 0.7
-        u[0] = -abs(u[0])
-        expected = followed_by_scipy(W, u, mu, e)
-        if expected is not None:
-            found = np.array(followed(Touch(W.tolist(), u.tolist(), mu), Energetic(e), e))
-            errors.append(np.abs(found - expected).max() / np.abs(expected).max())
-    assert np.median(errors) < 1e-7 and max(errors) < 1e-3, sorted(errors)[-3:]
+# ── sliding in space ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_sliding_in_a_plane_of_space_is_planar_sliding() -> None:

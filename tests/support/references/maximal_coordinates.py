@@ -253,6 +253,7 @@ class Conditions:
             "helical": [*line, *parallel, lambda: self.screw(along)],
             "cylindrical": line + parallel,
             "universal": [*point, lambda: self.angle(seat.axis, seat.axis2)],
+            "gimbal": point,
             "spherical": point,
             "planar": [lambda: self.travel(along), *parallel],
             "free": [],

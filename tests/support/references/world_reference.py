@@ -89,6 +89,9 @@ def steps(joint: Joint, q: Array) -> list[tuple[Array, list[Array]]]:
         return [(placed(turned(u, q[0]), ZERO), [about(u)]), (placed(ONE[:3, :3], u * q[1]), [along(u)])]
     if joint.kind == "universal":
         return [(placed(turned(u, q[0]), ZERO), [about(u)]), (placed(turned(u2, q[1]), ZERO), [about(u2)])]
+    if joint.kind == "gimbal":
+        turns = [({"x": x, "y": y, "z": z}[letter], angle) for letter, angle in zip(joint.order, q, strict=True)]
+        return [(placed(turned(axis, angle), ZERO), [about(axis)]) for axis, angle in turns]
     if joint.kind == "spherical":
         return [(placed(turned_by(q), ZERO), [about(x), about(y), about(z)])]
     if joint.kind in ("point_on_line", "point_on_plane"):

@@ -123,7 +123,7 @@ class RandomAutomaton:
             Phase("left touches", "left touch"),
             Phase("right touches", "right touch"),
             Phase("both touch", ("left touch", "right touch")),
-            Phase("locked touch", ("left touch", "right touch") if self.base == "free" else "left touch", "right1"),
+            Phase("locked touch", "left touch", "right1"),
         ]
         phases = [Phase("free"), Phase("lock", (), "right1"), Phase("again")][: chance.integers(2, 4)]
         names = [phase.name for phase in phases]
@@ -131,11 +131,9 @@ class RandomAutomaton:
         for k, source in enumerate(names):
             target = names[(k + 1) % len(names)]
             plain = self._edge(chance, f"edge {k}", source, target)
-            # a single contact in space is followed by Taylor steps, which are exact to 1e-7 where its sliding stops
-            several = "both touch" if self.base == "free" else touches[chance.integers(3)].name
-            during = "locked touch" if target == "lock" else several
+            during = "locked touch" if target == "lock" else touches[chance.integers(3)].name
             law = [Plastic, Newton, Poisson, Energetic][chance.integers(4)]
-            at_once = bool(chance.random() < 0.7) or self.base == "free"
+            at_once = bool(chance.random() < 0.7)
             edges.append(
                 replace(
                     plain,

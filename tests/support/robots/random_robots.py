@@ -18,12 +18,15 @@ from kinemorph.algebra.vectors import matmul
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 
-# points on lines and planes are slides and a ball, which robots have anyway; without them seeds keep their robots
-KINDS = tuple(name for name in JOINT_KINDS if name != "fixed" and not name.startswith("point"))
+# points on lines and planes are slides and a ball, which robots have anyway; without them seeds keep their robots.
+# A gimbal near its singular angle spoils the digits of forward dynamics: `kinds=TURNING` or ALL_KINDS asks for it.
+KINDS = tuple(name for name in JOINT_KINDS if name not in ("fixed", "gimbal") and not name.startswith("point"))
+ALL_KINDS = (*KINDS, "gimbal")
+TURNING = ("revolute", "universal", "gimbal", "spherical")
 WEIGHTS = {"revolute": 6.0, "prismatic": 2.0, "free": 0.5}  # the others: 1
 COORDINATE_AXES = [tuple(sign * float(i == k) + 0.0 for i in range(3)) for k in range(3) for sign in (1.0, -1.0)]
 
@@ -69,6 +72,8 @@ def joint_data(rng: np.random.Generator, kind: str) -> dict[str, Any]:
         data["axis"] = random_axis(rng)
     if kind == "universal":
         data["axis2"] = _second_axis(rng, data["axis"])
+    if kind == "gimbal":
+        data["order"] = str(rng.choice(GIMBAL_ORDERS))
     if kind == "helical":
         data["pitch"] = -0.23
     return data
@@ -151,6 +156,8 @@ class _Grower:
             joint["axis"] = self._axis()
         if kind == "universal":
             joint["axis2"] = _second_axis(rng, joint["axis"])
+        if kind == "gimbal":
+            joint["order"] = str(rng.choice(GIMBAL_ORDERS))
         if kind == "helical":
             joint["pitch"] = self._named(float(rng.uniform(-0.3, 0.3)))
         if self.armature and self.chance(0.5) and row.nv:

@@ -89,7 +89,9 @@ def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseP
     bodies = [name[: -len(".m")] for name in names if name.endswith(".m")]
     n = SIZE * len(bodies)
     columns = names[:n]
-    moved, given = echelon(shifted_masses(dynamics._maker.tree, neutral(robot), bodies), _order(dynamics, bodies))
+    tree = dynamics._maker.tree
+    every = np.array(tree.all_joints(neutral(robot).tolist()).q, dtype=float)
+    moved, given = echelon(shifted_masses(tree, every, bodies), _order(dynamics, bodies))
     left = [k for k in range(n) if k not in given]
     Y = sampled_regressor(dynamics, n, seed)[:, left]
     sizes = np.linalg.norm(Y, axis=0)

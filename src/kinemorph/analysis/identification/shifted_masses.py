@@ -29,7 +29,7 @@ ROUNDING = 1e-12  # entries below it, in matrices with entries of the size 1, ar
 def shifted_masses(tree: Tree, q: Array, bodies: Sequence[str]) -> Array:
     """Directions in the space of the parameters that no force depends on, as rows of shape (k, 10 len(bodies)).
 
-    `bodies` are the bodies that joints move, in the order of their parameters; q is any configuration.
+    `bodies` are the bodies that joints move, in the order of their parameters; q are any coordinates of all joints.
     """
     first: dict[int, int] = {}  # link -> the first body on it
     for place, name in enumerate(bodies):

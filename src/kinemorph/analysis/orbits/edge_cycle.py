@@ -14,7 +14,8 @@ and again from states that satisfy the conditions found so far, until there are 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.flow_piece import RunOptions
 from kinemorph.analysis.orbits.section import LINES, Conditions, Section
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built
-from kinemorph.errors import AutomatonWarning, UnsupportedError
+from kinemorph.errors import AutomatonWarning, GroundWarning, UnsupportedError
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.user_laws import Law
@@ -160,6 +161,18 @@ def _check_memory(plant: Plant, end: Point) -> None:
         )
 
 
+@contextmanager
+def trials() -> Iterator[None]:
+    """Runs inside are trials: a walker may fall in them, and a guard may be a little below zero at their start.
+
+    What became of a trial is in the result of the search, so that no warning tells it.
+    """
+    with warnings.catch_warnings():
+        for kind in (AutomatonWarning, GroundWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
 class _Runner:
     """Runs of a plant from states near a first state, exact enough to find values that stay the same."""
 
@@ -172,8 +185,7 @@ class _Runner:
         """The first `most` edges of the run from a state, or fewer."""
         groups: dict[str, Any] = {name: part for name, part in zip("qvx", (at.q, at.v, at.x), strict=True) if len(part)}
         until = at.t + self.options.longest
-        with warnings.catch_warnings():  # starts may be changed, so that a guard is a little below zero
-            warnings.simplefilter("ignore", AutomatonWarning)
+        with trials():
             run = simulate(
                 self.plant,
                 until,

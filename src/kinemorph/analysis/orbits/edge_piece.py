@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.orbits.edge_cycle import given_phase, phase_of
+from kinemorph.analysis.orbits.edge_cycle import given_phase, phase_of, trials
 from kinemorph.analysis.orbits.flow_piece import OFF, RunOptions
 from kinemorph.analysis.orbits.return_map import Return, Returns
 from kinemorph.analysis.orbits.section import Conditions, Section
@@ -118,18 +118,19 @@ def edge_returns(
             break
         until = home.t + options.longest
         given: dict[str, Any] = {**groups, "p": p[alive], "u": np.broadcast_to(home.u, (len(alive), plant.nu))}
-        run = simulate_batch(
-            plant,
-            until,
-            start=home.t,
-            output_step=[home.t, until],
-            most_events=edges,
-            keep_events=False,
-            threads=threads,
-            m=memory,
-            **{name: part for name, part in given.items() if part.shape[1]},
-            **options.steps,
-        )
+        with trials():
+            run = simulate_batch(
+                plant,
+                until,
+                start=home.t,
+                output_step=[home.t, until],
+                most_events=edges,
+                keep_events=False,
+                threads=threads,
+                m=memory,
+                **{name: part for name, part in given.items() if part.shape[1]},
+                **options.steps,
+            )
         taken, end = run.event_counts, run.final
         fine = run.ok & (taken == edges) & (phase_of(plant, end.m) == phase_of(plant, home.m))
         for k in np.flatnonzero(~fine):

@@ -21,6 +21,7 @@ from kinemorph.analysis.verification.declared_laws import (
     poses_as_declared,
     same_on_links_as_written,
 )
+from kinemorph.analysis.verification.quasicoordinate_law import coriolis_terms_cancel
 from kinemorph.analysis.verification.sampling import Sample, WorstError, largest
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES, Reference
@@ -294,4 +295,10 @@ LAWS = (
     ),
     Law("jacobian", "J v is the twist of the frame, from its pose's rate of change.", ROUNDING, jacobians_give_twists),
     Law("jacobian rate", "jacobian_rate is the time derivative of the Jacobian.", ROUNDING, jacobian_rates),
+    Law(
+        "Coriolis terms",
+        "Nelson & Quinn's identity (25): Phid + Phi W~^T + Chat Psi~ Q^T = 0 at random points of all bodies.",
+        1e-13,
+        coriolis_terms_cancel,
+    ),
 )

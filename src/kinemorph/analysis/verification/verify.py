@@ -37,7 +37,7 @@ AT_REST = (  # checks of rules that hold where the time alone moves nothing
     *("energy as declared", "derivatives", "links as written", "bias forces", "passivity", "kinetic energy"),
     *("power balance", "momentum", "jacobian", "jacobian rate"),
 )
-SIZE_LIMITS = {"dalembert": 12}  # a lower limit for a formulation whose cost grows faster
+SIZE_LIMITS = {"dalembert": 12, "quasicoordinates": 24}  # a lower limit for a formulation whose cost grows faster
 SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with the square of the dof, are compared
 
 
@@ -117,17 +117,14 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
 
     def error(s: Sample) -> WorstError:
         d, nv = s.dynamics, s.dynamics.robot.nv
-        limit = SIZE_LIMITS.get(name, SIZE_LIMIT)
+        limit = size_limit(name)
         if nv > limit and not asked:
             raise UnsupportedError(
                 f"the robot has {nv} degrees of freedom; by default formulation '{name}' is only compared for robots "
                 f"with at most {limit}. Pass formulations=['{name}'] to compare it, which takes longer."
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
-        pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
-        wide = replace(s, q=s.q[:, None], v=s.v[:, None], a=pushes, wrenches=0.0 * s.wrenches[:, None])
-        ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
-        errors = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
+        errors = [inverse_dynamics_error(s, d.inverse_dynamics, other.inverse_dynamics)]
         if nv > DENSE_LIMIT:
             note = f"M is compared by ID at unit accelerations; M and FD are compared directly up to {DENSE_LIMIT} dof"
             return errors[0]._replace(note=note)
@@ -138,6 +135,19 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
         return largest(errors)
 
     return error
+
+
+def size_limit(formulation: str) -> int:
+    """The largest number of degrees of freedom for which a formulation is compared unless it is asked for."""
+    return SIZE_LIMITS.get(formulation, SIZE_LIMIT)
+
+
+def inverse_dynamics_error(s: Sample, one: CompiledFunction, other: CompiledFunction) -> WorstError:
+    """The largest relative difference of two functions of inverse dynamics, at random and at all unit accelerations."""
+    pushes = np.concatenate([s.a[:, None], _units(len(s.q), s.dynamics.robot.nv)], axis=1)
+    wide = replace(s, q=s.q[:, None], v=s.v[:, None], a=pushes, wrenches=0.0 * s.wrenches[:, None])
+    ours, theirs = (wide.call(way) for way in (one, other))
+    return s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)
 
 
 def _units(n: int, nv: int) -> Array:

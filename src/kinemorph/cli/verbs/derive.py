@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from kinemorph.display.equations.equations_of_motion import ParameterChoice
 
 Formulation = Annotated[
-    str, option("How the equations are derived: newton_euler, lagrange, closed_form, dalembert or incidence.")
+    str,
+    option(
+        "How the equations are derived: newton_euler, lagrange, closed_form, dalembert, incidence or quasicoordinates."
+    ),
 ]
 
 
@@ -64,6 +67,13 @@ def derive(
             default="local; joint for joint_wrenches",
         ),
     ] = None,
+    order: Annotated[
+        str,
+        option(
+            "Twists in the matrices that --formulation incidence --function block_matrices prints: vw for [linear; "
+            "angular], wv for [angular; linear] as in the paper."
+        ),
+    ] = "vw",
     part: Annotated[str, option("Part of joint_wrenches: whole, actuation or constraint.")] = "whole",
     emit: Annotated[Emit, option(f"What to print: {', '.join(Emit)}.", "FORM")] = Emit.summary,
     parameters: Annotated[
@@ -117,6 +127,7 @@ def derive(
             frame=frame,
             reference=reference,
             part=part,
+            order=order,  # type: ignore[arg-type]
             parameters=_parameter_choice(parameters, default=emitted_forms.default_parameters(emit.value)),
             precision=precision.value,
             stem=None if place is None else place.stem,

@@ -15,6 +15,7 @@ import typer
 
 from kinemorph.cli.application import Json, option, put, say, verb
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen, is_file
+from kinemorph.cli.options.option_values import picture
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions, shown_configuration
@@ -46,6 +47,10 @@ def show(
             "MODEL",
         ),
     ] = None,
+    graph: Annotated[
+        Path | None,
+        option("Write the kinematic graph of a model, bodies and joints with their names: .png, .svg or .pdf.", "PATH"),
+    ] = None,
     *,
     scenes: SceneOptions,
     state: Annotated[StateOptions, "q"],
@@ -62,14 +67,15 @@ def show(
         )
     names = [subject, *(compare or [])]
     if is_run(subject):
-        _refuse({"--png": scenes.png, "--q": state.q}, f"is for models, but '{subject}' is a run")
+        _refuse({"--png": scenes.png, "--q": state.q, "--graph": graph}, f"is for models, but '{subject}' is a run")
         _show_runs(names, scenes, plots, robot or [], reading, as_json)
     else:
         given = {"--plot": plots.plot, "--phase": plots.phase, "--columns": plots.columns, "--robot": robot}
         _refuse({**given, "--trace": scenes.trace}, f"is for runs, but '{subject}' is a model")
         films = {"--gif": scenes.gif, "--mp4": scenes.mp4}
         _refuse(films, f"is for runs, but '{subject}' is a model, which `kinemorph simulate` can run")
-        _show_models(names, scenes, state.values("q"), reading, as_json)
+        picture(graph, "--graph")
+        _show_models(names, scenes, state.values("q"), graph, reading, as_json)
 
 
 def is_run(text: str) -> bool:
@@ -109,8 +115,10 @@ def _print_or_serve(
 # ── models ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: ReadingOptions, as_json: bool) -> None:
-    """Shows one or several models; `q` is the configuration of a single one."""
+def _show_models(
+    names: list[str], scenes: SceneOptions, q: Any, graph: Path | None, reading: ReadingOptions, as_json: bool
+) -> None:
+    """Shows one or several models; `q` is the configuration of a single one, `graph` the file for its graph."""
     from kinemorph.display.tables import robot_tables, summaries
 
     for name in names[1:]:
@@ -122,18 +130,28 @@ def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: Readin
     others = [chosen(name, reading if is_file(name) else None) for name in names[1:]]
     systems = dict(zip(_called(names), (first, *others), strict=True))
     if others:
-        _refuse({"--q": q, "--png": scenes.png}, f"is for one model, but {len(names)} are given")
+        _refuse({"--q": q, "--png": scenes.png, "--graph": graph}, f"is for one model, but {len(names)} are given")
     pose = None
     if scenes.asked and not others:
         pose, note = shown_configuration(first, q)
         if note:
             say(f"note: {note}")
     data: dict[str, Any] = summaries.robot_line(first.robot)
-    data["files"] = wrote(scenes.write(systems, q=pose))
-    if not scenes.asked and not as_json:
+    data["files"] = wrote(_graph_picture(first, graph), scenes.write(systems, q=pose))
+    if not scenes.asked and graph is None and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
         say(f"to see the model: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
     _print_or_serve(scenes, systems, data, lambda: put(data, as_json, robot_tables.short_tables), q=pose)
+
+
+def _graph_picture(system: System, path: Path | None) -> list[Path]:
+    """Writes the kinematic graph of a model; returns the paths of the files that it wrote."""
+    if path is None:
+        return []
+    from kinemorph.display.canvas import save
+    from kinemorph.display.charts.figures import draw_topology
+
+    return [save(draw_topology(system.robot, directed=True), path)]
 
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ draw_plan         an assembly of modules from above
 draw_modules      the graph of an assembly
 draw_phases       the graph of a hybrid automaton
 graph_pictures    expression graphs of programs; `graph_layout` places their nodes
+excitation_plots  exciting motions: shares of limits, and random series beside them
 crawl_pictures    the path of an organism, its joint angles and torques
 runs, event_marks the names and line styles of runs, and their events, in plots
 """

@@ -24,7 +24,7 @@ OTHER = "other"
 ZERO_HERE = "#e3e5e8"  # color of entries of the mass matrix that are zero in this configuration, but not in all
 VANISHING = 1e-14  # an entry below this fraction of the largest is zero up to rounding
 KIND_LETTERS = {
-    "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U",
+    "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U", "gimbal": "RRR",
     "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
 }  # fmt: skip
 
@@ -184,33 +184,53 @@ def _tips_first(children: Mapping[str, Sequence[str]]) -> list[str]:
     return order[::-1]
 
 
-def draw_topology(robot: Robot, *, title: str | None = None) -> Figure:
-    """A figure of a robot's tree: bodies as boxes, joints as lines with the letter of their kind, loops dashed."""
+def draw_topology(robot: Robot, *, directed: bool = False, title: str | None = None) -> Figure:
+    """A figure of a robot's tree: bodies as boxes, joints as lines with the letter of their kind, loops dashed.
+
+    With `directed` it is the kinematic graph: each joint is an arrow from its child to its parent, with its name, and
+    bodies have their row numbers in `robot.incidence`; the reference vertex, the world, is underlined.
+    """
     places, colors = tree_layout(robot), depth_colors(robot)
     columns = 1 + max(x for x, _ in places.values())
     rows = 1 + max(y for _, y in places.values())
-    width = float(np.clip(1.3 * columns, 5.0, 22.0))
+    width = float(np.clip((2.3 if directed else 1.3) * columns, 5.0, 22.0))
     figure = blank(width, float(np.clip(1.2 + 0.5 * rows, 2.4, 16.0)))
     axes = figure.add_axes((0.01, 0.02, 0.98, 0.98 - 0.4 / figure.get_figheight()))
-    fontsize = float(np.clip(100.0 * width / columns / max(10, *map(len, places)), 4.5, 9.0))
+    numbers = {name: f"{k}  " if directed else "" for k, name in enumerate((WORLD, *robot.body_names))}
+    longest = max(10, *(len(numbers[name]) + len(name) for name in places))
+    fontsize = float(np.clip((60.0 if directed else 100.0) * width / columns / longest, 4.5, 9.0))
+    small: dict[str, Any] = {"fontsize": fontsize - 1, "zorder": 3}
     for joint in robot.joints:
         (x0, y0), (x1, y1) = places[joint.parent], places[joint.child]
         axes.plot([x0, x0 + 0.5, x0 + 0.5, x1], [y0, y0, y1, y1], color=PALE, linewidth=1.2, zorder=1)
-        axes.text(
-            x1 - 0.47, y1 - 0.06, KIND_LETTERS[joint.kind], fontsize=fontsize - 1, color=INK, va="bottom", ha="left"
-        )
+        if directed:
+            axes.plot([x0 + 0.545], [y1], "<", color=PALE, markersize=6.0, zorder=1)
+            axes.text(x0 + 0.52, y1 - 0.17, joint.name, va="bottom", ha="left", color=INK, **small)
+        else:
+            axes.text(x1 - 0.47, y1 - 0.06, KIND_LETTERS[joint.kind], va="bottom", ha="left", color=INK, **small)
+    red = "#b3261e"
     for joint in robot.loops:
-        style = {"arrowstyle": "-", "linestyle": "--", "color": "#b3261e", "connectionstyle": "arc3,rad=-0.35"}
-        axes.annotate("", places[joint.child], places[joint.parent], arrowprops=style, zorder=1)
+        (x0, y0), (x1, y1) = places[joint.child], places[joint.parent]
+        style: dict[str, Any] = {"linestyle": "--", "color": red, "connectionstyle": "arc3,rad=-0.35"}
+        style["arrowstyle"] = "-|>" if directed else "-"
+        if directed:  # the head is outside the box of the parent
+            sideways = abs(x1 - x0) > 0.2
+            style["shrinkB"] = 12.0 + (0.3 * fontsize * (3 + len(joint.parent)) if sideways else 0.0)
+            clear = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+            axes.text(0.5 * (x0 + x1), 0.5 * (y0 + y1) + 0.3, joint.name, ha="center", color=red, bbox=clear, **small)
+        axes.annotate("", (x1, y1), (x0, y0), arrowprops=style, zorder=1)
     for name, (x, y) in places.items():
         fill = colors.get(name, (0.3, 0.3, 0.32))
         box = {"boxstyle": "round,pad=0.35", "facecolor": fill, "edgecolor": "none"}
-        axes.text(x, y, name, ha="center", va="center", fontsize=fontsize, color=legible(fill), bbox=box, zorder=2)
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": fontsize, "color": legible(fill)}
+        axes.text(x, y, f"{numbers[name]}{name}", bbox=box, zorder=2, **middle)
+        if directed and name == WORLD:  # the reference vertex is underlined
+            axes.text(x, y + 0.06, "_" * (len(name) + 2), zorder=3, **middle)
     axes.set_xlim(-0.6, columns - 0.4)
     axes.set_ylim(rows - 0.3, -0.6)
     axes.axis("off")
     figure.suptitle(
-        f"tree of {_spoken(robot)}" if title is None else title,
+        f"{'kinematic graph' if directed else 'tree'} of {_spoken(robot)}" if title is None else title,
         fontsize=13,
         color=INK,
         y=1.0 - 0.12 / figure.get_figheight(),
@@ -218,5 +238,6 @@ def draw_topology(robot: Robot, *, title: str | None = None) -> Figure:
     )
     used = dict.fromkeys(joint.kind for joint in robot.joints)
     key = ", ".join(f"{KIND_LETTERS[kind]} {kind}" for kind in used if len(KIND_LETTERS[kind]) == 1)
+    key = "arrows: from the child to the parent" if directed else key
     figure.text(0.5, 0.02, key + (", dashed: loop" if robot.loops else ""), ha="center", fontsize=8, color=PALE)
     return figure

@@ -47,7 +47,26 @@ PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
         "Ad": ("Ad", r"\mathrm{Ad}"),
         "M_rate": ("M_rate", r"\dot{M}"),
         "ad": ("ad", r"\mathrm{ad}"),
-    }
+        "C_R": ("C_R", "C^{R}"),
+        "C_D": ("C_D", "C^{D}"),
+        "C_bar": ("C_bar", r"\bar{C}"),
+        "Phi": ("Phi", r"\bar{\Phi}"),
+        "Phi_rate": ("Phi_rate", r"\dot{\bar{\Phi}}"),
+        "W": ("W", r"\tilde{\omega}_{G}"),
+        "C_hat": ("C_hat", r"\hat{C}"),
+        "Psi": ("Psi", r"\tilde{\Psi}_{G}"),
+        "D_rate": ("D_rate", r"\dot{D}"),
+        "I": ("I", "I^{*}_{G}"),
+        "m": ("m", r"m_{G}"),
+        "xi": ("xi", r"\xi"),
+        "Gamma": ("Gamma", r"\Gamma"),
+        "I_v": ("I_v", "I_{v}"),
+    },
+    "coordinate_sets": {
+        f"{letter}_{name}": (f"{letter}_{name}", rf"{letter}_{{\mathrm{{{name}}}}}")
+        for name in ("absolute", "relative", "true")
+        for letter in ("M", "b")
+    },
 }
 
 

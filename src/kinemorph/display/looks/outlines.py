@@ -209,6 +209,7 @@ JOINT_SHAPES: dict[str, Callable[[Pose, float], Shape]] = {
     "cylindrical": _barrel,
     "universal": _barrel,
     "prismatic": _sleeve,
+    "gimbal": _ball,
     "spherical": _ball,
     "point_on_line": _ball,
     "point_on_plane": _ball,

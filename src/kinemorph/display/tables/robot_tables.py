@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any
 
 from kinemorph.display.tables.element_tables import element_tables
@@ -226,6 +226,36 @@ def check_tables(data: Data) -> Parts:
     verdict = ", ".join(f"{found[status]} {status}" for status in ("passed", "failed", "skipped"))
     over = f"{data['states']} random states, seed {data['seed']}"
     return [table, f"{data['robot']} ({data['formulation']}, {data['backend']}): {verdict}, over {over}"]
+
+
+def formulation_tables(data: Data) -> Parts:
+    """The table of `verify --table`: one row per formulation with its error, operations and times."""
+
+    def seconds(key: str) -> Callable[[Data], str]:
+        return lambda row: "" if row["note"] else f"{1e3 * row[key]:,.0f} ms"
+
+    def count(key: str) -> Callable[[Data], str]:
+        return lambda row: "" if row["note"] else f"{row[key]:,}"
+
+    def spent(key: str) -> Callable[[Data], str]:
+        return lambda row: "" if row["note"] else f"{row[key]:.3g} us"
+
+    columns: dict[str, Any] = {
+        "formulation": "{formulation}",
+        "error": lambda row: "" if row["note"] else "reference" if row["error"] is None else _error(row["error"]),
+        "ops ID": count("id_ops"),
+        "ops FD": count("fd_ops"),
+        "derive": seconds("derive_s"),
+        "compile": seconds("compile_s"),
+        "run ID": spent("id_us"),
+        "run FD": spent("fd_us"),
+    }
+    right = tuple(columns)[2:]
+    if any(row["note"] for row in data["formulations"]):
+        columns["note"] = "{note}"
+    table = grid_of("", data["formulations"], columns, right)
+    over = f"{data['states']} random states, seed {data['seed']}"
+    return [table, f"{data['robot']} ({data['dof']} dof), {over}; CPU times of one core, {data['cpu']}"]
 
 
 def _error(value: float | None) -> str:

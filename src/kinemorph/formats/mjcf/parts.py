@@ -128,7 +128,7 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
     """Writes a joint that closes a loop: spherical as connect, fixed as weld, revolute as two connected points on its
     axis. Other kinds are left out, with a warning.
     """
-    offsets = {"spherical": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
+    offsets = {"spherical": (0.0,), "gimbal": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
     if offsets is None:
         losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return

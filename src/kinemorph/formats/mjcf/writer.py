@@ -163,6 +163,9 @@ class _Writing:
                 return [step("angle", "hinge", one, q0[0], 0), step("travel", "slide", one, q0[1], 1)]
             case "universal":
                 return [step("first", "hinge", one, q0[0], 0), step("second", "hinge", two, q0[1], 1)]
+            case "gimbal":
+                turns = zip(joint.table.v_names, joint.axes[4:], strict=True)
+                return [step(suffix, "hinge", axis, q0[k], k) for k, (suffix, axis) in enumerate(turns)]
             case "spherical":
                 return [step("", "ball", one, 0.0, 0, 1, 2)]
             case "point_on_line":

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kinemorph.model.body import Body
 from kinemorph.model.elements.fields import Field, part_fields
 from kinemorph.model.elements.phases.automaton import Edge
-from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
@@ -79,6 +79,13 @@ JOINT = (
     Field("child_placement", "pose", "", "Joint frame in the child's frame."),
     Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z if it is left out.'),
     Field("axis2", "axis", "", "Second axis of a universal joint; x if it is left out."),
+    Field(
+        "order",
+        "choice",
+        "",
+        'Axes of the three turns of a gimbal, first to last; "zyx" if it is left out.',
+        inner=GIMBAL_ORDERS,
+    ),
     Field("normalize", "flag", "", "Scale the axes to length 1."),
     Field("pitch", "value", "pitch", "Travel per angle [m/rad] of a helical joint."),
     _per("lower", "angle", "length", "Lower limits of the coordinates [rad or m].", "per_coordinate"),

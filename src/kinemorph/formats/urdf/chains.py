@@ -14,7 +14,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.system import System
 
-CHAINS = ("universal", "cylindrical", "point_on_line", "point_on_plane")
+CHAINS = ("universal", "gimbal", "cylindrical", "point_on_line", "point_on_plane")
 PER_COORDINATE, PER_VELOCITY = ("lower", "upper"), ("velocity", "effort", "damping", "friction", "armature")
 BALL = "ball"  # ends the name of the last joint of a chain if it has several velocities
 

@@ -5,6 +5,7 @@ therefore written in the joint frame: its mass data, shapes and child joints are
 same. Parts that URDF does not have are written as follows:
 
     universal, cylindrical   two joints with a massless link between them; point_on_line and point_on_plane likewise
+    gimbal                   three revolute joints with massless links between them
     spherical, helical       the extended types `spherical` and `screw`, with a warning
     frames                   massless links on fixed joints
     roots                    a root fixed at the world's origin needs no joint; others have a joint from a link `world`

@@ -76,11 +76,11 @@ def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
     """
 
     def look(at: Array) -> tuple[Array, Array]:
-        values = at.tolist()
-        sizes = np.array(constraint_sizes(tree, values), dtype=float)
-        J = np.array(constraint_jacobian(tree, values), dtype=float).reshape(-1, tree.nv)
+        every = tree.all_joints(at.tolist())
+        sizes = np.array(constraint_sizes(tree, every.q), dtype=float)
+        J = np.array(every.columns(constraint_jacobian(tree, every.q)), dtype=float).reshape(-1, every.driving.nv)
         kept = J if free is None else np.where(free, J, 0.0)
-        return np.array(constraint_error(tree, values), dtype=float) / sizes, kept / sizes[:, None]
+        return np.array(constraint_error(tree, every.q), dtype=float) / sizes, kept / sizes[:, None]
 
     return look
 

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.linear import solve, solve_definite, solve_regular
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, plus
 from kinemorph.algebra.vectors import dot, mat_add, matmul, matvec, sub, transpose
 from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.formulations.driven_dynamics import state_coriolis_matrix, state_form
 from kinemorph.mechanics.formulations.formulation import Formulation
-from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.recursions.newton_euler import gravity_forces
 from kinemorph.mechanics.trees.tree import Tree
@@ -46,13 +46,13 @@ class Partition(NamedTuple):
 
 def closure_error(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
     """The constraint error phi(q), shape (nz,) [m or rad], for the rows of the partition."""
-    phi = closures.constraint_error(tree, q)
+    phi = closures.constraint_error(tree, tree.all_joints(q).q)
     return [phi[i] for i in parts.rows]
 
 
 def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
     """(J_q, J_z), shapes (nz, n) and (nz, nz): the constraint Jacobian for independent and for dependent velocities."""
-    J = closures.constraint_jacobian(tree, q)
+    J = _jacobian(tree, q)
     return (
         [[J[i][k] for k in parts.independent] for i in parts.rows],
         [[J[i][k] for k in parts.dependent] for i in parts.rows],
@@ -61,8 +61,14 @@ def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, 
 
 def stacked_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
     """Gamma = [J; S_q], shape (nv, nv): the constraint Jacobian J above S_q, which selects independent velocities."""
-    J = closures.constraint_jacobian(tree, q)
-    return [J[i] for i in parts.rows] + [[float(j == k) for j in range(tree.nv)] for k in parts.independent]
+    J, nv = _jacobian(tree, q), len(parts.independent) + len(parts.dependent)
+    return [J[i] for i in parts.rows] + [[float(j == k) for j in range(nv)] for k in parts.independent]
+
+
+def _jacobian(tree: Tree, q: Sequence[S]) -> Rows:
+    """The constraint Jacobian for the velocities of the state, shape (nc, nv)."""
+    every = tree.all_joints(q)
+    return every.columns(closures.constraint_jacobian(tree, every.q))
 
 
 def velocity_map(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
@@ -80,12 +86,19 @@ def velocity_map_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Parti
 def velocity_map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
     """rho(q) and its rate d rho/dt at (q, v_q), each of shape (nv, n)."""
     rho = velocity_map(tree, q, parts)
-    rates = configuration_rate(tree, q, matvec(rho, v_q))
-    moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(q, rates, strict=True)]
+    every = tree.all_joints(q, matvec(rho, v_q))
+    rates = configuration_rate(tree, every.q, every.v)
+    moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(every.q, rates, strict=True)]
+    slopes = [] if tree.driving is None else every.slope_rates()  # of driven joints, whose columns J_all has too
+    J_all = closures.constraint_jacobian(tree, every.q) if slopes else []
     columns = []  # the columns of (dJ/dt) rho, with rho constant
     for along in zip(*rho, strict=True):
-        turned = closures.constraint_rate(tree, moving, along, closures.SECOND)
-        columns.append([tangent_of(turned[i], closures.FIRST) for i in parts.rows])
+        turned = closures.constraint_rate(tree, moving, every.moved(along), closures.SECOND)
+        column = [tangent_of(turned[i], closures.FIRST) for i in parts.rows]
+        if slopes:
+            led = [dot([*slope.values()], [along[k] for k in slope]) for slope in slopes]
+            column = [plus(x, dot(J_all[i][len(rho) :], led)) for x, i in zip(column, parts.rows, strict=True)]
+        columns.append(column)
     _, J_z = split_jacobian(tree, q, parts)
     still: Rows = [[0.0] * len(parts.independent) for _ in parts.independent]
     return rho, _spread(parts, still, _solved(J_z, transpose(columns)))
@@ -97,7 +110,10 @@ def imposed_accelerations(tree: Tree, q: Sequence[S], v: Sequence[S], parts: Par
     v (nv,) are the velocities rho v_q.
     """
     _, J_z = split_jacobian(tree, q, parts)
-    gamma = closures.constraint_bias(tree, q, v)
+    every = tree.all_joints(q, v)
+    gamma = closures.constraint_bias(tree, every.q, every.v)
+    if tree.driving is not None:
+        gamma = every.less_bias(closures.constraint_jacobian(tree, every.q), gamma)
     led = solve_regular(J_z, [[gamma[i]] for i in parts.rows])
     return [row[0] for row in _spread(parts, [[0.0]] * len(parts.independent), led)]
 
@@ -135,14 +151,15 @@ def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts:
     `way` computes H'. With the reduced mass matrix H, dH/dt - 2 C is skew-symmetric.
     """
     rho, rate = velocity_map_and_rate(tree, q, v_q, parts)
-    C = coriolis_matrix(tree, q, matvec(rho, v_q))
+    C = state_coriolis_matrix(tree, q, matvec(rho, v_q))
     inner = mat_add(matmul(way.mass_matrix(tree, q), rate), matmul(C, rho))
     return [list(row) for row in matmul(transpose(rho), inner)]
 
 
 def reduced_gravity_forces(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
     """The gravity forces along the independent velocities, rho^T g', shape (n,), with g' (nv,) of the open tree."""
-    return list(matvec(transpose(velocity_map(tree, q, parts)), gravity_forces(tree, q)))
+    gravity = state_form(gravity_forces, 1, "forces")(tree, q)
+    return list(matvec(transpose(velocity_map(tree, q, parts)), gravity))
 
 
 def fast_dynamics(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, epsilon: float) -> list[S]:

@@ -7,10 +7,11 @@ the number of pairs of links of which one carries the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from kinemorph.algebra.scalar import S as Scalar
 from kinemorph.algebra.scalar import plus, times
-from kinemorph.algebra.vectors import Mat, Vec, dot, matmul, matvec, sub, transpose
+from kinemorph.algebra.vectors import Mat, Vec, add, dot, mat_add, matmul, matvec, sub, transpose, zeros
 from kinemorph.mechanics.recursions.kinematics import dense
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, Tree
@@ -52,14 +53,52 @@ def from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
     return {(i, j): matmul(diagonal[i], part) for (i, j), part in parts.items()}
 
 
+def applied(parts: Pairs, x: Sequence[Vec], rows: int) -> list[Vec]:
+    """The product of a matrix given by the blocks `parts`, with this number of `rows` of blocks, and a stack x."""
+    found: list[Vec] = [()] * rows
+    for (i, j), part in parts.items():
+        term = matvec(part, x[j])
+        found[i] = add(found[i], term) if found[i] else term
+    return [part or zeros(3) for part in found]
+
+
+def applied_transposed(parts: Pairs, x: Sequence[Vec], columns: int) -> list[Vec]:
+    """The product of the transpose of a matrix given by the blocks `parts`, with `columns` of blocks, and a stack x."""
+    return applied({(j, i): transpose(part) for (i, j), part in parts.items()}, x, columns)
+
+
+def multiplied(A: Pairs, B: Pairs, above: Sequence[Sequence[int]]) -> Pairs:
+    """The product A B of two matrices with blocks (i, j) where j is in the line above[i]; `above` is as in `lines`."""
+    found: Pairs = {}
+    for i, line in enumerate(above):
+        for place, j in enumerate(line):
+            terms = [matmul(A[i, k], B[k, j]) for k in line[place:]]
+            found[i, j] = reduce(mat_add, terms)
+    return found
+
+
 def squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
     """The product J^T X, shape (nv, nv). Where it is `symmetric`, one half is computed and mirrored."""
-    total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
-    for i, line in enumerate(lines(tree)):
+    places = {i: link.velocities for i, link in enumerate(tree.links)}
+    return gram(J, X, places, tree.nv, symmetric=symmetric)
+
+
+def gram(
+    J: Pairs, X: Pairs, places: Mapping[int, Sequence[int]], size: int, *, symmetric: bool = False
+) -> list[list[Scalar]]:
+    """The product J^T X, shape (size, size); `places` are the rows and columns of each block column of J and X.
+
+    Where it is `symmetric`, one half is computed and mirrored.
+    """
+    rows: dict[int, list[int]] = {}
+    for i, j in J:
+        rows.setdefault(i, []).append(j)
+    total: list[list[Scalar]] = [[0.0] * size for _ in range(size)]
+    for i, line in rows.items():
         for place, a in enumerate(line):
             for b in line[: place + 1] if symmetric else line:
-                for row, one in zip(tree.links[a].velocities, transpose(J[i, a]), strict=True):
-                    for column, other in zip(tree.links[b].velocities, transpose(X[i, b]), strict=True):
+                for row, one in zip(places[a], transpose(J[i, a]), strict=True):
+                    for column, other in zip(places[b], transpose(X[i, b]), strict=True):
                         if symmetric and a == b and column > row:
                             continue
                         total[row][column] = plus(total[row][column], dot(one, other))
@@ -92,12 +131,14 @@ def with_armature_masses(tree: Tree, M: list[list[Scalar]]) -> list[list[Scalar]
     return M
 
 
-def dense_matrix(parts: Mapping[tuple[int, int], Mat], rows: int, columns: int) -> list[list[Scalar]]:
-    """The dense matrix of shape (rows, columns) with the blocks `parts`; block (i, at) is at row 6 i, column `at`."""
+def dense_matrix(parts: Mapping[tuple[int, int], Mat], rows: int, columns: int, height: int = 6) -> list[list[Scalar]]:
+    """The dense matrix of shape (rows, columns) with the blocks `parts`; block (i, at) is at row height * i, column
+    `at`.
+    """
     found: list[list[Scalar]] = [[0.0] * columns for _ in range(rows)]
     for (i, at), part in parts.items():
         for r, entries in enumerate(part):
-            found[6 * i + r][at : at + len(entries)] = entries
+            found[height * i + r][at : at + len(entries)] = entries
     return found
 
 

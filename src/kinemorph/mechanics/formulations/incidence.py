@@ -25,9 +25,9 @@ its opposite on the parent. The wrenches at every vertex then balance:  -B w_K =
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kinemorph.algebra.groups import Ad, Pose, ad, inverse, move_wrench
+from kinemorph.algebra.groups import Ad, Pose, ad, bracket, cobracket, inverse, move_wrench
 from kinemorph.algebra.inertia_blocks import Moments, dense_blocks, rigid_blocks
 from kinemorph.algebra.scalar import S as Scalar
 from kinemorph.algebra.vectors import (
@@ -137,6 +137,24 @@ def dense_matrices(tree: Tree, blocks: Graph) -> dict[str, list[list[Scalar]]]:
     }
 
 
+def complete_model(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, list[Any]]:
+    """Every quantity of the complete model (26) at (q, v, a): the dense matrices, then twists and wrenches, (6n,) each.
+
+    t_K, t_B      twists of the joints and of the links
+    w_B, w_g      the wrenches that the links need for their motion (21), and their weights M t_g (24)
+    w_K           the wrenches through the joints of the tree on their children; those of loops are not included
+    tau           the generalized forces, shape (nv,), with those of the armatures
+    """
+    K = graph(tree, q, v)
+    needed = net_wrenches(tree, K, a, falling=(0.0, 0.0, 0.0))
+    weights = [matvec(M, (*tree.gravity, 0.0, 0.0, 0.0)) for M in K.M]
+    through = _returned(K.C, [sub(*both) for both in zip(needed, weights, strict=True)])
+    stacks = {"t_K": K.t_K, "t_B": K.t_B, "w_B": needed, "w_g": weights, "w_K": through}
+    vectors = {name: [x for six in rows for x in six] for name, rows in stacks.items()}
+    own = [matvec_transposed(*both) for both in zip(K.Ad, through, strict=True)]
+    return {**dense_matrices(tree, K), **vectors, "tau": with_armatures(tree, onto_axes(tree, K.S, own), a)}
+
+
 # ── the equations of motion ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -160,17 +178,23 @@ def inverse_dynamics(
     return with_armatures(tree, onto_axes(tree, K.S, own), a)
 
 
-def net_wrenches(tree: Tree, K: Graph, a: Sequence[Scalar]) -> list[Vec]:
+def net_wrenches(tree: Tree, K: Graph, a: Sequence[Scalar], falling: Vec | None = None) -> list[Vec]:
     """w_B - M t_g: for each link the wrench, shape (6,), that its motion at the accelerations `a` needs besides its
-    weight (21), in world axes about the world's origin.
+    weight (21), in world axes about the world's origin. `falling` is another gravity than the robot's.
+
+    Products of a twist with itself are left out of (21), because they vanish: M ad t_B, and ad(t_K) t_K, so that
+    ad t_K is that of the parent's twist. For a rotor that spins fast they would be large numbers that cancel.
     """
     gained = [matvec(*both) for both in zip(K.Ad, along_axes(tree, K.S, a), strict=True)]
-    turned = [matvec(*both) for both in zip(K.ad, K.t_K, strict=True)]
+    turned = [
+        bracket(K.t_B[link.parent], own) if link.parent != WORLD else zeros(6)
+        for link, own in zip(tree.links, K.t_K, strict=True)
+    ]
     rates = _carried(K.C, [add(*both) for both in zip(turned, gained, strict=True)])  # C (ad t_K + Ad S qdd): E002-9
-    falling = (*tree.gravity, 0.0, 0.0, 0.0)  # t_g: E002-10
+    t_g = (*(tree.gravity if falling is None else falling), 0.0, 0.0, 0.0)  # E002-10
     return [
-        add(matvec(M_rate, twist), matvec(M, sub(rate, falling)))
-        for M_rate, M, twist, rate in zip(K.M_rate, K.M, K.t_B, rates, strict=True)
+        add(cobracket(twist, matvec(M, twist)), matvec(M, sub(rate, t_g)))
+        for M, twist, rate in zip(K.M, K.t_B, rates, strict=True)
     ]
 
 

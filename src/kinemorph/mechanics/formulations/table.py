@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Literal
 
 from kinemorph.mechanics.derivatives import forward_derivatives, inverse_derivatives
-from kinemorph.mechanics.formulations import closed_form, dalembert, incidence, lagrange
+from kinemorph.mechanics.formulations import closed_form, dalembert, incidence, lagrange, quasicoordinates
 from kinemorph.mechanics.formulations.formulation import Formulation, dense_formulation
 from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
 from kinemorph.mechanics.trees.reframing import reframe, regroup
 
-FormulationName = Literal["newton_euler", "lagrange", "closed_form", "dalembert", "incidence"]
+FormulationName = Literal["newton_euler", "lagrange", "closed_form", "dalembert", "incidence", "quasicoordinates"]
 
 FORMULATIONS: dict[str, Formulation] = {
     "newton_euler": Formulation(
@@ -30,4 +30,5 @@ FORMULATIONS: dict[str, Formulation] = {
     "closed_form": dense_formulation(closed_form.mass_matrix, closed_form.inverse_dynamics),
     "dalembert": dense_formulation(dalembert.mass_matrix, dalembert.inverse_dynamics, direct=True),
     "incidence": dense_formulation(incidence.mass_matrix, incidence.inverse_dynamics),
+    "quasicoordinates": dense_formulation(quasicoordinates.mass_matrix, quasicoordinates.inverse_dynamics),
 }

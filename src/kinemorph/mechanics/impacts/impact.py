@@ -25,16 +25,8 @@ from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
 from kinemorph.mechanics.impacts.contact_space import NONE, ContactRows, ContactSpace, contact_space, settled
 from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
-from kinemorph.mechanics.impacts.sliding_path import (
-    Path,
-    Place,
-    Touch,
-    path_of,
-    reach,
-    until_impulse,
-    until_velocity,
-    until_work,
-)
+from kinemorph.mechanics.impacts.sliding_path import Path, path_of, reach, until_impulse, until_velocity, until_work
+from kinemorph.mechanics.impacts.touch import Place, Touch
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson

@@ -148,8 +148,12 @@ class AllJoints:
 
     def accelerations(self, a: Sequence[S]) -> list[S]:
         """The accelerations of all joints at the accelerations `a` (nv,) of the state."""
-        moved = [_sum(row, a) for row in self.F]
-        return [*a, *(plus(x, y) for x, y in zip(moved, self.g[self.driving.nv :], strict=True))]
+        n, moved = self.driving.nv, self.moved(a)
+        return [*moved[:n], *(plus(x, y) for x, y in zip(moved[n:], self.g[n:], strict=True))]
+
+    def moved(self, x: Sequence[S]) -> list[S]:
+        """The product [1; F] x: the velocities of all joints at the velocities x (nv,), where the time moves none."""
+        return [*x, *(_sum(row, x) for row in self.F)]
 
     def forces(self, tau: Sequence[S]) -> list[S]:
         """The generalized forces (nv,) of forces on all joints."""

@@ -47,7 +47,7 @@ from kinemorph.model.building.part_readers import (
 from kinemorph.model.building.regularity import regularity_problems
 from kinemorph.model.couplings import limit_problems
 from kinemorph.model.input_reader import Reader, short
-from kinemorph.model.joint import Joint, X, Z
+from kinemorph.model.joint import USUAL_ORDER, Joint, X, Z
 from kinemorph.model.robot import Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
@@ -118,6 +118,7 @@ class RobotBuilder:
         axis2: Any = X,
         normalize: bool = False,
         pitch: Any = 0.0,
+        order: str = USUAL_ORDER,
         lower: Any = None,
         upper: Any = None,
         velocity: Any = None,
@@ -144,7 +145,7 @@ class RobotBuilder:
         self._joints.append({
             "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
             "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
-            "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
+            "axis2": axis2, "normalize": normalize, "pitch": pitch, "order": order, "lower": lower, "upper": upper,
             "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
             "driven": driven, "cut": cut,
         })  # fmt: skip

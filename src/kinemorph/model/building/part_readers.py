@@ -17,7 +17,7 @@ from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.building.gears import read_multiplier
 from kinemorph.model.building.part_checks import body_problems, joint_problems, questionable_mass
 from kinemorph.model.input_reader import Reader, short
-from kinemorph.model.joint import JOINT_KINDS, PLAIN, POSE, Joint, JointKind
+from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS, PLAIN, POSE, USUAL_ORDER, Joint, JointKind
 from kinemorph.model.parameter import Parameter, Value, evaluate_all, parameters_of
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape, shape_values
@@ -116,6 +116,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         reader.axis(reader.at("axis2"), draft["axis2"], normalize=draft["normalize"] is True),
         reader.number(reader.at("pitch"), draft["pitch"]),
     )
+    order = _read_order(reader, draft, row)
     if row is None:
         return Joint(*shared)
 
@@ -137,6 +138,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         friction=per("friction", row.nv, 0.0),
         armature=per("armature", row.nv, 0.0),
         driven=driven,
+        order=order,
     )
     reader.problems += joint_problems(joint)
     return joint
@@ -153,7 +155,8 @@ def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, .
         what = f"{reader.at('driven')} has {counted(len(formulas), 'formula')} for a {row.name} joint"
         expected = f"one per coordinate, {row.nq}" if plain and row.nq else "a joint of hinges and slides"
         reader.note(
-            f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint."
+            f"{what}, expected {expected}",
+            "Use a revolute, prismatic, helical, cylindrical, universal or gimbal joint.",
         )
         return ()
     limits = [
@@ -165,6 +168,18 @@ def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, .
         reader.at(limits[0])
         reader.note(f"{limits[0]} is given for a driven joint", "Give limits to the joints that drive it.")
     return tuple(reader.number(f"{reader.at('driven')}[{i}]", formula) for i, formula in enumerate(formulas))
+
+
+def _read_order(reader: Reader, draft: Draft, row: JointKind | None) -> str:
+    """The order of the three turns of a gimbal, one of GIMBAL_ORDERS."""
+    order = draft.get("order", USUAL_ORDER)
+    if isinstance(order, str) and order in GIMBAL_ORDERS:
+        if row is not None and row.name != "gimbal" and order != USUAL_ORDER:
+            reader.note(f"{reader.at('order')} is {short(order)} but the kind is {row.name}", "Use kind 'gimbal'.")
+        return order
+    what = f"{reader.at('order')} is {short(order)}, expected three axes: one of {listed(GIMBAL_ORDERS)}"
+    reader.note(what, "Choose one of these; no axis may follow itself.")
+    return USUAL_ORDER
 
 
 def _is_given(raw: Any) -> bool:

@@ -5,6 +5,7 @@ placements are exchanged and the motion X is inverted:
 
     revolute, prismatic, helical, cylindrical   the axis changes sign, q does not change
     universal                                   the axes are exchanged and change sign, the coordinates are exchanged
+    gimbal                                      the order is reversed; the coordinates are exchanged and change sign
     spherical, planar, free                     the coordinates become those of the inverse motion
     point_on_line, point_on_plane               not possible: the line or plane belongs to the parent
 
@@ -49,6 +50,10 @@ def reversed_joint(joint: Joint) -> Joint:
         per_coordinate = ("lower", "upper", *(key for key, _, _ in PER_VELOCITY))
         swapped: dict[str, Any] = {key: getattr(joint, key)[::-1] for key in per_coordinate}
         return replace(turned, axis=opposite(joint.axis2), axis2=opposite(joint.axis), **swapped)
+    if joint.kind == "gimbal":
+        swapped = {key: getattr(joint, key)[::-1] for key, _, _ in PER_VELOCITY}
+        swapped |= {"lower": tuple(-x for x in joint.upper[::-1]), "upper": tuple(-x for x in joint.lower[::-1])}
+        return replace(turned, order=joint.order[::-1], **swapped)
     return replace(turned, axis=opposite(joint.axis)) if joint.motion.axes else turned
 
 

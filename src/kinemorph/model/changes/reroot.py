@@ -100,6 +100,8 @@ def reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequen
 
     If the joint's motion X has the body twist V, the inverse motion X^-1 has the body twist -Ad(X) V.
     """
+    if joint.kind == "gimbal":
+        return neg(q[::-1]), neg(v[::-1])
     if joint.kind not in PARTS:
         return (q[::-1], v[::-1]) if joint.kind == "universal" else (q, v)
     motion = joint_motion(joint, q)

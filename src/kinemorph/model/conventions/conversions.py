@@ -2,7 +2,7 @@
 
 The libraries differ in the order of quaternions, the frame of velocities, and angles given as cosine and sine.
 `joint_rows` has one row for each library and kind of joint that differs; the other kinds (revolute, prismatic, helical,
-universal, cylindrical) are the same in all libraries.
+universal, gimbal, cylindrical) are the same in all libraries.
 
                 Kinemorph             Pinocchio                MuJoCo                Drake
     free q      x y z  qw qx qy qz    x y z  qx qy qz qw       x y z  qw qx qy qz    qw qx qy qz  x y z

@@ -33,6 +33,7 @@ from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")
@@ -126,8 +127,9 @@ class Run:
         self.next = 0  # the index of the next sample time
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
-        self.domains = DomainWatch(stepper.plant)
-        self.left: Outcome | None = None  # the failure because a dependent has left its domain
+        self.domains, self.gimbals = DomainWatch(stepper.plant), GimbalWatch(stepper.plant)
+        self.begin = np.array(stepper.state.q)  # the configuration from which gimbals move to their singular angles
+        self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
         self.format = log_format(stepper.watch) if stepper.watch else None
@@ -225,12 +227,13 @@ class Run:
         """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
-        if self.domains.domains and kept:
+        if (self.domains.domains or self.gimbals.gimbals) and kept:
             t, rows = marched.times[:kept], marched.rows[:kept]
-            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
-            left = left or dead_point(self.domains, self.stepper, t, rows)
+            q = rows[:, : self.stepper.plant.nq]
+            left = self.domains.left(t, q, self.stepper.p) or dead_point(self.domains, self.stepper, t, rows)
+            left = left or self.gimbals.passed(t, q, self.begin, self.stepper.p)
             if left is not None:
-                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
+                kept = left[0] or (0 if self.done[-1] else 1)  # coordinates mean nothing at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         self.next += kept
         self.jumps += [] if marched.jumps is None else list(marched.jumps)

@@ -26,6 +26,7 @@ from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
@@ -67,7 +68,8 @@ class Fleet:
         self._sample_first()
         self.log = BatchLog(one.watch, count, keep=keep_events) if one.watch else None
         self.rests: dict[int, Ending] = {}  # of states that came to rest
-        self.domains = DomainWatch(self.plant)
+        self.domains, self.gimbals = DomainWatch(self.plant), GimbalWatch(self.plant)
+        self.begin = np.array(self.at("base"))  # the configurations from which gimbals move to their singular angles
         self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
@@ -200,15 +202,19 @@ class Fleet:
         if self.domains.domains:
             times = self.times[np.minimum(done[:, None] + np.arange(most), len(self.times) - 1)]
             bad |= self.domains.are_left(times, rows[:, :most, : self.plant.nq], self.given["p"][group][:, None])
+        if self.gimbals.gimbals:
+            bad |= self.gimbals.are_passed(rows[:, :most, : self.plant.nq], self.begin[group][:, None])
         bad &= np.arange(most) < got[:, None]
         for k in np.flatnonzero(bad.any(axis=1)).tolist():
             state, sample = int(group[k]), int(np.argmax(bad[k]))
             got[k], status[k] = sample + 1, Status.GIVEN_UP
             t = float(self.times[done[k] + sample])
             self._put_back(state, t, rows[k, sample])
-            reason = runs_away(self.plant, t, rows[k, sample, speeds], self.one.options.step)
+            q, p = rows[k, sample, : self.plant.nq], self.given["p"][state]
+            reason = runs_away(self.plant, (t, q, rows[k, sample, speeds], p), self.one.options.step)
             if reason is None:
-                left = self.domains.left(np.array([t]), rows[k, [sample], : self.plant.nq], self.given["p"][state])
+                left = self.gimbals.passed(np.array([t]), q[None], self.begin[state], p)
+                left = left or self.domains.left(np.array([t]), q[None], p)
                 reason = left[1] if left else ""
             self._reasons[state] = reason
 

@@ -32,7 +32,7 @@ class Patience:
     def look(self) -> str | None:
         """The reason to end the run now, or None; to be called regularly during the run."""
         stepper, state = self.stepper, self.stepper.state
-        fast = runs_away(stepper.plant, state.t, state.v, stepper.h if stepper.fixed else None)
+        fast = runs_away(stepper.plant, (*state[:3], stepper.p), stepper.h if stepper.fixed else None)
         if fast is not None or self.over:
             return fast
         accepted, rejected = stepper.counts

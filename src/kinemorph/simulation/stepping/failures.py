@@ -18,6 +18,7 @@ from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
 
 if TYPE_CHECKING:
@@ -30,13 +31,17 @@ JAMMED = 1e-3  # the share of its effect without friction that the normal force 
 SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
-def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
-    """The reason to end a run if a velocity v (nv,) of the robot exceeds SENSELESS at t [s]; None if none does.
+def runs_away(plant: Plant, state: tuple[float, Array, Array, Array], step: float | None) -> str | None:
+    """The reason to end a run if a velocity of the robot exceeds SENSELESS; None if none does.
 
-    `step` [s] is the size of all steps, None where the method chooses it.
+    The state is the time t [s], q (nq,), v (nv,) and the values p (np,) of parameters. `step` [s] is the size of all
+    steps, None where the method chooses it.
     """
+    t, q, v, p = state
     if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
         return None
+    if (locked := GimbalWatch(plant).near(t, q, p)) is not None:
+        return locked
     if step is not None and (too_long := _too_long_for_loops(plant, t, step)) is not None:
         return too_long
     worst = int(np.argmax(np.abs(v)))
@@ -79,7 +84,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     """A message that explains why a march failed: `status` is what it returned, `stepper` stands at its last state."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
-    outside = _outside_domain(stepper)
+    outside = _outside_domain(stepper) or GimbalWatch(plant).near(t, q, stepper.p)
     if outside is not None:
         return outside
     s = np.concatenate([np.zeros(plant.nv), v, x])

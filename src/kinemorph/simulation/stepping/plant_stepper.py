@@ -298,7 +298,7 @@ class PlantStepper(ABC):
         if status not in GOING_ON:
             raise StepError(explained(self, status))
         state = self._stored()
-        reason = runs_away(self.plant, state.t, state.v, self.h if self.fixed else None)
+        reason = runs_away(self.plant, (*state[:3], self.p), self.h if self.fixed else None)
         if reason is not None:
             raise StepError(reason)
 

@@ -73,7 +73,7 @@ def as_latex(written: Equations, symbols: Symbols | None = None, *, environment:
     for port in written.program.outputs:
         entries = [next(trees) for _ in range(port.size)]
         if len(port.shape) == 2:
-            lines.append(f"{port_name(port, symbols)[1]} &= {_matrix(entries, port.shape[1])}")
+            lines.append(f"{port_name(port, symbols)[1]} &= {bmatrix(entries, port.shape[1])}")
         else:
             names = [entry_name(port, index, symbols)[1] for index in range(port.size)]
             lines += [_equation(name, tree) for name, tree in zip(names, entries, strict=True)]
@@ -92,7 +92,7 @@ def _equation(name: str, tree: Tree) -> str:
     return f"{name} &= " + " \\\\\n&\\quad ".join([*lines, line])
 
 
-def _matrix(entries: list[Tree], columns: int) -> str:
+def bmatrix(entries: list[Tree], columns: int) -> str:
     """A `bmatrix` of entries, row by row."""
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)] if columns else []
     body = " \\\\\n".join(" & ".join(latex(tree) for tree in row) for row in rows)
@@ -115,7 +115,7 @@ def latex(tree: Tree) -> str:
     if isinstance(tree, Power):
         return _product(Fraction(1), (tree,)) if tree.exponent < 0 else _power(tree.base, tree.exponent)
     if isinstance(tree, Array):
-        return _matrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
+        return bmatrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
     return _call(tree)
 
 

@@ -1,0 +1,110 @@
+"""Gimbals that come to their singular angle in a run, where two of their three axes are parallel (gimbal lock).
+
+The angles of a gimbal do not describe a motion through that angle: one direction of rotation is missing there, the mass
+matrix is singular, and the rates of the first and the third angle have no finite value. A method may step over the
+angle without noticing it, so a run is ended where the second angle has passed it between two samples.
+
+A gimbal with rotor inertia (armature) on its first or third turn has no singular mass matrix, and is not watched.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.joint import EULER_ORDERS
+from kinemorph.model.parameter import evaluate
+from kinemorph.plants.programs import Plant
+
+AT = 1e-9  # [rad] nearer to the singular angle than this a gimbal is at it
+CLOSE = 1e-2  # [rad] the same, in a run that has failed or whose velocities have no meaning
+
+
+class Gimbal(NamedTuple):
+    """A gimbal: the name of its joint, the index in q of its second angle, and one of its singular angles [rad]."""
+
+    name: str
+    second: int
+    angle: float
+
+    def sheet(self, q: Array) -> Array:
+        """The number of singular angles, counted from `angle`, that the second angle of q (..., nq) has passed."""
+        found: Array = np.floor((q[..., self.second] - self.angle) / np.pi)
+        return found
+
+    def nearest(self, q: Array) -> Array:
+        """The singular angle [rad] nearest to the second angle of q (..., nq)."""
+        found: Array = self.angle + np.pi * np.round((q[..., self.second] - self.angle) / np.pi)
+        return found
+
+    def is_near(self, q: Array, edge: float) -> NDArray[np.bool_]:
+        """Where the second angle of q (..., nq) is nearer than `edge` [rad] to a singular angle."""
+        found: NDArray[np.bool_] = np.abs(q[..., self.second] - self.nearest(q)) < edge
+        return found
+
+
+class GimbalWatch:
+    """Watches the gimbals of a robot during a run. It does nothing for robots without gimbals."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self.gimbals = _gimbals_of(plant)
+
+    def are_passed(self, q: Array, begin: Array) -> NDArray[np.bool_]:
+        """Where q (..., nq) is at a singular angle, or beyond one as seen from the configuration `begin` (..., nq)."""
+        found = np.zeros(q.shape[:-1], dtype=bool)
+        for gimbal in self.gimbals:
+            found |= gimbal.is_near(q, AT) | (gimbal.sheet(q) != gimbal.sheet(begin))
+        return found
+
+    def passed(self, t: Array, q: Array, begin: Array, p: Array) -> tuple[int, str] | None:
+        """(sample, message) of the first of n samples in which a gimbal has passed a singular angle, else None.
+
+        The samples are t (n,) [s] and q (n, nq), `begin` (nq,) is the configuration at the beginning of the run, and p
+        (np,) are the values of the plant's parameters.
+        """
+        bad = np.flatnonzero(self.are_passed(q, begin))
+        if not len(bad):
+            return None
+        k = int(bad[0])
+        first = next(one for one in self.gimbals if one.is_near(q[k], AT) or one.sheet(q[k]) != one.sheet(begin))
+        return k, self._message(first, float(t[k]), q[k], p)
+
+    def near(self, t: float, q: Array, p: Array) -> str | None:
+        """A message about a gimbal that is close to a singular angle in a run that has failed, or None."""
+        close = [gimbal for gimbal in self.gimbals if gimbal.is_near(q, CLOSE)]
+        return self._message(close[0], t, q, p) if close else None
+
+    def _message(self, gimbal: Gimbal, t: float, q: Array, p: Array) -> str:
+        robot = self.plant.robot
+        assert robot is not None
+        at = np.array(q, dtype=float)
+        at[gimbal.second] = angle = float(gimbal.nearest(q))
+        lookup = {column.name: value for column, value in zip(self.plant.p, p.tolist(), strict=False)}
+        M = np.array(mass_matrix(resolve(robot, lookup), at.tolist()), dtype=float)
+        cond = np.linalg.cond(M) if np.isfinite(M).all() else np.inf
+        return (
+            f"At t = {t:.9g} s gimbal '{gimbal.name}' comes to its singular angle: at {gimbal.name}.second = "
+            f"{np.degrees(angle):.6g} deg its first and third axis are parallel, and the mass matrix is singular (cond "
+            f"M = {cond:.2g}). Use a spherical joint, another order of axes, or rotor inertia (armature)."
+        )
+
+
+def _gimbals_of(plant: Plant) -> list[Gimbal]:
+    """The gimbals of a plant whose mass matrix is singular where two of their axes are parallel."""
+    robot, found = plant.robot, []
+    if robot is None or robot.driven:
+        return []
+    for joint in robot.joints:
+        if joint.kind != "gimbal":
+            continue
+        moves = not set(plant.locked) & set(range(*robot.v_slice(joint.name).indices(robot.nv)))
+        if moves and not any(evaluate(joint.armature[k]) for k in (0, 2)):
+            angle = 0.0 if joint.order in EULER_ORDERS else np.pi / 2
+            found.append(Gimbal(joint.name, robot.q_slice(joint.name).start + 1, angle))
+    return found
