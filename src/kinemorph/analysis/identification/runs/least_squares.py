@@ -142,7 +142,8 @@ def without_each(own: Array, initial: int) -> Array:
     ]
     moved = np.array(changes)
     count = len(moved)
-    return (count - 1.0) / count * moved.T @ moved
+    found: Array = (count - 1.0) / count * moved.T @ moved
+    return found
 
 
 def _raised(square: Array) -> Array:
