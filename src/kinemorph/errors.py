@@ -12,20 +12,14 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and twelve warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and thirteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
-<<<<<<< HEAD
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
 AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
-falls; InactiveWarning, data of a model file do not act in a run.
-=======
-gains; GainWarning, a sampled controller is unstable; AutomatonWarning, phases or edges of a model cannot be meant;
-EnergyWarning, the energy of a run does not balance; ImpactWarning, an impact began and ended within one step;
-GroundWarning, a body passes through the ground or a walker falls; InactiveWarning, data of a model file do not act in a
-run; RecordingWarning, measured data are questionable or do not determine a parameter.
->>>>>>> main
+falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
+not determine a parameter.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
