@@ -61,6 +61,11 @@ class Rows:
     times: Callable[[Recording], Array]
     maps: tuple[Array, ...] | None = None
 
+    @property
+    def every_map(self) -> tuple[Array, ...]:
+        """`maps`, or unit matrices in their place."""
+        return self.maps or tuple(np.eye(len(part)) for part in self.dependent)
+
     def information(self, recordings: Iterable[Recording]) -> Information:
         """The information of recordings. They may come from a generator: none is kept."""
         every = (block for recording in recordings for block in self.blocks(recording))
