@@ -64,6 +64,11 @@ class Rows:
     maps: tuple[Array, ...] | None = None
     function: CompiledFunction | None = None  # that makes the rows, where there is one
 
+    @property
+    def every_map(self) -> tuple[Array, ...]:
+        """`maps`, or unit matrices in their place."""
+        return self.maps or tuple(np.eye(len(part)) for part in self.dependent)
+
     def information(self, recordings: Iterable[Recording]) -> Information:
         """The information of recordings. They may come from a generator: none is kept."""
         every = (block for recording in recordings for block in self.blocks(recording))
@@ -79,10 +84,20 @@ class Rows:
     def powers(self, Y: Sequence[Array], factors: Array) -> Array:
         """The sums over channels of rows times factors (b, channels), shape (b, columns)."""
         found = np.zeros((len(factors), len(self.columns)))
-        for k, (Y_c, part) in enumerate(zip(Y, self.dependent, strict=True)):
-            scaled = Y_c * factors[:, k, None]
-            found[:, list(part)] += scaled if self.maps is None else scaled @ self.maps[k]
+        for k, part in enumerate(self.dependent):
+            found[:, list(part)] += self._own(Y, k, factors[:, k, None])
         return found
+
+    def written_out(self, Y: Sequence[Array], channel: int) -> Array:
+        """The rows of one channel of a block, with all columns, shape (b, columns)."""
+        found = np.zeros((len(Y[channel]), len(self.columns)))
+        found[:, list(self.dependent[channel])] = self._own(Y, channel)
+        return found
+
+    def _own(self, Y: Sequence[Array], channel: int, factors: Array | float = 1.0) -> Array:
+        """The rows of one channel times factors, with the columns that it depends on."""
+        scaled = Y[channel] * factors
+        return scaled if self.maps is None else np.asarray(scaled @ self.maps[channel])
 
 
 def torque_rows(dynamics: Dynamics, channels: Sequence[str] | None = None) -> Rows:
