@@ -22,6 +22,7 @@ WORDS = {
     "weighted": "weighted least squares",
     "robust": "robust least squares",
     "total": "total least squares",
+    "instrumental": "instrumental variables",
 }
 
 
