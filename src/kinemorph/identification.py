@@ -39,6 +39,8 @@ HOMES: dict[str, str] = {
     "DriveGains": "kinemorph.analysis.identification.loads.drive_gains",
     "data_shares": "kinemorph.analysis.identification.shares",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
+    "output_error": "kinemorph.analysis.identification.runs.output_error",
+    "Fitted": "kinemorph.analysis.identification.runs.fitted",
 }
 
 __all__ = [*HOMES]
@@ -73,6 +75,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rows import momentum_rows as momentum_rows
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
     from kinemorph.analysis.identification.rows import wrench_rows as wrench_rows
+    from kinemorph.analysis.identification.runs.fitted import Fitted as Fitted
+    from kinemorph.analysis.identification.runs.output_error import output_error as output_error
     from kinemorph.analysis.identification.shares import data_shares as data_shares
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:

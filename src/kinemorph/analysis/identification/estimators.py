@@ -4,6 +4,7 @@
     weighted    least squares, each channel divided by the deviation of its residuals; both are found in turns
     robust      as weighted, with Tukey's bisquare: a residual beyond 4.7 deviations does not count at all
     total       total least squares: the columns of Y have errors, too
+    instrumental    instrumental variables: regressors of simulated runs in place of Y, which has noise
 
 A method takes a `Task` and returns an `Estimate`. It never sees samples: it asks the task for residuals, or for the
 information of rows with other weights, and the task passes over the recordings once for that, block by block. Robust
@@ -12,20 +13,28 @@ estimates so need the memory of one number for each measured force, and one pass
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.information import Information
-from kinemorph.errors import ShapeError
+from kinemorph.errors import RecordingWarning, ShapeError, users_level
 
 MOST, SETTLED = 30, 1e-6  # iterations; the relative change of deviations that ends them
 LAST, NEARLY = 5, 1e-3  # of those with constraints
 BISQUARE = 4.685  # [deviations], where Tukey's weights end: 95 % of the efficiency of least squares for normal noise
 ROBUST_SETTLED = 1e-4
 MEDIAN = 0.6745  # the median of |x| for normal x of deviation 1
+
+
+class Sums(Protocol):
+    """What takes the place of the information for instrumental variables."""
+
+    def weighted(self, deviations: Array) -> tuple[Array, Array, float]:
+        """(R, z, rest) as those of `Information.weighted`."""
 
 
 class Task(NamedTuple):
@@ -39,6 +48,7 @@ class Task(NamedTuple):
     `freedoms`       how many parameters each channel's rows determine, shape (channels,)
     `exact`          the indices of columns without errors: offsets and signs of velocities
     `base`           K, shape (k, n): rows depend on the parameters by K theta alone
+    `instruments`    parameters -> sums of recordings and of runs of the model with these parameters
     """
 
     information: Information
@@ -49,6 +59,7 @@ class Task(NamedTuple):
     freedoms: Array
     exact: tuple[int, ...]
     base: Array
+    instruments: Callable[[Array], Sums] | None = None
 
 
 class Estimate(NamedTuple):
@@ -60,7 +71,7 @@ class Estimate(NamedTuple):
 
     theta: Array
     deviations: Array
-    information: Information
+    information: Information | Sums
     weights: list[Array] | None = None
     stretch: float = 1.0
 
@@ -165,8 +176,45 @@ def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, flo
     return Estimate(theta, np.sqrt(task.information.squares(theta) / left), task.information)
 
 
+def instrumental(task: Task, most: int = 20, settled: float = 0.05) -> Estimate:
+    """Instrumental variables by runs of the model with its controllers, for noise in velocities and accelerations.
+
+    Runs and parameters are found in turns, until parameters move by less than `settled` of their deviations, at most
+    `most` times; see `runs.instrumental`.
+    """
+    assert task.instruments is not None
+    info = task.information
+    left = np.maximum(info.rows() - task.freedoms, 1.0)
+    theta = weighted(task._replace(solve=task.quick)).theta
+    for _ in range(max(1, most)):
+        sums = task.instruments(theta)
+        deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+        R, z, _ = sums.weighted(deviations)
+        old, theta = theta, task.quick(R, z)
+        moved = float(np.linalg.norm(R @ (theta - old))) / np.sqrt(len(task.base))
+        if moved < max(settled, SETTLED * float(np.linalg.norm(z))):
+            break
+    else:
+        warnings.warn(
+            f"identify: instrumental variables have not settled after {max(1, most)} runs; the last one moved "
+            f"parameters by {moved:.2g} deviations. Check controllers and references of the system, or give more runs, "
+            "as options={'most': 50}.",
+            RecordingWarning,
+            stacklevel=users_level(),
+        )
+    theta = task.solve(R, z)
+    deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+    return Estimate(theta, deviations, sums)
+
+
 Method = Callable[..., Estimate]
-METHODS: dict[str, Method] = {"ordinary": ordinary, "weighted": weighted, "robust": robust, "total": total}
+METHODS: dict[str, Method] = {
+    "ordinary": ordinary,
+    "weighted": weighted,
+    "robust": robust,
+    "total": total,
+    "instrumental": instrumental,
+}
 
 
 def estimated(task: Task, method: str, options: Mapping[str, Any]) -> Estimate:

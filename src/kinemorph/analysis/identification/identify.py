@@ -30,6 +30,7 @@ from kinemorph.analysis.identification.read_recording import Target, read_record
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_forces, check_recording
 from kinemorph.analysis.identification.rows import FORMS, Rows
+from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.unknowns import Known, Unknowns, unknowns
 from kinemorph.deriving.dynamics import derive
@@ -88,7 +89,8 @@ def identify(
     `known`        values that are known, by name: {"hand.m": 0.73}, or {"hand.m": (0.73, 0.02)} with a deviation
     `mass_deviation`   the standard deviation of the model's masses, relative to them; None to trust masses as little
                    as all other values of the model
-    `method`       "ordinary", "weighted", "robust" or "total"; `options` are those of the method
+    `method`       "ordinary", "weighted", "robust", "total", or "instrumental", which needs the controllers and
+                   references of the recorded robot in the model; `options` are those of the method
     `prior`        the weight of the model's values, which decide where data leave parameters open: a moment of a body
                    that differs from the model by as much as itself costs as much as `prior` residuals of one standard
                    deviation; 0 for none, which needs physical=False
@@ -129,7 +131,12 @@ def identify(
     limits = {"mirrored": mirrored, "plane": plane, "shapes": shapes, "solver": solver}
     solve = _feasible_solver(wanted, system, prior, limits, failures) if physical else quick
     solve, quick = (_with_measurements(one, wanted) for one in (solve, quick))
-    estimate = estimated(passes.task(solve, quick), method, options or {})
+    task = passes.task(solve, quick)
+    if method == "instrumental":
+        from kinemorph.analysis.identification.runs.instrumental import instruments
+
+        task = task._replace(instruments=instruments(system, rows, wanted, recordings))
+    estimate = estimated(task, method, options or {})
     spread = _spread(passes, estimate, wanted.trust(info, estimate.theta) if physical else D, prior)
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
@@ -249,7 +256,9 @@ class Passes:
                     yield [Y_c * root[:, None] for Y_c, root in zip(Y, roots.T, strict=True)], y * roots
 
         rows = self.rows
-        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent).without(self.wanted.known)
+        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent, maps=rows.maps).without(
+            self.wanted.known
+        )
 
     def scores(self, recording: Recording, start: int, estimate: Estimate) -> Iterator[Array]:
         """Blocks of the scores Y^T w r / deviation^2 of the samples of a recording, shape (b, unknowns).
@@ -257,15 +266,18 @@ class Passes:
         `start` is the number of samples in the recordings before, for the weights of a robust estimate.
         """
         values, inverse = self.whole(estimate.theta), estimate.deviations**-2.0
-        for Y, y in self.rows.blocks(recording):
+        sums = estimate.information if isinstance(estimate.information, Moments) else None
+        every = ((Y, y, Y) for Y, y in self.rows.blocks(recording))
+        if sums is not None:
+            simulated = self.rows.blocks(sums.recordings[self.recordings.index(recording)])
+            every = ((*block, Z) for block, (Z, _) in zip(self.rows.blocks(recording), simulated, strict=True))
+        for Y, y, Z in every:
             r = (y - self.rows.forces(Y, values)) * inverse
             if estimate.weights is not None:
                 r = r * np.stack([one[start : start + len(y)] for one in estimate.weights], axis=1)
             start += len(y)
-            scores = np.zeros((len(y), len(self.rows.columns)))
-            for Y_c, part, one in zip(Y, self.rows.dependent, r.T, strict=True):
-                scores[:, list(part)] += Y_c * one[:, None]
-            yield scores[:, self._chosen]
+            found = self.rows.powers(Z, r)[:, self._chosen]
+            yield found if sums is None else found @ sums.scores_of(estimate.deviations)
 
 
 # ── solving, and the spread of the solution ───────────────────────────────────────────────────────────────────────────
