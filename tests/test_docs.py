@@ -48,13 +48,16 @@ PAGES = [
         "notebook",
     )
 ]
-<<<<<<< HEAD
 # a large system, which is compiled twice, searches for gaits and motions, many walks, and a monopod from its template
-LONG = ("amru5", "ckc_template", "identification_excitation", "optimal_gaits", "orbits")
-=======
-# a large system, which is compiled twice, searches for gaits, many walks, and a monopod from its template
-LONG = ("amru5", "ckc_template", "identification", "optimal_gaits", "orbits")
->>>>>>> estimate
+LONG = (
+    "amru5",
+    "ckc_template",
+    "identification",
+    "identification_excitation",
+    "identification_physical",
+    "optimal_gaits",
+    "orbits",
+)
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
