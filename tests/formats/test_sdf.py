@@ -561,7 +561,7 @@ DROPPED = {
     "plugin": model(A + "<plugin name='p' filename='x'/>"),
     "state": world(f'<model name="m">{A}</model><state world_name="w"/>'),
     "custom": model(A + '<d:joint xmlns:d="drake"/>'),
-    "ellipsoid": model(link("a", "<visual name='v'><geometry><ellipsoid/></geometry></visual>")),
+    "polyline": model(link("a", "<visual name='v'><geometry><polyline/></geometry></visual>")),
 }  # fmt: skip
 
 

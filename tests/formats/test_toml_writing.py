@@ -31,7 +31,20 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.parameter import Formula
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere, Triangle
+from kinemorph.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Frustum,
+    HalfEllipsoid,
+    Line,
+    Mesh,
+    MeshFile,
+    Shape,
+    Sphere,
+    Triangle,
+)
 from kinemorph.model.system import Settings
 from support.robots.random_robots import joint_data, random_robot
 from support.tools.each_case import each_case
@@ -123,6 +136,8 @@ SHAPES: list[Shape] = [
     Cylinder(0.1, 2.0 * Parameter("l", 0.2, "m"), Pose(rotation_of_angles(0.1, 0.2, 0.3), (1.0, 2.0, 3.0))),
     Capsule(0.1, 0.2, color=(0.1, 0.2, 0.3, 0.4)),
     Sphere(1e-17),
+    Ellipsoid((0.1, 0.2, Parameter("l", 0.2, "m"))),
+    HalfEllipsoid((0.1, 0.2, 0.3), Pose(rotation_of_angles(0.1, 0.2, 0.3), (1.0, 2.0, 3.0))),
     Frustum(0.1, 0.0, 0.3),
     Line((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
     Triangle((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),

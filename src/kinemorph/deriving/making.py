@@ -64,7 +64,8 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple
     missing = [name for name in wanted if name not in known]
     if missing and not known:
         raise ModelError(
-            f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave parameters= out."
+            f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave parameters= out, or "
+            f"give a number of the robot or of its elements as Parameter('{missing[0].split('.')[-1]}', value)."
         )
     if missing:
         listed = ", ".join(f"'{name}'" for name in known)

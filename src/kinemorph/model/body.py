@@ -7,21 +7,35 @@ these are possible is checked when the robot is built.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
 
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.groups import IDENTITY, Pose, act, compose
+from kinemorph.algebra.inertia import shifted
+from kinemorph.algebra.vectors import mat_add, matmul, sub, total, transpose
 from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Symbolic, Value, evaluate
-from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Capsule, Cylinder, Line, Shape, Sphere
+from kinemorph.model.shapes import (
+    GRAPHITE,
+    ORANGE,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HalfEllipsoid,
+    Line,
+    Shape,
+    Sphere,
+)
 
 Vector: TypeAlias = tuple[Value, Value, Value]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 NO_INERTIA: Matrix = (ORIGIN, ORIGIN, ORIGIN)
-VECTORS = ("size", "center", "position")  # arguments of solids that are three numbers
+VECTORS = ("size", "radii", "center", "position")  # arguments of solids that are three numbers
 AXES = {"x": 0, "y": 1, "z": 2}
 # rotations that turn the z axis of a solid to the named body axis
 STANDING = {
@@ -101,6 +115,77 @@ class Body:
         moment = 0.4 * mass * radius * radius
         solid = Sphere(radius, Pose(IDENTITY.R, tuple(center)))
         return cls(name, mass, tuple(center), diagonal(moment, moment, moment), (solid,))
+
+    @classmethod
+    def ellipsoid(cls, name: str, mass: Any, radii: Any, center: Any = ORIGIN) -> Body:
+        """A uniform ellipsoid with `radii` [m] along x, y, z: inertia m (b^2 + c^2) / 5 about x, and so on."""
+        _check(name, mass=mass, radii=radii, center=center)
+        solid = Ellipsoid(tuple(radii), Pose(IDENTITY.R, tuple(center)))
+        return cls(name, mass, tuple(center), diagonal(*_ellipsoid_moments(mass, radii)), (solid,))
+
+    @classmethod
+    def half_ellipsoid(cls, name: str, mass: Any, radii: Any, center: Any = ORIGIN, *, axis: str = "z") -> Body:
+        """A uniform half ellipsoid: `radii` [m] of its flat face along two axes, then its height along `axis`.
+
+        `center` [m] is the middle of the flat face; the center of mass is 3/8 of the height away from it. For the axis
+        "z" the radii are along x, y and z; for "x" along z, y and x; for "y" along x, z and y.
+        """
+        _check(name, mass=mass, radii=radii, center=center, axis=axis)
+        lift = 0.375 * radii[2]
+        across = mass * lift * lift
+        one, two, along = _ellipsoid_moments(mass, radii)  # about the flat face as those of the whole ellipsoid
+        places = {"x": (2, 1, 0), "y": (0, 2, 1), "z": (0, 1, 2)}[axis]
+        moments = [(one - across, two - across, along)[k] for k in places]
+        com = tuple(x + lift if k == AXES[axis] else x for k, x in enumerate(center))
+        solid = HalfEllipsoid(tuple(radii), Pose(STANDING[axis], tuple(center)))
+        return cls(name, mass, com, diagonal(*moments), (solid,))
+
+    @classmethod
+    def joined(cls, name: str, solids: Any) -> Body:
+        """Several solids as one rigid body, with the shapes of all: a list of bodies, or of pairs (body, pose).
+
+        A pose places the frame of its body in the frame of the new one; without a pose both are the same.
+        """
+        pairs = [_placed(name, one) for one in solids] if isinstance(solids, (list, tuple)) else []
+        if not pairs:
+            what = f"solids is {solids!r:.60}, expected a list of bodies"
+            raise ModelError([Problem("body", name, what, "Give at least one body, such as Body.box(...).", "solids")])
+        mass = total(body.mass for body, _ in pairs)
+        centers = [act(pose, body.com) for body, pose in pairs]
+        if evaluate(mass) == 0.0:
+            com = centers[0]
+        else:
+            com = tuple(
+                total(body.mass * x[k] for (body, _), x in zip(pairs, centers, strict=True)) / mass for k in range(3)
+            )
+        inertia: Any = NO_INERTIA
+        for (body, pose), center in zip(pairs, centers, strict=True):
+            turned = matmul(matmul(pose.R, body.inertia), transpose(pose.R)) if pose.R != IDENTITY.R else body.inertia
+            inertia = mat_add(inertia, mat_add(turned, shifted(body.mass, sub(center, com))))
+        shapes, collisions = (
+            tuple(
+                replace(shape, placement=compose(pose, shape.placement))
+                for body, pose in pairs
+                for shape in getattr(body, kind)
+            )
+            for kind in ("shapes", "collisions")
+        )
+        return cls(name, mass, com, inertia, shapes, collisions)
+
+
+def _placed(name: str, raw: Any) -> tuple[Body, Pose]:
+    """A solid of `Body.joined`, and its pose."""
+    body, pose = raw if isinstance(raw, (list, tuple)) and len(raw) == 2 else (raw, IDENTITY)
+    if not isinstance(body, Body) or not isinstance(pose, Pose):
+        what = f"solids contains {raw!r:.60}, expected a body, or a pair of a body and a Pose"
+        raise ModelError([Problem("body", name, what, "Make it by Body.box(...) or another solid.", "solids")])
+    return body, pose
+
+
+def _ellipsoid_moments(mass: Any, radii: Any) -> tuple[Any, Any, Any]:
+    """The moments of inertia [kg m^2] of a uniform ellipsoid about its axes; of half of one, about its flat face."""
+    xx, yy, zz = (radius * radius for radius in radii)
+    return mass * (yy + zz) / 5.0, mass * (xx + zz) / 5.0, mass * (xx + yy) / 5.0
 
 
 def _check(body: Any, **data: Any) -> None:

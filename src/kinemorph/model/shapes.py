@@ -1,8 +1,9 @@
 """Shapes of bodies: simple solids, lines, triangles and meshes, each with a placement on its body.
 
-Sizes are Values in meters, so that a drawing follows the parameters of its robot. A solid is centered on its own frame,
-and the axis of a cylinder, capsule or frustum is the z axis of that frame. `placement` is the pose of the shape's frame
-in the body frame. Colors are RGB or RGBA between 0 and 1. Shapes have no mass: mass is given on the body.
+Sizes are Values in meters, so that a drawing follows the parameters of its robot. A solid is centered on its own frame
+(a half ellipsoid stands on it), and the axis of a cylinder, capsule or frustum is the z axis of that frame. `placement`
+is the pose of the shape's frame in the body frame. Colors are RGB or RGBA between 0 and 1. Shapes have no mass: mass is
+given on the body.
 """
 
 from __future__ import annotations
@@ -55,6 +56,27 @@ class Sphere:
     """A ball of `radius` [m]."""
 
     radius: Value
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid with `radii` [m] along x, y and z: half its extents."""
+
+    radii: Point
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class HalfEllipsoid:
+    """The half of an ellipsoid above its x-y plane: `radii` [m] along x and y, and its height [m] along z.
+
+    Its frame is at the middle of its flat face.
+    """
+
+    radii: Point
     placement: Pose = IDENTITY
     color: Color = STEEL
 
@@ -117,7 +139,9 @@ class MeshFile:
     color: Color = STEEL
 
 
-Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle | Mesh | MeshFile
+Shape: TypeAlias = (
+    Box | Cylinder | Capsule | Sphere | Ellipsoid | HalfEllipsoid | Frustum | Line | Triangle | Mesh | MeshFile
+)
 
 
 class Fields(NamedTuple):
@@ -133,6 +157,8 @@ SHAPE_FIELDS: dict[type[Any], Fields] = {
     Cylinder: Fields(("radius", "length"), (), ("radius", "length")),
     Capsule: Fields(("radius", "length"), (), ("radius", "length")),
     Sphere: Fields(("radius",), (), ("radius",)),
+    Ellipsoid: Fields((), ("radii",), ("radii",)),
+    HalfEllipsoid: Fields((), ("radii",), ("radii",)),
     Frustum: Fields(("bottom", "top", "length"), (), ("length",)),
     Line: Fields((), ("start", "end"), ()),
     Triangle: Fields((), ("a", "b", "c"), ()),

@@ -285,6 +285,18 @@ def test_a_hanging_base_swings_by_its_own_equations(kind: str, gravity: float) -
         assert problem.slope(x, mu) @ step == pytest.approx(change, rel=1e-5)
 
 
+@pytest.mark.slow
+def test_friction_of_hanging_joints_is_named() -> None:
+    """It is left out of their equations, and the result says so."""
+    builder = RobotBuilder("cart").add(
+        Body.box("cart", 2.0, (0.4, 0.3, 0.2)), Body.rod("arm", 1.0, 0.5, center=(0.0, 0.0, -0.25))
+    )
+    builder.joint("slide", "prismatic", "world", "cart", axis=(1, 0, 0), friction=0.3)
+    robot = builder.joint("hinge", "revolute", "cart", "arm", axis=(0, 1, 0), lower=-1, upper=1, velocity=4).build()
+    found = excite(robot, hanging="slide", duration=2.0, harmonics=2, draws=2, starts=1)
+    assert "Coulomb friction of hanging joints is not applied: slide." in found.assumed
+
+
 def test_a_free_base_under_gravity_falls() -> None:
     with pytest.raises(UnsupportedError, match=r"hook of 'hung' find no equilibrium near q.* falls. Hold it"):
         excite(hung_arm("free", 9.81), hanging="hook")
@@ -337,7 +349,7 @@ def test_panda_in_three_bases() -> None:
         ratios.append(np.exp((log_dets[0] - np.median(log_dets[1:])) / (2.0 * 64.0)))
         conditions.append(np.linalg.cond(H[0]) ** 0.5)
         orders.append(tuple(sorted(independent)))
-    assert len(set(orders)) == 3 and min(ratios) > 1.8 and np.ptp(ratios) < 1e-3 * min(ratios)
+    assert len(set(orders)) == 3 and min(ratios) > 1.8 and np.ptp(ratios) < 1e-10 * min(ratios)
     assert max(conditions) > 1.5 * min(conditions)
 
 

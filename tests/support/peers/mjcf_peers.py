@@ -232,7 +232,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | two objects with the same name | the second name ends in `~2` |
 
 Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
-compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, ellipsoids, delays of actuators,
+compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, delays of actuators,
 other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
 the sizes of MuJoCo's memory are left out without a warning.
 

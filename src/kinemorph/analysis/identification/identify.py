@@ -256,7 +256,9 @@ class Passes:
                     yield [Y_c * root[:, None] for Y_c, root in zip(Y, roots.T, strict=True)], y * roots
 
         rows = self.rows
-        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent).without(self.wanted.known)
+        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent, maps=rows.maps).without(
+            self.wanted.known
+        )
 
     def scores(self, recording: Recording, start: int, estimate: Estimate) -> Iterator[Array]:
         """Blocks of the scores Y^T w r / deviation^2 of the samples of a recording, shape (b, unknowns).
@@ -274,10 +276,7 @@ class Passes:
             if estimate.weights is not None:
                 r = r * np.stack([one[start : start + len(y)] for one in estimate.weights], axis=1)
             start += len(y)
-            scores = np.zeros((len(y), len(self.rows.columns)))
-            for Z_c, part, one in zip(Z, self.rows.dependent, r.T, strict=True):
-                scores[:, list(part)] += Z_c * one[:, None]
-            found = scores[:, self._chosen]
+            found = self.rows.powers(Z, r)[:, self._chosen]
             yield found if sums is None else found @ sums.scores_of(estimate.deviations)
 
 

@@ -31,7 +31,9 @@ from kinemorph.model.shapes import (
     Capsule,
     Color,
     Cylinder,
+    Ellipsoid,
     Frustum,
+    HalfEllipsoid,
     Line,
     Mesh,
     MeshFile,
@@ -50,7 +52,7 @@ LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # edges of the cuboid that shows an inerti
 OFF, ROD = 0.02, 0.006  # joints farther from the shapes of their body get a rod of this radius
 ASIDE = 0.03  # a center of mass farther than this from all rods gets a rod of its own
 
-Solid = Box | Sphere | Cylinder | Capsule | Frustum
+Solid = Box | Sphere | Cylinder | Capsule | Frustum | Ellipsoid | HalfEllipsoid
 MESH_FACES = 2_000  # the most triangles with which a mesh file is drawn
 GLASS = (*STEEL, 0.22)
 
@@ -119,6 +121,12 @@ def _nearest(solid: Solid, point: Array) -> Array:
     if isinstance(solid, Box):
         half = 0.5 * _point(evaluate_all(solid.size))
         nearest: Array = center + R @ np.clip(x, -half, half)
+        return nearest
+    if isinstance(solid, Ellipsoid | HalfEllipsoid):  # nearly: along the line to the middle
+        radii = _point(evaluate_all(solid.radii))
+        low = np.array([-np.inf, -np.inf, 0.0 if isinstance(solid, HalfEllipsoid) else -np.inf])
+        inside = np.maximum(x, low) / radii
+        nearest = center + R @ (radii * inside / max(1.0, float(np.linalg.norm(inside))))
         return nearest
     if isinstance(solid, Frustum):
         radius = max(float(evaluate(solid.bottom)), float(evaluate(solid.top)))

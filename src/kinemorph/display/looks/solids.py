@@ -14,7 +14,19 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
+from kinemorph.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Frustum,
+    HalfEllipsoid,
+    Line,
+    Mesh,
+    Shape,
+    Sphere,
+    Triangle,
+)
 
 Profile = list[tuple[float, float]]
 
@@ -164,11 +176,17 @@ def _mesh(mesh: Mesh, grain: Grain) -> Array:
     return np.concatenate([corners, corners[:, 2:]], axis=1)
 
 
+def _point(point: Any) -> Array:
+    return np.array(evaluate_all(point), dtype=float)
+
+
 SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
     Box: _box,
     Cylinder: lambda s, g: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length)), g),
     Capsule: lambda s, g: revolved(_capsule(evaluate(s.radius), evaluate(s.length), g), g),
     Sphere: lambda s, g: revolved(_ball(evaluate(s.radius), g), g),
+    Ellipsoid: lambda s, g: revolved(_ball(1.0, g), g) * _point(s.radii),
+    HalfEllipsoid: lambda s, g: revolved([(0.0, 0.0), *_arc(1.0, 0.0, 0.0, np.pi / 2.0, g)], g) * _point(s.radii),
     Frustum: lambda s, g: revolved(_cone(evaluate(s.bottom), evaluate(s.top), evaluate(s.length)), g),
     Line: lambda s, g: tube(np.array(evaluate_all(s.start)), np.array(evaluate_all(s.end)), g),
     Triangle: _triangle,

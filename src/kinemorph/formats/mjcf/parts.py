@@ -17,7 +17,7 @@ from kinemorph.model.elements import Actuator, JointFriction, TorsionSpring
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.system import System
 from kinemorph.words import counted
 
@@ -25,6 +25,7 @@ READABLE = (".stl", ".obj", ".msh")
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
+    Ellipsoid: ("ellipsoid", lambda shape: list(evaluate_all(shape.radii))),
     Sphere: ("sphere", lambda shape: [evaluate(shape.radius)]),
     Capsule: ("capsule", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
     Cylinder: ("cylinder", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),

@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from kinemorph.algebra.groups import Pose, compose, inverse, quat_to_rotation
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.files import Bundle
-from kinemorph.model.shapes import Box, Capsule, Color, Cylinder, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import Box, Capsule, Color, Cylinder, Ellipsoid, Mesh, MeshFile, Shape, Sphere
 
 MESH = 7  # mjtGeom
 SOLIDS: dict[int, Callable[[Sequence[float], Pose, Color], Shape]] = {
     2: lambda size, placement, color: Sphere(size[0], placement, color),
     3: lambda size, placement, color: Capsule(size[0], 2.0 * size[1], placement, color),
+    4: lambda size, placement, color: Ellipsoid((size[0], size[1], size[2]), placement, color),
     5: lambda size, placement, color: Cylinder(size[0], 2.0 * size[1], placement, color),
     6: lambda size, placement, color: Box((2.0 * size[0], 2.0 * size[1], 2.0 * size[2]), placement, color),
 }
-WITHOUT = {0: "plane", 1: "hfield", 4: "ellipsoid", MESH: "mesh (large, and not in a file of its own)", 8: "sdf"}
+WITHOUT = {0: "plane", 1: "hfield", MESH: "mesh (large, and not in a file of its own)", 8: "sdf"}
 READABLE = (".stl", ".obj")
 SHOWN = 2  # the last group that MuJoCo shows
 DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # a geom with this color has the color of its material

@@ -20,10 +20,10 @@ from kinemorph.formats.sdf.values import text_of
 from kinemorph.formats.sources import Options, Outside
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally
-from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Ellipsoid, Frustum, MeshFile, Shape, Sphere
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
-UNSHOWN = ("ellipsoid", "plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
+UNSHOWN = ("plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
 DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
     "gravity": True,
     "kinematic": False,
@@ -163,6 +163,9 @@ class Links:
         if child.tag == "box":
             x, y, z = values.vector(child, "size", element, (1.0, 1.0, 1.0))
             return Box((x, y, z), placement, color)
+        if child.tag == "ellipsoid":
+            x, y, z = values.vector(child, "radii", element, (1.0, 1.0, 1.0))
+            return Ellipsoid((x, y, z), placement, color)
         if child.tag in ROUND:
             radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
             return ROUND[child.tag](radius, length, placement, color)

@@ -315,10 +315,13 @@ def _length(name: str, *, required: bool = True) -> Field:
     return Field(name, "value", "length", "[m]", required)
 
 
+_RADII = Field("radii", "vector", "length", "Half the extents; the third is along the axis [m].", required=True)
 SOLIDS: dict[str, Solid] = {
     "point": Solid(Body.point, (Field("position", "vector", "length", "[m]"), _length("radius", required=False))),
     "rod": Solid(Body.rod, (_length("length"), _CENTER, _ALONG, _length("radius", required=False))),
     "cylinder": Solid(Body.cylinder, (_length("radius"), _length("length"), _CENTER, _ALONG)),
     "box": Solid(Body.box, (Field("size", "vector", "length", "[m]", required=True), _CENTER)),
     "sphere": Solid(Body.sphere, (_length("radius"), _CENTER)),
+    "ellipsoid": Solid(Body.ellipsoid, (_RADII, _CENTER)),
+    "half_ellipsoid": Solid(Body.half_ellipsoid, (_RADII, _CENTER, _ALONG)),
 }

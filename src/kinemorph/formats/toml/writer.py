@@ -32,7 +32,7 @@ from kinemorph.model.parameter import Formula, Parameter, Value, parameters_of
 from kinemorph.model.positions.position_text import written_position
 from kinemorph.model.positions.rebuilding import coordinate_data, coordinate_joints, rebuilt, unit_of
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Line, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.system import Element, Settings, System
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
@@ -304,6 +304,10 @@ def _candidates(shapes: tuple[Shape, ...]) -> Iterable[tuple[str, dict[str, Any]
         yield "box", {"size": shape.size, "center": center}
     if isinstance(shape, Sphere):
         yield "sphere", {"radius": shape.radius, "center": center}
+    if isinstance(shape, Ellipsoid):
+        yield "ellipsoid", {"radii": shape.radii, "center": center}
+    if isinstance(shape, HalfEllipsoid):
+        yield "half_ellipsoid", {"radii": shape.radii, "center": center, "axis": axis}
     if isinstance(shape, Cylinder):
         yield "cylinder", {"radius": shape.radius, "length": shape.length, "center": center, "axis": axis}
     if isinstance(shape, Capsule):

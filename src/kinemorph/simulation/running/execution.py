@@ -128,7 +128,7 @@ class Run:
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
         self.domains, self.gimbals = DomainWatch(stepper.plant), GimbalWatch(stepper.plant)
-        self.begin = np.array(stepper.state.q)  # the configuration from which gimbals move to their singular angles
+        self.begin = np.array(stepper.state.q)  # the last configuration, from which gimbals move
         self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -232,6 +232,7 @@ class Run:
             q = rows[:, : self.stepper.plant.nq]
             left = self.domains.left(t, q, self.stepper.p) or dead_point(self.domains, self.stepper, t, rows)
             left = left or self.gimbals.passed(t, q, self.begin, self.stepper.p)
+            self.begin = q[-1]
             if left is not None:
                 kept = left[0] or (0 if self.done[-1] else 1)  # coordinates mean nothing at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])

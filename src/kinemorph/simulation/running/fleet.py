@@ -211,12 +211,18 @@ class Fleet:
             t = float(self.times[done[k] + sample])
             self._put_back(state, t, rows[k, sample])
             q, p = rows[k, sample, : self.plant.nq], self.given["p"][state]
-            reason = runs_away(self.plant, (t, q, rows[k, sample, speeds], p), self.one.options.step)
+            before = rows[k, sample - 1, : self.plant.nq] if sample else self.begin[state]
+            left = self.gimbals.passed(np.array([t]), q[None], before, p)
+            reason = (
+                left[1] if left else runs_away(self.plant, (t, q, rows[k, sample, speeds], p), self.one.options.step)
+            )
             if reason is None:
-                left = self.gimbals.passed(np.array([t]), q[None], self.begin[state], p)
-                left = left or self.domains.left(np.array([t]), q[None], p)
+                left = self.domains.left(np.array([t]), q[None], p)
                 reason = left[1] if left else ""
             self._reasons[state] = reason
+        if self.gimbals.gimbals:
+            reached = np.flatnonzero(got > 0)
+            self.begin[group[reached]] = rows[reached, got[reached] - 1, : self.plant.nq]
 
     def _look_at(self, k: int) -> Status:
         """The status of state k after many steps: GIVEN_UP if its motion diverges or would take too many steps."""

@@ -56,7 +56,7 @@ class GimbalWatch:
         self.gimbals = _gimbals_of(plant)
 
     def are_passed(self, q: Array, begin: Array) -> NDArray[np.bool_]:
-        """Where q (..., nq) is at a singular angle, or beyond one as seen from the configuration `begin` (..., nq)."""
+        """Where q (..., nq) is at a singular angle, or beyond one as seen from a configuration `begin` (..., nq)."""
         found = np.zeros(q.shape[:-1], dtype=bool)
         for gimbal in self.gimbals:
             found |= gimbal.is_near(q, AT) | (gimbal.sheet(q) != gimbal.sheet(begin))
@@ -65,15 +65,16 @@ class GimbalWatch:
     def passed(self, t: Array, q: Array, begin: Array, p: Array) -> tuple[int, str] | None:
         """(sample, message) of the first of n samples in which a gimbal has passed a singular angle, else None.
 
-        The samples are t (n,) [s] and q (n, nq), `begin` (nq,) is the configuration at the beginning of the run, and p
-        (np,) are the values of the plant's parameters.
+        The samples are t (n,) [s] and q (n, nq), `begin` (nq,) is a configuration before them, and p (np,) are the
+        values of the plant's parameters. Beyond the angle q may mean nothing, so the message names the angle that is
+        nearest to the sample before.
         """
         bad = np.flatnonzero(self.are_passed(q, begin))
         if not len(bad):
             return None
         k = int(bad[0])
         first = next(one for one in self.gimbals if one.is_near(q[k], AT) or one.sheet(q[k]) != one.sheet(begin))
-        return k, self._message(first, float(t[k]), q[k], p)
+        return k, self._message(first, float(t[k]), q[k - 1] if k else begin, p)
 
     def near(self, t: float, q: Array, p: Array) -> str | None:
         """A message about a gimbal that is close to a singular angle in a run that has failed, or None."""

@@ -32,6 +32,7 @@ from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.control.references import FourierSeries
 from kinemorph.model.joint import PLAIN, Joint
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.words import did_you_mean, listed, quoted
@@ -120,6 +121,9 @@ def excite(
     states = random_states(dynamics, limits, loose, held, seed)
     columns, left_out = unknown_columns(dynamics, limits, rows, through, noise, friction, states)
     assumed += [*limits.assumed, *told]
+    rough = [name for name in loose if any(evaluate_all(robot.joint(name).friction))]
+    if rough:
+        assumed.append(f"Coulomb friction of hanging joints is not applied: {listed(rough, 8)}.")
     if left_out:
         assumed.append(f"Not shown by these motions and left out: {listed(left_out, 12)}.")
     kept = Zones(dynamics, zones, points)

@@ -45,6 +45,7 @@ LOOSE = 0.1  # a relative standard deviation from which on a gain counts as unde
 FAR = 3.0  # standard deviations by which constraints may move a gain that is determined
 SHARE = 0.15  # the cut-off of the default filter, relative to the highest frequency that samples show
 RADIUS = 0.1  # [m], of the ball near which the load is searched where data leave it open
+HIDDEN = 1e-6  # a relative part of forces that counts as nothing
 DEPENDENT = 1e-9  # singular values that are smaller, relative to the largest, are zero
 
 
@@ -134,7 +135,7 @@ def drive_gains(
     names = whole.information.columns
     drives = tuple(name.removesuffix(".gain") for name in names if name.endswith(".gain"))
     chosen = [names.index(f"{name}.gain") for name in drives]
-    free = _least_squares(replace(whole, known=known), drives)
+    free = _least_squares(replace(whole, known=known), drives, tuple(load))
     R, z, _ = whole.information.weighted()
     values = dict(zip(dynamics.regressor_columns, dynamics.regressor_parameters.tolist(), strict=True))
     ball = dict(zip(load_columns(LOAD), body_parameters(Body.sphere(LOAD, load["m"], RADIUS)), strict=True))
@@ -177,12 +178,20 @@ class _Free(NamedTuple):
     deviation: float
 
 
-def _least_squares(whole: Trials, drives: Sequence[str]) -> _Free:
+def _least_squares(whole: Trials, drives: Sequence[str], load: Sequence[str]) -> _Free:
+    """Least squares without constraints. Raises ShapeError where the known parts of the `load` set no scale."""
     names = whole.information.columns
     R, z, _ = whole.information.weighted()
     sizes = np.where(np.any(R != 0.0, axis=0), np.linalg.norm(R, axis=0), 1.0)
     theta = np.linalg.lstsq(R / sizes, z, rcond=DEPENDENT)[0] / sizes
     chosen = [names.index(f"{name}.gain") for name in drives]
+    others = np.delete(R / sizes, chosen, axis=1)
+    left = z - others @ np.linalg.lstsq(others, z, rcond=DEPENDENT)[0]
+    if float(np.linalg.norm(left)) <= HIDDEN * float(np.linalg.norm(z)):
+        raise ShapeError(
+            f"drive_gains: forces of the known part of the load, {listed(load)}, are also forces of its unknown part "
+            "and of the arm, so that they set no scale. Give more of it, such as its center of mass in hx, hy and hz."
+        )
     covariance, estimable = whole.covariance(theta, np.ones(len(drives)))
     left = np.concatenate(whole.residuals(theta))
     forces = np.concatenate([theta[chosen] * np.array(trial.recording.tau) for trial in whole.trials])

@@ -90,11 +90,10 @@ def _summed(rows: Rows, wanted: Unknowns, recordings: Sequence[Recording], simul
     ZZ, ZY, Zy = np.zeros((count, k, k)), np.zeros((count, k, n)), np.zeros((count, k))
     for one, other in zip(recordings, simulated, strict=True):
         for (Y, y), (Z, _) in zip(rows.blocks(one), rows.blocks(other), strict=True):
-            for c, part in enumerate(rows.dependent):
-                wide = np.zeros((2, len(y), len(known)))
-                wide[0][:, list(part)], wide[1][:, list(part)] = Y[c], Z[c]
-                Zb = wide[1][:, chosen] @ base
+            for c in range(count):
+                wide = rows.written_out(Y, c)
+                Zb = rows.written_out(Z, c)[:, chosen] @ base
                 ZZ[c] += Zb.T @ Zb
-                ZY[c] += Zb.T @ wide[0][:, chosen]
-                Zy[c] += Zb.T @ (y[:, c] - wide[0] @ known)
+                ZY[c] += Zb.T @ wide[:, chosen]
+                Zy[c] += Zb.T @ (y[:, c] - wide @ known)
     return Moments(simulated, base, ZZ, ZY, Zy)
