@@ -71,7 +71,7 @@ def output_error(
         fitted["motor.R"], fitted.interval("motor.R"), fitted.model, fitted.predict(other)
 
     Every run has the inputs u of its recording: those in `Recording.inputs` by name, and for a robot without motors the
-    forces `Recording.tau`. Controllers of the system act on the simulated motion.
+    forces `Recording.tau`. Controllers of the system act on the simulated motion; recorded forces are then not used.
 
     `parameters`   names of Parameters of the robot and its elements, or of regressor columns such as "forearm.m" and
                    "elbow.viscous"; "all" for every Parameter of the model. A dict gives values to begin with
