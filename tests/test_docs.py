@@ -48,7 +48,7 @@ PAGES = [
     )
 ]
 # a large system, which is compiled twice, searches for gaits, many walks, and a monopod from its template
-LONG = ("amru5", "ckc_template", "optimal_gaits", "orbits")
+LONG = ("amru5", "ckc_template", "optimal_gaits", "orbits", "quasicoordinates")
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
