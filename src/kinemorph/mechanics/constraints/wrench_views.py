@@ -145,6 +145,8 @@ def _part(tree: Tree, moves: Sequence[Move], joint: Joint, index: int, load: Vec
     """The part of the wrench `load` through a joint, both in the frame of the link that the joint carries."""
     if part == "whole":
         return load
+    if joint.kind == "gimbal":  # its three turns together are all rotations, so D are all moments
+        return (*zeros(3), *load[3:]) if part == "actuation" else (*load[:3], *zeros(3))
     efforts: list[S] = []
     units: list[Vec] = []  # D, in the frame of the child's link
     seen = IDENTITY  # the pose of the child's link in the link of the axis
