@@ -13,7 +13,6 @@ import scipy.optimize
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
-from kinemorph.analysis.identification.feasible.conditions import Ellipsoid
 from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible, feasible_parameters
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
@@ -28,7 +27,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Sphere
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from support.robots.random_robots import random_pose
 
 SOLVERS = ("gauss_newton", "clarabel")

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, score_sums
@@ -92,11 +93,7 @@ class Trials:
         rows, values = trial.rows, self._all(theta)
         chosen = [rows.columns.index(name) for name in self.information.columns]
         for Y, y in rows.blocks(trial.recording):
-            r = (y - rows.forces(Y, values)) * deviations**-2.0
-            found = np.zeros((len(y), len(rows.columns)))
-            for Y_c, part, one in zip(Y, rows.dependent, r.T, strict=True):
-                found[:, list(part)] += Y_c * one[:, None]
-            yield found[:, chosen]
+            yield rows.powers(Y, (y - rows.forces(Y, values)) * deviations**-2.0)[:, chosen]
 
     def _all(self, theta: Array) -> Array:
         """The values of all columns."""
@@ -168,15 +165,13 @@ def _with_load(rows: Rows, dynamics: Dynamics, at: str, load: str, *, loaded: bo
     if not loaded:
         return replace(rows, columns=columns)
     place = {rows.columns.index(name): k for k, name in enumerate(names)}
-    own = [[k for k, column in enumerate(part) if column in place] for part in rows.dependent]
-    maps = [moved[[place[part[k]] for k in at_]] for part, at_ in zip(rows.dependent, own, strict=True)]
     extra = tuple(range(first, first + len(OF_BODY)))
-
-    def blocks(recording: Recording) -> Iterator[Block]:
-        for Y, y in rows.blocks(recording):
-            yield [np.hstack([Y_c, Y_c[:, k] @ M]) for Y_c, k, M in zip(Y, own, maps, strict=True)], y
-
-    return replace(rows, columns=columns, dependent=tuple((*part, *extra) for part in rows.dependent), blocks=blocks)
+    maps = []
+    for part, K in zip(rows.dependent, _maps(rows), strict=True):
+        own = [k for k, column in enumerate(part) if column in place]
+        maps.append(np.hstack([K, K[:, own] @ moved[[place[part[k]] for k in own]]]))
+    dependent = tuple((*part, *extra) for part in rows.dependent)
+    return replace(rows, columns=columns, dependent=dependent, maps=tuple(maps))
 
 
 def _with_gains(rows: Rows) -> Rows:
@@ -189,4 +184,10 @@ def _with_gains(rows: Rows) -> Rows:
             yield [np.column_stack([Y_c, -one]) for Y_c, one in zip(Y, y.T, strict=True)], np.zeros_like(y)
 
     dependent = tuple((*part, first + k) for k, part in enumerate(rows.dependent))
-    return replace(rows, columns=(*rows.columns, *names), dependent=dependent, blocks=blocks)
+    maps = tuple(scipy.linalg.block_diag(K, 1.0) for K in _maps(rows))
+    return replace(rows, columns=(*rows.columns, *names), dependent=dependent, blocks=blocks, maps=maps)
+
+
+def _maps(rows: Rows) -> Sequence[Array]:
+    """For each channel the matrix from the columns of blocks to all columns that the channel depends on."""
+    return [np.eye(len(part)) for part in rows.dependent] if rows.maps is None else rows.maps
