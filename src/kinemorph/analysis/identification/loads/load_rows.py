@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
+from scipy.linalg import block_diag
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, score_sums
@@ -93,7 +93,8 @@ class Trials:
         rows, values = trial.rows, self._all(theta)
         chosen = [rows.columns.index(name) for name in self.information.columns]
         for Y, y in rows.blocks(trial.recording):
-            yield rows.powers(Y, (y - rows.forces(Y, values)) * deviations**-2.0)[:, chosen]
+            r = (y - rows.forces(Y, values)) * deviations**-2.0
+            yield rows.powers(Y, r)[:, chosen]
 
     def _all(self, theta: Array) -> Array:
         """The values of all columns."""
@@ -165,13 +166,12 @@ def _with_load(rows: Rows, dynamics: Dynamics, at: str, load: str, *, loaded: bo
     if not loaded:
         return replace(rows, columns=columns)
     place = {rows.columns.index(name): k for k, name in enumerate(names)}
-    extra = tuple(range(first, first + len(OF_BODY)))
-    maps = []
-    for part, K in zip(rows.dependent, _maps(rows), strict=True):
+    dependent, maps = [], []
+    for part, K in zip(rows.dependent, rows.every_map, strict=True):
         own = [k for k, column in enumerate(part) if column in place]
+        dependent.append((*part, *range(first, first + len(OF_BODY))))
         maps.append(np.hstack([K, K[:, own] @ moved[[place[part[k]] for k in own]]]))
-    dependent = tuple((*part, *extra) for part in rows.dependent)
-    return replace(rows, columns=columns, dependent=dependent, maps=tuple(maps))
+    return replace(rows, columns=columns, dependent=tuple(dependent), maps=tuple(maps))
 
 
 def _with_gains(rows: Rows) -> Rows:
@@ -184,10 +184,5 @@ def _with_gains(rows: Rows) -> Rows:
             yield [np.column_stack([Y_c, -one]) for Y_c, one in zip(Y, y.T, strict=True)], np.zeros_like(y)
 
     dependent = tuple((*part, first + k) for k, part in enumerate(rows.dependent))
-    maps = tuple(scipy.linalg.block_diag(K, 1.0) for K in _maps(rows))
+    maps = tuple(block_diag(K, 1.0) for K in rows.every_map)
     return replace(rows, columns=(*rows.columns, *names), dependent=dependent, blocks=blocks, maps=maps)
-
-
-def _maps(rows: Rows) -> Sequence[Array]:
-    """For each channel the matrix from the columns of blocks to all columns that the channel depends on."""
-    return [np.eye(len(part)) for part in rows.dependent] if rows.maps is None else rows.maps
