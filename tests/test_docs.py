@@ -24,6 +24,7 @@ PAGES = [
         "assembly_matrices",
         "docking",
         "dynamics",
+        "formulations",
         "closed_chain_paper",
         "closed_loops",
         "programs",
@@ -47,8 +48,17 @@ PAGES = [
         "notebook",
     )
 ]
-# a large system, which is compiled twice, searches for gaits, many walks, and a monopod from its template
-LONG = ("amru5", "ckc_template", "optimal_gaits", "orbits", "quasicoordinates")
+# a large system, which is compiled twice, searches for gaits and motions, many walks, and a monopod from its template
+LONG = (
+    "amru5",
+    "ckc_template",
+    "identification",
+    "identification_excitation",
+    "identification_physical",
+    "optimal_gaits",
+    "orbits",
+    "quasicoordinates",
+)
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

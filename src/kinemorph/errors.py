@@ -12,13 +12,14 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and twelve warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and thirteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
-gains; GainWarning, a sampled controller is unstable; AutomatonWarning, phases or edges of a model cannot be meant;
-EnergyWarning, the energy of a run does not balance; ImpactWarning, an impact began and ended within one step;
-GroundWarning, a body passes through the ground or a walker falls; InactiveWarning, data of a model file do not act in a
-run; RecordingWarning, measured data are questionable or do not determine a parameter.
+gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
+AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
+ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
+falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
+not determine a parameter.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -174,6 +175,10 @@ class ChatterWarning(UserWarning):
 
 class GainWarning(UserWarning):
     """A sampled controller is unstable: its gains are too high for its sample time and the inertia that it moves."""
+
+
+class OptionWarning(UserWarning):
+    """An option of a run has no effect beside another one, such as tolerances beside a constant step."""
 
 
 class AutomatonWarning(UserWarning):

@@ -33,8 +33,14 @@ HOMES: dict[str, str] = {
     "feasible_parameters": "kinemorph.analysis.identification.feasible.feasible_parameters",
     "Feasible": "kinemorph.analysis.identification.feasible.feasible_parameters",
     "Ellipsoid": "kinemorph.analysis.identification.feasible.conditions",
+    "identify_payload": "kinemorph.analysis.identification.loads.payload",
+    "Payload": "kinemorph.analysis.identification.loads.payload",
+    "drive_gains": "kinemorph.analysis.identification.loads.drive_gains",
+    "DriveGains": "kinemorph.analysis.identification.loads.drive_gains",
     "data_shares": "kinemorph.analysis.identification.shares",
     "with_parameters": "kinemorph.analysis.identification.with_parameters",
+    "output_error": "kinemorph.analysis.identification.runs.output_error",
+    "Fitted": "kinemorph.analysis.identification.runs.fitted",
 }
 
 __all__ = [*HOMES]
@@ -56,6 +62,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.identify import identify as identify
     from kinemorph.analysis.identification.information import Channel as Channel
     from kinemorph.analysis.identification.information import Information as Information
+    from kinemorph.analysis.identification.loads.drive_gains import DriveGains as DriveGains
+    from kinemorph.analysis.identification.loads.drive_gains import drive_gains as drive_gains
+    from kinemorph.analysis.identification.loads.payload import Payload as Payload
+    from kinemorph.analysis.identification.loads.payload import identify_payload as identify_payload
     from kinemorph.analysis.identification.rates import Measured as Measured
     from kinemorph.analysis.identification.rates import Periodic as Periodic
     from kinemorph.analysis.identification.rates import ZeroPhase as ZeroPhase
@@ -65,6 +75,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.rows import momentum_rows as momentum_rows
     from kinemorph.analysis.identification.rows import torque_rows as torque_rows
     from kinemorph.analysis.identification.rows import wrench_rows as wrench_rows
+    from kinemorph.analysis.identification.runs.fitted import Fitted as Fitted
+    from kinemorph.analysis.identification.runs.output_error import output_error as output_error
     from kinemorph.analysis.identification.shares import data_shares as data_shares
     from kinemorph.analysis.identification.with_parameters import with_parameters as with_parameters
 else:

@@ -12,6 +12,7 @@ import pytest
 from kinemorph import library
 from kinemorph.elements import Automaton, DistanceConstraint, Edge, Hold, Phase, PrescribedMotion
 from kinemorph.errors import AutomatonWarning
+from kinemorph.formats.hints import phase_hints
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
@@ -52,6 +53,13 @@ def test_walkers_of_the_library_are_sound(name: str) -> None:
 
 def test_a_sound_automaton_says_nothing() -> None:
     assert warned(dropped()) == []
+
+
+def test_a_phase_that_nothing_leaves_is_a_hint() -> None:
+    (hint,) = phase_hints(dropped())
+    assert hint.name == "free" and hint.sentence.startswith("no edge leaves it")
+    assert phase_hints(dropped(Edge("catch", "free", "held", "q.z + 1"))) == []
+    assert phase_hints(System(ball(), (HOLD,))) == []
 
 
 def test_a_guard_that_has_fallen_before_the_run_is_named() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import kinemorph
 from kinemorph import Stepper, library, simulate, simulate_batch
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import OptionWarning, UnsupportedError
 from kinemorph.frozen import kept_with
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -27,6 +27,20 @@ def test_defaults_are_filled_in_once():
     for given in ({"max_step": 0.0}, {"min_step": -1.0}, {"rtol": "tight"}):
         with pytest.raises(UnsupportedError, match=f"{next(iter(given))} is .*expected a number above 0"):
             step_options(plant, **none | given)
+
+
+def test_tolerances_beside_constant_steps_are_told():
+    robot = library.pendulum()
+    with pytest.warns(
+        OptionWarning, match=r"rtol=1e-09 has no effect: all steps of method 'rk4' have the size step=0.01"
+    ):
+        simulate(robot, 0.1, method="rk4", step=0.01, rtol=1e-9)
+    with pytest.warns(OptionWarning, match=r"rtol=1e-09 and atol=1e-10 have no effect"):
+        simulate_batch(robot, 0.1, step=0.01, rtol=1e-9, atol=1e-10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(robot, 0.1, rtol=1e-9)
+        kinemorph.sensitivities(robot, 0.1, initial="all", method="rk4", step=0.01)
 
 
 def test_old_names_work_with_a_warning_that_gives_the_new_one():

@@ -151,4 +151,4 @@ def partial_velocities(maker: Maker) -> CompiledFunction:
 
 def _of_joints(maker: Maker, name: str, inputs: tuple[str, ...], law: Law, shape: Shape) -> CompiledFunction:
     """A compiled function of all joints, including fixed ones: each body is a link of its own."""
-    return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
+    return maker.function(name, inputs, law, {"out": shape}, written=True, merged=False)

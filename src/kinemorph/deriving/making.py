@@ -64,7 +64,8 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple
     missing = [name for name in wanted if name not in known]
     if missing and not known:
         raise ModelError(
-            f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave parameters= out."
+            f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave parameters= out, or "
+            f"give a number of the robot or of its elements as Parameter('{missing[0].split('.')[-1]}', value)."
         )
     if missing:
         listed = ", ".join(f"'{name}'" for name in known)
@@ -110,10 +111,17 @@ class Maker:
     # ── from laws to functions ────────────────────────────────────────────────────────────────────────────────────
 
     def function(
-        self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
+        self,
+        name: str,
+        inputs: Inputs,
+        law: Law,
+        outputs: Outputs = None,
+        *,
+        written: bool = False,
+        merged: bool = True,
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; `written` as for `program`."""
-        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
+        """A law as a compiled function of straight-line code; `written` and `merged` as for `program`."""
+        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written, merged=merged))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
         """A recursion along the links as a compiled function; on one state, similar limbs are computed side by side."""

@@ -92,15 +92,18 @@ def regressor(maker: Maker) -> CompiledFunction:
     return maker.function("regressor", ("q", "v", "a"), _law(maker, regressors.regressor), {"out": _shape(maker)})
 
 
-def regressor_entries(maker: Maker, pattern: Pattern) -> CompiledFunction:
-    """The function of the entries of Y(q, v, a) at the places of `pattern`, shape (entries,)."""
+def regressor_entries(maker: Maker, pattern: Pattern, name: str = "regressor_entries") -> CompiledFunction:
+    """The function of the entries of Y(q, v, a) at the places of `pattern`, shape (entries,).
+
+    Another pattern than `regressor_pattern` needs a name of its own, by which compiled code is recalled.
+    """
     dense = _dense(maker)
 
     def law(tree: Tree, q: Any, v: Any, a: Any) -> list[Any]:
         rows = dense(tree, q, v, a)
         return [rows[i][j] for i, j in zip(*pattern, strict=True)]
 
-    return maker.function("regressor_entries", ("q", "v", "a"), law, {"out": (len(pattern.rows),)})
+    return maker.function(name, ("q", "v", "a"), law, {"out": (len(pattern.rows),)})
 
 
 def regressor_pattern(maker: Maker) -> Pattern:

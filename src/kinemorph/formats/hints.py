@@ -6,6 +6,7 @@
     degrees                          a hinge has limits of many turns
     a missing sign                   gravity points up; a run starts outside the limits of a joint
     a missing contact                a body with shapes touches nothing, while others stand on a ground
+    a missing edge                   a phase of an automaton is never left
 
 Hints are sentences with a question, never errors. A moment of inertia is compared with the size of its body: mass m
 within a box [lower, upper] has, about its center of mass c, a second moment of at most m (upper - c)(c - lower) along
@@ -57,7 +58,7 @@ TOO_WIDE = 30.0  # times the greatest possible second moment: beyond this, a wro
 class Hint(NamedTuple):
     """A hint about one part of a robot."""
 
-    kind: str  # "body", "joint"
+    kind: str  # "body", "joint", "phase"
     name: str
     sentence: str
 
@@ -97,6 +98,17 @@ def contact_hints(system: System) -> list[Hint]:
     others = f" (the same holds for {listed(names[1:], NAMED)})" if len(names) > 1 else ""
     sentence = f"it has shapes, but no contact stops it at the ground that other bodies touch{others}; is one missing?"
     return [Hint("body", names[0], sentence)]
+
+
+def phase_hints(system: System) -> list[Hint]:
+    """Hints at phases that edges enter and none leaves: the last phase of a motion, or a missing edge."""
+    automaton = system.automaton
+    if automaton is None or not automaton.edges:
+        return []
+    left = {edge.source for edge in automaton.edges}
+    entered = {edge.target for edge in automaton.edges if not edge.stop}
+    sentence = "no edge leaves it, so that a run stays in it to its end; is an edge missing, or one with stop=True?"
+    return [Hint("phase", phase.name, sentence) for phase in automaton.phases if phase.name in entered - left]
 
 
 # ── lengths ───────────────────────────────────────────────────────────────────────────────────────────────────────────

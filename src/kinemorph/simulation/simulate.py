@@ -34,7 +34,13 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import (
+    check_positive,
+    longest_step,
+    step_options,
+    takes_old_names,
+    warn_of_tolerances,
+)
 
 if TYPE_CHECKING:
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -142,6 +148,7 @@ def simulate(
         )
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    warn_of_tolerances(options, rtol, atol)
     checkpoints = Checkpoints(save) if save is not None else None
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}
     if before is not None:

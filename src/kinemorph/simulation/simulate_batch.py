@@ -36,7 +36,13 @@ from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
-from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import (
+    check_positive,
+    longest_step,
+    step_options,
+    takes_old_names,
+    warn_of_tolerances,
+)
 from kinemorph.simulation.stepping.stepper import Stepper
 
 FEW = 3  # runs of a batch that are checked after it
@@ -105,6 +111,7 @@ def simulate_batch(
             "Sampled, which is compiled, or use simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    warn_of_tolerances(options, rtol, atol)
     check_positive(most_steps=most_steps, most_events=most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.algebra.groups import IDENTITY, Pose, exp_so3
+from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.analysis.identification.base_parameters import base_parameters
 from kinemorph.analysis.identification.shifted_masses import shifted_masses
 from kinemorph.bench.peers.robots import bench_twin
@@ -27,6 +27,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot
 from kinemorph.notation import Coordinate
 from support.robots.random_robots import random_robot
+from support.robots.ur10e import ur10e
 
 
 def forces_off(robot: Robot) -> float:
@@ -131,25 +132,6 @@ def test_shifted_masses_change_no_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     Y = dynamics.regressor(random_configuration(robot, rng), *rng.normal(size=(2, robot.nv)))[:, : 10 * len(bodies)]
     assert len(rows) and np.abs(Y @ rows.T).max() < 1e-11 * np.abs(Y).max() * max(1.0, np.abs(rows).max())
-
-
-def ur10e() -> Robot:
-    """The arm of the recordings by Mamedov & Mikhel 2020 (doi 10.3389/frobt.2020.571574), from its URDF's geometry."""
-    upright, sideways = IDENTITY.R, exp_so3((0.0, 1.5707963, 0.0))
-    rows = (
-        ("pan", upright, (0.0, 0.0, 0.181), (0, 0, 1), 7.778, (0.0, 0.0, 0.0), (0.0315, 0.0315, 0.0219)),
-        ("lift", sideways, (0.0, 0.176, 0.0), (0, 1, 0), 12.93, (0.0, 0.0, 0.3065), (0.4231, 0.4231, 0.0364)),
-        ("elbow", upright, (0.0, -0.137, 0.613), (0, 1, 0), 3.87, (0.0, 0.0, 0.2855), (0.1106, 0.1106, 0.0109)),
-        ("wrist_1", sideways, (0.0, 0.0, 0.571), (0, 1, 0), 1.96, (0.0, 0.135, 0.0), (0.0051, 0.0051, 0.0055)),
-        ("wrist_2", upright, (0.0, 0.135, 0.0), (0, 0, 1), 1.96, (0.0, 0.0, 0.12), (0.0051, 0.0051, 0.0055)),
-        ("wrist_3", upright, (0.0, 0.0, 0.12), (0, 1, 0), 0.202, (0.0, 0.092, 0.0), (0.00014, 0.00014, 0.0002)),
-    )
-    builder, parent = RobotBuilder("ur10e"), "world"
-    for name, R, p, axis, mass, com, moments in rows:
-        builder.body(f"{name}_link", mass, com=com, inertia=np.diag(moments))
-        builder.joint(name, "revolute", parent, f"{name}_link", placement=Pose(R, p), axis=axis)
-        parent = f"{name}_link"
-    return builder.build()
 
 
 def test_ur10e() -> None:

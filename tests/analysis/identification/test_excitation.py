@@ -11,9 +11,11 @@ import scipy.optimize
 
 from kinemorph import RobotBuilder, System, simulate
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import translation
 from kinemorph.analysis.identification.excitation.excitation import Excitation
 from kinemorph.analysis.identification.excitation.excitation_problem import ExcitationProblem
 from kinemorph.analysis.identification.excitation.excite import excite
+from kinemorph.analysis.identification.excitation.hanging import Hanging
 from kinemorph.analysis.identification.excitation.motion_limits import motion_limits
 from kinemorph.analysis.identification.excitation.random_series import random_series, resting_posture
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
@@ -24,6 +26,7 @@ from kinemorph.elements import PrescribedMotion
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
+from kinemorph.model.configuration import difference, neutral
 from kinemorph.model.robot import Robot
 from support.tools.each_case import each_case
 
@@ -60,7 +63,7 @@ def problem_of(
     limits = motion_limits(robot, robot.joints, **wanted, share=1.0)  # type: ignore[arg-type]
     rows, held = range(robot.nv), np.zeros(robot.nq)
     noise = np.linspace(0.1, 0.3, robot.nv)
-    states = random_states(dynamics, limits, held, 0)
+    states = random_states(dynamics, limits, (), held, 0)
     columns, _ = unknown_columns(dynamics, limits, rows, (), noise, PARTS, states)
     points = {"fore": ((0.3, 0.0, 0.0), (0.1, 0.05, 0.0))} if zones else None
     return ExcitationProblem(dynamics, basis, limits, columns, Zones(dynamics, zones, points), held, samples)
@@ -228,6 +231,92 @@ def test_wrenches_through_joints_show_more() -> None:
     assert found.information == pytest.approx(A.T @ A, rel=1e-9, abs=1e-9)
 
 
+def hung_arm(kind: str, gravity: float, damping: float = 0.2) -> Robot:
+    """A box that nothing drives, on a hook above it or free, with an arm of two joints."""
+    builder = RobotBuilder("hung", gravity=(0.0, 0.0, -gravity)).add(Body.box("box", 4.0, (0.4, 0.3, 0.2)))
+    place = {} if kind == "free" else {"child_placement": translation((0.02, 0.01, 0.6)), "damping": damping}
+    builder.joint("hook", kind, "world", "box", **place)
+    for name, length in (("upper", 0.4), ("fore", 0.3)):
+        builder.add(Body.rod(name, 1.0, length, center=(0.5 * length, 0.02, 0.01), axis="x", radius=0.02))
+    common = {"lower": -2.0, "upper": 2.0, "velocity": 3.0, "effort": 12.0}
+    builder.joint("shoulder", "revolute", "box", "upper", axis=(0, 1, 0), translation=(0.2, 0, 0), **common)
+    return builder.joint(
+        "elbow", "revolute", "upper", "fore", axis=(0, 0.6, 0.8), translation=(0.4, 0, 0), **common
+    ).build()
+
+
+HUNG = [
+    ("universal", 9.81),
+    *(pytest.param(*one, marks=pytest.mark.slow) for one in (("spherical", 9.81), ("free", 0.0))),
+]
+
+
+@pytest.mark.parametrize(("kind", "gravity"), HUNG)
+def test_a_hanging_base_swings_by_its_own_equations(kind: str, gravity: float) -> None:
+    """Its forces are zero, its rates are derivatives, slopes of information and torques are exact; momentum is kept."""
+    robot = hung_arm(kind, gravity)
+    dynamics = derive(robot, few_calls=True)
+    joints = [robot.joint(name) for name in ("shoulder", "elbow")]
+    wanted = dict.fromkeys(("position", "velocity", "acceleration", "effort"), None)
+    limits = motion_limits(robot, joints, **wanted, share=1.0)  # type: ignore[arg-type]
+    basis, held = SeriesBasis(2, 3.0, False), neutral(robot)
+    noise = np.linspace(0.1, 0.3, robot.nv)
+    states = random_states(dynamics, limits, ("hook",), held, 0)
+    columns, _ = unknown_columns(dynamics, limits, range(robot.nv), (), noise, PARTS, states)
+    hanging = Hanging(dynamics, ("hook",), limits.joints, basis, held)
+    problem = ExcitationProblem(dynamics, basis, limits, columns, Zones(dynamics, (), None), held, 30, hanging)
+    rng = np.random.default_rng(4)
+    x = random_series(problem, resting_posture(problem, rng), rng)
+    fine = np.linspace(0.0, 3.0, 301)
+    q, v, a = problem.motion(x, fine)[1:]
+    hook = robot.v_slice("hook")
+    tau = dynamics.inverse_dynamics(q, v, a)
+    assert np.abs(tau[:, hook] + (0.0 if kind == "free" else 0.2) * v[:, hook]).max() < 1e-9
+    assert np.abs(v[:, hook]).max() > 0.05 and np.abs(a[0, hook]).max() < 1e-7
+    assert np.abs(np.gradient(v, fine, axis=0, edge_order=2)[1:-1] - a[1:-1]).max() < 2e-3 * np.abs(a).max()
+    rates = np.array([difference(robot, q[k - 1], q[k + 1]) for k in range(1, 300)]) / 0.02
+    assert np.abs(rates - v[1:-1]).max() < 2e-3 * np.abs(v).max()
+    if kind == "free":
+        assert np.abs(dynamics.momentum(q, v)).max() < 1e-6
+    for mu in (0.0, 0.3):
+        step = rng.normal(size=problem.size)
+        h = 1e-5 / np.linalg.norm(step)
+        change = (problem.cost(x + h * step, mu) - problem.cost(x - h * step, mu)) / (2.0 * h)
+        assert problem.slope(x, mu) @ step == pytest.approx(change, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_friction_of_hanging_joints_is_named() -> None:
+    """It is left out of their equations, and the result says so."""
+    builder = RobotBuilder("cart").add(
+        Body.box("cart", 2.0, (0.4, 0.3, 0.2)), Body.rod("arm", 1.0, 0.5, center=(0.0, 0.0, -0.25))
+    )
+    builder.joint("slide", "prismatic", "world", "cart", axis=(1, 0, 0), friction=0.3)
+    robot = builder.joint("hinge", "revolute", "cart", "arm", axis=(0, 1, 0), lower=-1, upper=1, velocity=4).build()
+    found = excite(robot, hanging="slide", duration=2.0, harmonics=2, draws=2, starts=1)
+    assert "Coulomb friction of hanging joints is not applied: slide." in found.assumed
+
+
+def test_a_free_base_under_gravity_falls() -> None:
+    with pytest.raises(UnsupportedError, match=r"hook of 'hung' find no equilibrium near q.* falls. Hold it"):
+        excite(hung_arm("free", 9.81), hanging="hook")
+    with pytest.raises(UnsupportedError, match="hanging names 'rope', which is not a joint of 'hung'"):
+        excite(hung_arm("free", 9.81), hanging="rope")
+
+
+@pytest.mark.slow
+def test_a_hanging_robot_is_excited() -> None:
+    """The motion is better than all random ones, and a run from its beginning swings in the same way."""
+    robot = hung_arm("universal", 9.81, 0.0)
+    options = {"duration": 5.0, "harmonics": 3, "acceleration": 20.0, "draws": 8, "starts": 1, "rate": 50.0}
+    found = excite(robot, hanging=("hook",), **options)
+    assert found.log_det > found.random.max() and np.abs(found.tau[:, robot.v_slice("hook")]).max() < 1e-8
+    assert found.measured[:2] == robot.v_names[:2] and "1 N m" in " ".join(found.assumed)
+    drives = tuple(PrescribedMotion(f"drive {name}", name, f"excitation.{name}") for name in ("shoulder", "elbow"))
+    run = simulate(System(robot, (found.element, *drives)), 5.0, q=found.q[0], output_step=0.02, rtol=1e-9, atol=1e-10)
+    assert np.abs(run.q - found.q).max() < 1e-4
+
+
 @pytest.mark.slow
 def test_panda_in_three_bases() -> None:
     """Must show 4: 1.8 times smaller than the median of 300 random series, in 60 s on one core, in any base."""
@@ -260,7 +349,7 @@ def test_panda_in_three_bases() -> None:
         ratios.append(np.exp((log_dets[0] - np.median(log_dets[1:])) / (2.0 * 64.0)))
         conditions.append(np.linalg.cond(H[0]) ** 0.5)
         orders.append(tuple(sorted(independent)))
-    assert len(set(orders)) == 3 and min(ratios) > 1.8 and np.ptp(ratios) < 1e-3 * min(ratios)
+    assert len(set(orders)) == 3 and min(ratios) > 1.8 and np.ptp(ratios) < 1e-10 * min(ratios)
     assert max(conditions) > 1.5 * min(conditions)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kinemorph.analysis.identification.feasible.conditions import Ellipsoid
 from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible, feasible_parameters
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
+from kinemorph.bench.peers.robots import bench_twin
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
@@ -96,7 +98,7 @@ SHAPES = {
         (60, 1.0, {}),
         (12, 1e-2, {}),  # fewer rows than unknowns
         (60, 1e-2, {"known": {"one.m": 6.0, "j.viscous": 0.4}}),
-        *((40, 1.0, {"shapes": {"one": shape}}) for shape in SHAPES.values()),
+        (40, 1.0, {"shapes": {"one": SHAPES["box"], "two": SHAPES["ellipsoid"]}}),
     ],
 )
 def test_two_solvers_agree(rows: int, weight: float, wishes: dict[str, Any]) -> None:
@@ -108,7 +110,9 @@ def test_two_solvers_agree(rows: int, weight: float, wishes: dict[str, Any]) -> 
         assert first.by_name[name] == pytest.approx(value, abs=1e-10)
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize(
+    "kind", ["box", "sphere", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("cylinder", "ellipsoid"))]
+)
 def test_centers_of_mass_stay_inside_their_shapes(kind: str) -> None:
     R, z, columns, prior = random_problem(3, 40)
     shape = SHAPES[kind]
@@ -248,6 +252,44 @@ def test_what_forces_do_not_show_stays_at_the_cad_values() -> None:
     assert shares["link1.m"] < 1e-6
     assert shares["joint2.viscous"] > 0.999
     assert found.misfit < 1e-2 * float(z @ z) / 360
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(25))
+def test_two_solvers_agree_on_many_random_problems(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, weight = int(rng.integers(5, 80)), float(10.0 ** rng.uniform(-2.0, 1.0))
+    R, z, columns, prior = random_problem(100 + seed, rows)
+    kind = rng.choice([*SHAPES])
+    wishes: list[dict[str, Any]] = [
+        {},
+        {"known": {"one.m": 1.1 * prior["one.m"], "j.armature": 0.15}},
+        {"shapes": {"two": SHAPES[kind]}},
+        {"shapes": {"one": Sphere(0.5)}, "known": {"two.m": 0.9 * prior["two.m"]}},
+    ]
+    first, second = both(R, z, columns, prior=prior, weight=weight, **wishes[seed % 4])
+    assert apart(first, second, prior) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [1e-3, 0.1, 10.0])
+def test_two_solvers_agree_on_a_panda_in_less_than_a_second(weight: float) -> None:
+    robot = bench_twin("panda").robot
+    dynamics = derive(robot)
+    rng = np.random.default_rng(1)
+    count, names = 2000, dynamics.regressor_columns
+    q = np.array([random_configuration(robot, rng) for _ in range(count)])
+    Y = dynamics.regressor(q, *rng.normal(size=(2, count, robot.nv))).reshape(-1, len(names))
+    friction = {"armature": 0.1, "viscous": 0.5, "coulomb": 0.3, "offset": -0.2}
+    nominal = dict(zip(names, dynamics.regressor_parameters.tolist(), strict=True))
+    true = [friction.get(name.rpartition(".")[2], 1.2 * x) for name, x in nominal.items()]
+    R = np.linalg.qr(np.column_stack([Y, Y @ true + 0.5 * rng.normal(size=len(Y))]), mode="r") / 0.5
+    begun = time.process_time()
+    first = checked(feasible_parameters(R[:-1, :-1], R[:-1, -1], names, robot, weight=weight))
+    taken = time.process_time() - begun
+    second = checked(feasible_parameters(R[:-1, :-1], R[:-1, -1], names, robot, weight=weight, solver="clarabel"))
+    assert apart(first, second, nominal) < 1e-6
+    assert taken < 1.0
 
 
 def test_shares_of_data_are_parts_of_variances() -> None:

@@ -28,6 +28,7 @@ from kinemorph.model.robot import Robot
 
 ROBOT: Robot = library.double_pendulum()
 DYNAMICS: Dynamics = derive(ROBOT, backend="interpreter")
+FREE: dict[str, Any] = {"prior": 0.0, "physical": False, "mass_deviation": None}
 TRUE = {"viscous": 0.3, "coulomb": 0.5, "offset": -0.2}
 
 
@@ -74,7 +75,7 @@ def true_base(result: Identified, dynamics: Dynamics = DYNAMICS, theta: np.ndarr
 @pytest.mark.parametrize("method", ["ordinary", "weighted", "robust", "total"])
 def test_exact_data_give_back_the_base_parameters(method: str) -> None:
     options = {"column_error": 1e-6} if method == "total" else {}
-    result = identify(heavier(ROBOT), recorded(1, 1e-7), method=method, options=options, prior=1e-6)
+    result = identify(heavier(ROBOT), recorded(1, 1e-7), method=method, options=options, prior=1e-4)
     assert np.allclose(result.base_values, true_base(result), rtol=1e-3, atol=1e-5)
     assert result.error < 1e-5
     fresh = result.predict(recorded(7, 0.0))
@@ -83,7 +84,7 @@ def test_exact_data_give_back_the_base_parameters(method: str) -> None:
 
 def test_weights_are_the_deviations_of_the_channels() -> None:
     noisy = recorded(2, lambda rng, shape: rng.normal(size=shape) * [0.01, 0.3])
-    result = identify(ROBOT, noisy, prior=0.0)
+    result = identify(ROBOT, noisy, **FREE)
     assert np.allclose(list(result.deviations.values()), [0.01, 0.3], rtol=0.1)
 
 
@@ -98,7 +99,7 @@ def test_robust_estimates_ignore_collisions() -> None:
     data = recorded(3, collisions)
     off = {}
     for method in ("weighted", "robust"):
-        result = identify(ROBOT, data, method=method, prior=0.0)
+        result = identify(ROBOT, data, method=method, **FREE)
         off[method] = np.abs(result.base_values - true_base(result)).max()
     assert off["robust"] < 0.1 * off["weighted"]
     assert np.allclose(list(result.deviations.values()), 0.02, rtol=0.2)
@@ -113,7 +114,9 @@ def test_total_least_squares_undoes_what_noisy_columns_bias() -> None:
     y = clean @ theta + 0.5 * rng.normal(size=(n, 1))
     noisy = clean + error * rng.normal(size=clean.shape) * [10.0, 1.0, 0.1, 0.0]
     info = gathered(("a", "b", "c", "d"), ("y",), [([noisy[:, 0]], y)])
-    task = Task(info, _least_squares, lambda theta: [], lambda weights: info, np.array([4.0]), (3,), np.eye(4))
+    task = Task(
+        info, _least_squares, _least_squares, lambda theta: [], lambda weights: info, np.array([4.0]), (3,), np.eye(4)
+    )
     shrunk = weighted(task).theta
     assert np.allclose(shrunk[:3] / theta[:3], 1.0 / (1.0 + error**2), rtol=0.02)
     share = error / np.sqrt(1.0 + error**2)  # of the noisy columns
@@ -133,7 +136,7 @@ def _least_squares(R: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 def test_the_momentum_form_needs_no_accelerations() -> None:
     data = replace(recorded(12, 0.0, n=2000), a=None)
-    result = identify(heavier(ROBOT), data, form="momentum", prior=1e-9)
+    result = identify(heavier(ROBOT), data, form="momentum", **FREE)
     assert result.information.channels[0].rows == 199
     assert np.allclose(result.base_values, true_base(result), rtol=1e-3, atol=1e-3)
     with pytest.raises(ShapeError, match="has no a"):
@@ -165,7 +168,7 @@ def test_closed_chains_have_rows_along_their_motions() -> None:
     theta = dynamics.regressor_parameters
     tau = dynamics.regressor(motions.q, motions.v, motions.a) @ theta
     data = Recording("bars", np.arange(float(len(tau))), motions.q, motions.v, motions.a, tau)
-    result = identify(heavier(robot), data, channels=(crank,), friction=("viscous",), prior=0.0)
+    result = identify(heavier(robot), data, channels=(crank,), friction=("viscous",), **FREE)
     assert [one.name for one in result.information.channels] == [f"tau.{crank}"]
     assert result.error < 1e-9
     assert np.allclose(result.base_values, true_base(result, dynamics, theta), atol=1e-6)
@@ -187,7 +190,7 @@ def coverage(seeds: range, noise: Any) -> tuple[float, float]:
     """How often intervals hold the truth, and how often they would if residuals were taken for independent."""
     hits, naive = [], []
     for seed in seeds:
-        result = identify(ROBOT, recorded(seed, noise, n=2000), prior=0.0)
+        result = identify(ROBOT, recorded(seed, noise, n=2000), **FREE)
         off = np.abs(result.base_values - true_base(result))
         hits.append(off <= result.quantile * result.base_deviations)
         R = result.information.weighted(list(result.deviations.values()))[0] @ np.linalg.pinv(result.base.combinations)
@@ -204,7 +207,7 @@ def test_intervals_count_that_residuals_are_colored() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, colored], ids=["white", "colored"])
 def test_intervals_hold_the_truth_as_often_as_they_say(noise: Any) -> None:
-    assert 0.92 <= coverage(range(100), noise)[0] <= 0.985
+    assert 0.90 <= coverage(range(100), noise)[0] <= 0.99
 
 
 def test_correlation_times_are_those_of_known_noise() -> None:
@@ -233,7 +236,8 @@ def test_what_data_leave_open_is_decided_by_the_values_of_the_model() -> None:
         heavy = identify(model, data, prior=1e12)
     results = [heavy, *(identify(model, data, prior=weight) for weight in (1.0, 1e-6))]
     _, usual, light = results
-    assert np.allclose(heavy.theta, heavy.nominal, rtol=1e-4, atol=1e-4)
+    nominal = heavy.base.combinations @ heavy.nominal
+    assert np.allclose(heavy.base_values, nominal, rtol=0.01, atol=1e-3)  # thin rods are made thicker
     assert np.all(np.diff([one.base_shares for one in results], axis=0) > -1e-9)
     assert heavy.base_shares.max() < 0.05 and light.base_shares.min() > 0.99
     assert np.all(usual.shares[[k for k, name in enumerate(usual.columns) if "viscous" in name]] > 0.99)
@@ -278,6 +282,6 @@ def test_bad_requests_are_refused() -> None:
 def test_the_result_is_told_as_a_table() -> None:
     result = identify(ROBOT, recorded(8), validate=recorded(9))
     text = str(result)
-    for part in (*result.columns, "tau.", "run 9", "95 %", "prior weight 1"):
+    for part in (*result.columns, "tau.", "run 9", "95 %", "prior weight 0.1"):
         assert part in text
     assert result.validation[0].error == pytest.approx(result.predict(recorded(9)).error)

@@ -11,6 +11,7 @@ rates              velocities and accelerations from measured positions
 rows               equations  y = Y theta  of recordings, in blocks: torques, momentum, wrenches, closed chains
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
 feasible           `feasible_parameters`: parameters of real bodies that fit measured forces best, by two solvers
+loads              `identify_payload` and `drive_gains`: loads on a robot, and what they show about its drives
 shares             `data_shares`: how much of each number comes from data, and how much from a prior
 with_parameters    `with_parameters`: a model with other masses, inertias, armatures and friction
 unknowns           what is unknown: columns, their base parameters, and the trust in the model's values

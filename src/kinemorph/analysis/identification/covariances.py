@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
 
 LAGS = 10.0  # correlation times that scores are summed over
 WINDOW = 5.0  # correlation times up to which autocorrelations are added
+ROUNDING = 1e-10  # singular values that are smaller, relative to the largest, are zero
 SHARE = 0.1  # the longest sums, as a share of a recording
 
 
@@ -86,4 +88,28 @@ def score_sums(recordings: Iterable[tuple[int, Iterable[Array]]], size: int) -> 
         for scores in blocks:
             sums.add(scores)
         found += sums.value()
+    return found
+
+
+def sandwich(rows: Array, S: Array, D: Array) -> Array:
+    """The covariance  A^-1 S A^-1,  A = rows^T rows,  shape (n, n), for rows (m, n) and S (n, n).
+
+    It is computed in unknowns in which D^T D is the identity, for a regular D. Directions that no row sees have no
+    variance.
+    """
+    T = np.linalg.qr(D)[1]
+    _, values, axes = np.linalg.svd(scipy.linalg.solve_triangular(T, rows.T, trans="T").T, full_matrices=False)
+    kept = values > ROUNDING * values.max(initial=0.0)
+    M = scipy.linalg.solve_triangular(T, axes[kept].T) / values[kept]
+    half = M @ (M.T @ _root(S))
+    found: Array = half @ half.T
+    return found
+
+
+def _root(S: Array) -> Array:
+    """A matrix whose square with its transpose is the positive semidefinite S (n, n)."""
+    sizes = np.sqrt(np.maximum(np.diag(S), 0.0))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    values, axes = np.linalg.eigh(S / np.outer(sizes, sizes))
+    found: Array = sizes[:, None] * axes * np.sqrt(np.maximum(values, 0.0))
     return found

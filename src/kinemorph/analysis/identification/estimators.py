@@ -4,6 +4,7 @@
     weighted    least squares, each channel divided by the deviation of its residuals; both are found in turns
     robust      as weighted, with Tukey's bisquare: a residual beyond 4.7 deviations does not count at all
     total       total least squares: the columns of Y have errors, too
+    instrumental    instrumental variables: regressors of simulated runs in place of Y, which has noise
 
 A method takes a `Task` and returns an `Estimate`. It never sees samples: it asks the task for residuals, or for the
 information of rows with other weights, and the task passes over the recordings once for that, block by block. Robust
@@ -12,19 +13,28 @@ estimates so need the memory of one number for each measured force, and one pass
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.information import Information
-from kinemorph.errors import ShapeError
+from kinemorph.errors import RecordingWarning, ShapeError, users_level
 
 MOST, SETTLED = 30, 1e-6  # iterations; the relative change of deviations that ends them
+LAST, NEARLY = 5, 1e-3  # of those with constraints
 BISQUARE = 4.685  # [deviations], where Tukey's weights end: 95 % of the efficiency of least squares for normal noise
 ROBUST_SETTLED = 1e-4
 MEDIAN = 0.6745  # the median of |x| for normal x of deviation 1
+
+
+class Sums(Protocol):
+    """What takes the place of the information for instrumental variables."""
+
+    def weighted(self, deviations: Array) -> tuple[Array, Array, float]:
+        """(R, z, rest) as those of `Information.weighted`."""
 
 
 class Task(NamedTuple):
@@ -32,20 +42,24 @@ class Task(NamedTuple):
 
     `information`    that of all rows
     `solve`          (R, z) -> the parameters, shape (n,), that are best for |R theta - z|^2 with prior and constraints
+    `quick`          as `solve`, but without constraints: for iterations before the last ones
     `residuals`      parameters -> the residuals y - Y theta of each channel, in the order of the samples
     `reweighted`     weights of each channel's rows -> the information of rows times the roots of their weights
     `freedoms`       how many parameters each channel's rows determine, shape (channels,)
     `exact`          the indices of columns without errors: offsets and signs of velocities
     `base`           K, shape (k, n): rows depend on the parameters by K theta alone
+    `instruments`    parameters -> sums of recordings and of runs of the model with these parameters
     """
 
     information: Information
     solve: Callable[[Array, Array], Array]
+    quick: Callable[[Array, Array], Array]
     residuals: Callable[[Array], list[Array]]
     reweighted: Callable[[list[Array]], Information]
     freedoms: Array
     exact: tuple[int, ...]
     base: Array
+    instruments: Callable[[Array], Sums] | None = None
 
 
 class Estimate(NamedTuple):
@@ -57,7 +71,7 @@ class Estimate(NamedTuple):
 
     theta: Array
     deviations: Array
-    information: Information
+    information: Information | Sums
     weights: list[Array] | None = None
     stretch: float = 1.0
 
@@ -73,22 +87,23 @@ def ordinary(task: Task) -> Estimate:
 
 def weighted(task: Task) -> Estimate:
     """Least squares with each channel divided by the deviation of its residuals, which is found by iteration."""
-    start = ordinary(task)
-    theta, deviations = _iterated(task, task.information, task.information.rows(), start.theta)
-    return Estimate(theta, deviations, task.information)
+    info = task.information
+    left = np.maximum(info.rows() - task.freedoms, 1.0)
+    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(info.rows(), 1.0))
 
+    def deviations_of(theta: Array) -> Array:
+        return np.maximum(np.sqrt(info.squares(theta) / left), least)
 
-def _iterated(task: Task, info: Information, rows: Array, theta: Array) -> tuple[Array, Array]:
-    left = np.maximum(rows - task.freedoms, 1.0)
-    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(rows, 1.0))
-    deviations = np.maximum(np.sqrt(info.squares(theta) / left), least)
-    for _ in range(MOST):
-        R, z, _ = info.weighted(deviations)
-        theta = task.solve(R, z)
-        old, deviations = deviations, np.maximum(np.sqrt(info.squares(theta) / left), least)
-        if np.abs(deviations / old - 1.0).max() < SETTLED:
-            break
-    return theta, deviations
+    R, z, _ = info.weighted()
+    deviations = deviations_of(task.quick(R, z))
+    for solve, most, settled in ((task.quick, MOST, SETTLED), (task.solve, LAST, NEARLY)):
+        for _ in range(most):
+            R, z, _ = info.weighted(deviations)
+            theta = solve(R, z)
+            old, deviations = deviations, deviations_of(theta)
+            if np.abs(deviations / old - 1.0).max() < settled:
+                break
+    return Estimate(theta, deviations, info)
 
 
 def robust(task: Task) -> Estimate:
@@ -96,7 +111,8 @@ def robust(task: Task) -> Estimate:
 
     The deviation of a channel is the median of its |residuals|, divided by that of a normal variable.
     """
-    theta = weighted(task).theta
+    quick = task._replace(solve=task.quick)
+    theta = weighted(quick).theta
     info, deviations = task.information, np.ones(len(task.information.channels))
     weights: list[Array] = []
     sizes: list[Array] = []
@@ -108,9 +124,10 @@ def robust(task: Task) -> Estimate:
         weights = [np.maximum(1.0 - (size / BISQUARE) ** 2, 0.0) ** 2 for size in sizes]
         info = task.reweighted(weights)
         R, z, _ = info.weighted(deviations)
-        theta = task.solve(R, z)
+        theta = task.quick(R, z)
         if np.abs(deviations / old - 1.0).max() < ROBUST_SETTLED:
             break
+    theta = task.solve(R, z)
     slopes = [_slope(size) for size in sizes]
     stretch = float(np.concatenate(slopes).mean() / np.concatenate(weights).mean())
     return Estimate(theta, deviations, info, weights, max(stretch, 0.1))
@@ -132,7 +149,9 @@ def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, flo
     """
     if not column_error > 0.0:
         raise ShapeError(f"column_error is {column_error:g}; expected a positive share, such as 0.01.")
-    R, z, rest = task.information.weighted(weighted(task).deviations if force_errors is None else force_errors)
+    R, z, rest = task.information.weighted(
+        weighted(task._replace(solve=task.quick)).deviations if force_errors is None else force_errors
+    )
     K, right = task.base, np.linalg.pinv(task.base)
     Rb = R @ right
     is_exact = np.isin(np.abs(K).argmax(axis=1), task.exact) & (np.count_nonzero(K, axis=1) == 1)
@@ -157,8 +176,45 @@ def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, flo
     return Estimate(theta, np.sqrt(task.information.squares(theta) / left), task.information)
 
 
+def instrumental(task: Task, most: int = 20, settled: float = 0.05) -> Estimate:
+    """Instrumental variables by runs of the model with its controllers, for noise in velocities and accelerations.
+
+    Runs and parameters are found in turns, until parameters move by less than `settled` of their deviations, at most
+    `most` times; see `runs.instrumental`.
+    """
+    assert task.instruments is not None
+    info = task.information
+    left = np.maximum(info.rows() - task.freedoms, 1.0)
+    theta = weighted(task._replace(solve=task.quick)).theta
+    for _ in range(max(1, most)):
+        sums = task.instruments(theta)
+        deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+        R, z, _ = sums.weighted(deviations)
+        old, theta = theta, task.quick(R, z)
+        moved = float(np.linalg.norm(R @ (theta - old))) / np.sqrt(len(task.base))
+        if moved < max(settled, SETTLED * float(np.linalg.norm(z))):
+            break
+    else:
+        warnings.warn(
+            f"identify: instrumental variables have not settled after {max(1, most)} runs; the last one moved "
+            f"parameters by {moved:.2g} deviations. Check controllers and references of the system, or give more runs, "
+            "as options={'most': 50}.",
+            RecordingWarning,
+            stacklevel=users_level(),
+        )
+    theta = task.solve(R, z)
+    deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+    return Estimate(theta, deviations, sums)
+
+
 Method = Callable[..., Estimate]
-METHODS: dict[str, Method] = {"ordinary": ordinary, "weighted": weighted, "robust": robust, "total": total}
+METHODS: dict[str, Method] = {
+    "ordinary": ordinary,
+    "weighted": weighted,
+    "robust": robust,
+    "total": total,
+    "instrumental": instrumental,
+}
 
 
 def estimated(task: Task, method: str, options: Mapping[str, Any]) -> Estimate:

@@ -13,13 +13,16 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.covariances import correlation_time, lengths, score_sums
+from kinemorph.analysis.identification.covariances import correlation_time, lengths, sandwich, score_sums
 from kinemorph.analysis.identification.estimators import Estimate, Task, estimated
+from kinemorph.analysis.identification.feasible.conditions import Ellipsoid, Plane
+from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
 from kinemorph.analysis.identification.rates import Rates, with_rates
@@ -27,21 +30,26 @@ from kinemorph.analysis.identification.read_recording import Target, read_record
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_forces, check_recording
 from kinemorph.analysis.identification.rows import FORMS, Rows
-from kinemorph.analysis.identification.unknowns import Unknowns, unknowns
+from kinemorph.analysis.identification.runs.moments import Moments
+from kinemorph.analysis.identification.shares import data_shares
+from kinemorph.analysis.identification.unknowns import Known, Unknowns, unknowns
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Shape
 from kinemorph.model.system import System
 from kinemorph.words import listed
 
 FRICTION = ("viscous", "coulomb", "offset")
-PRIOR = 1.0  # the default weight of the model's values
+PRIOR = 0.1  # the default weight of the model's values
+MASSES = 0.3  # the default deviation of the model's masses, relative to them
 LEAST_ROWS = 2  # rows for each parameter that forces depend on
 MOST_SPREAD = 4.0  # the largest correction of a covariance for the number of parameters
-ROUNDING = 1e-12  # singular values that are smaller, relative to the largest, are zero
+ROUNDING = 1e-10  # singular values that are smaller, relative to the largest, are zero
 EXACT = ("offset", "coulomb")  # parts whose columns have no errors
 
 Data = Recording | str | Path
+Solver = Callable[[Array, Array], Array]
 
 
 def identify(
@@ -56,10 +64,16 @@ def identify(
     channels: Sequence[str] | None = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = False,
-    known: Mapping[str, float] | None = None,
+    known: Known | None = None,
+    mass_deviation: float | None = MASSES,
     method: str = "weighted",
     options: Mapping[str, Any] | None = None,
     prior: float = PRIOR,
+    physical: bool = True,
+    mirrored: Mapping[str, str] | None = None,
+    plane: Plane = "xz",
+    shapes: Mapping[str, Shape | Ellipsoid] | None = None,
+    solver: str = "gauss_newton",
     confidence: float = 0.95,
 ) -> Identified:
     """Identifies masses, inertias and friction of a robot from recordings of its motions and forces.
@@ -72,17 +86,23 @@ def identify(
                    forces by default, or the wrench of a free base
     `friction`     which parts of friction are identified: "viscous", "coulomb", "offset"
     `armature`     whether the armatures of joints are identified, too; otherwise they have the model's values
-    `known`        values of parameters that are not identified, by name: {"hand.m": 0.73}
-    `method`       "ordinary", "weighted", "robust" or "total"; `options` are those of the method
+    `known`        values that are known, by name: {"hand.m": 0.73}, or {"hand.m": (0.73, 0.02)} with a deviation
+    `mass_deviation`   the standard deviation of the model's masses, relative to them; None to trust masses as little
+                   as all other values of the model
+    `method`       "ordinary", "weighted", "robust", "total", or "instrumental", which needs the controllers and
+                   references of the recorded robot in the model; `options` are those of the method
     `prior`        the weight of the model's values, which decide where data leave parameters open: a moment of a body
                    that differs from the model by as much as itself costs as much as `prior` residuals of one standard
-                   deviation; 0 for none
+                   deviation; 0 for none, which needs physical=False
+    `physical`     whether parameters have to be those of real bodies: every body has a mass distribution, and friction
+                   and armatures are not negative. `mirrored`, `plane`, `shapes` and `solver` as in
+                   `feasible_parameters`
     `confidence`   the probability with which intervals hold the true values
     """
     system = model if isinstance(model, System) else System(model)
-    _check_numbers(prior, confidence)
+    _check_numbers(prior, confidence, physical, mass_deviation)
     dynamics = derive(system.robot)
-    wanted = unknowns(dynamics, friction, armature, known or {})
+    wanted = unknowns(dynamics, friction, armature, known or {}, mass_deviation)
     if form not in FORMS:
         raise ShapeError(f"form is '{form}'; expected one of {', '.join(FORMS)}.")
     rows = FORMS[form](dynamics, channels)
@@ -106,9 +126,18 @@ def identify(
     info = passes.information
     _check_rows(info, wanted)
     D = wanted.trust(info)
-    task = passes.task(_solver(wanted, D, prior))
+    quick = _free_solver(wanted, D, prior)
+    failures: list[str] = []
+    limits = {"mirrored": mirrored, "plane": plane, "shapes": shapes, "solver": solver}
+    solve = _feasible_solver(wanted, system, prior, limits, failures) if physical else quick
+    solve, quick = (_with_measurements(one, wanted) for one in (solve, quick))
+    task = passes.task(solve, quick)
+    if method == "instrumental":
+        from kinemorph.analysis.identification.runs.instrumental import instruments
+
+        task = task._replace(instruments=instruments(system, rows, wanted, recordings))
     estimate = estimated(task, method, options or {})
-    spread = _covariance(passes, estimate, D, prior)
+    spread = _spread(passes, estimate, wanted.trust(info, estimate.theta) if physical else D, prior)
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
         system=system,
@@ -127,11 +156,13 @@ def identify(
         method=method,
         prior=prior,
         confidence=confidence,
-        quantile=_quantile(confidence, freedoms),
-        notes=tuple(notes),
+        quantile=_quantile(confidence, freedoms, spread.summed),
+        notes=(*notes, *failures),
         rows=rows,
         rates=rates,
     )
+    for failure in failures:
+        warnings.warn(f"identify: {failure}", RecordingWarning, stacklevel=users_level())
     if result.undetermined:
         warnings.warn(
             f"identify: the motion determines {len(result.undetermined)} of {len(result.base)} base parameters less "
@@ -147,9 +178,16 @@ def _listed(data: Data | Sequence[Data]) -> list[Data]:
     return [data] if isinstance(data, (Recording, str, Path)) else list(data)
 
 
-def _check_numbers(prior: float, confidence: float) -> None:
+def _check_numbers(prior: float, confidence: float, physical: bool, mass_deviation: float | None) -> None:
+    if mass_deviation is not None and not (np.isfinite(mass_deviation) and mass_deviation > 0.0):
+        raise ShapeError(f"mass_deviation is {mass_deviation:g}; expected a positive share, such as 0.3, or None.")
     if not (np.isfinite(prior) and prior >= 0.0):
         raise ShapeError(f"prior is {prior:g}; expected a weight of 0 or more.")
+    if physical and prior == 0.0:
+        raise ShapeError(
+            "prior is 0, but parameters of real bodies need a weight above 0, such as 1e-3, for what no force shows. "
+            "Give one, or physical=False."
+        )
     if not 0.0 < confidence < 1.0:
         raise ShapeError(f"confidence is {confidence:g}; expected a probability between 0 and 1, such as 0.95.")
 
@@ -163,11 +201,16 @@ def _check_rows(info: Information, wanted: Unknowns) -> None:
         )
 
 
-def _quantile(confidence: float, freedoms: float) -> float:
-    """The quantile of Student's distribution for an interval to both sides."""
+def _quantile(confidence: float, freedoms: float, summed: float) -> float:
+    """The quantile of Student's distribution for an interval to both sides, wider for covariances of long sums.
+
+    `summed` is b, the length of the sums of scores as a share of the samples. With Bartlett's weights the 95 % interval
+    has 1.96 + 2.9694 b + 0.4160 b^2 - 0.5324 b^3 deviations to either side (Kiefer & Vogelsang 2005).
+    """
     from scipy.special import stdtrit  # `scipy.stats` takes a second to import
 
-    return float(stdtrit(freedoms, 0.5 * (1.0 + confidence)))
+    wider = 1.0 + (2.9694 * summed + 0.4160 * summed**2 - 0.5324 * summed**3) / 1.96
+    return float(stdtrit(freedoms, 0.5 * (1.0 + confidence))) * wider
 
 
 # ── passes over the recordings ────────────────────────────────────────────────────────────────────────────────────────
@@ -187,12 +230,12 @@ class Passes:
         found[self._chosen] = theta
         return found
 
-    def task(self, solve: Callable[[Array, Array], Array]) -> Task:
+    def task(self, solve: Solver, quick: Solver) -> Task:
         """What estimators work on."""
         info, base = self.information, self.wanted.base
         freedoms = len(base) * info.rows() / info.rows().sum()
         exact = tuple(k for k, name in enumerate(self.wanted.columns) if name.rpartition(".")[2] in EXACT)
-        return Task(info, solve, self.residuals, self.reweighted, freedoms, exact, base.combinations)
+        return Task(info, solve, quick, self.residuals, self.reweighted, freedoms, exact, base.combinations)
 
     def residuals(self, theta: Array) -> list[Array]:
         """The residuals of each channel, over all recordings."""
@@ -213,7 +256,9 @@ class Passes:
                     yield [Y_c * root[:, None] for Y_c, root in zip(Y, roots.T, strict=True)], y * roots
 
         rows = self.rows
-        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent).without(self.wanted.known)
+        return gathered(rows.columns, rows.channels, blocks(), dependent=rows.dependent, maps=rows.maps).without(
+            self.wanted.known
+        )
 
     def scores(self, recording: Recording, start: int, estimate: Estimate) -> Iterator[Array]:
         """Blocks of the scores Y^T w r / deviation^2 of the samples of a recording, shape (b, unknowns).
@@ -221,97 +266,101 @@ class Passes:
         `start` is the number of samples in the recordings before, for the weights of a robust estimate.
         """
         values, inverse = self.whole(estimate.theta), estimate.deviations**-2.0
-        for Y, y in self.rows.blocks(recording):
+        sums = estimate.information if isinstance(estimate.information, Moments) else None
+        every = ((Y, y, Y) for Y, y in self.rows.blocks(recording))
+        if sums is not None:
+            simulated = self.rows.blocks(sums.recordings[self.recordings.index(recording)])
+            every = ((*block, Z) for block, (Z, _) in zip(self.rows.blocks(recording), simulated, strict=True))
+        for Y, y, Z in every:
             r = (y - self.rows.forces(Y, values)) * inverse
             if estimate.weights is not None:
                 r = r * np.stack([one[start : start + len(y)] for one in estimate.weights], axis=1)
             start += len(y)
-            scores = np.zeros((len(y), len(self.rows.columns)))
-            for Y_c, part, one in zip(Y, self.rows.dependent, r.T, strict=True):
-                scores[:, list(part)] += Y_c * one[:, None]
-            yield scores[:, self._chosen]
+            found = self.rows.powers(Z, r)[:, self._chosen]
+            yield found if sums is None else found @ sums.scores_of(estimate.deviations)
 
 
 # ── solving, and the spread of the solution ───────────────────────────────────────────────────────────────────────────
 
 
-def _solver(wanted: Unknowns, D: Array, prior: float) -> Callable[[Array, Array], Array]:
-    """(R, z) -> the parameters that minimize |R theta - z|^2 + prior |D (theta - nominal)|^2.
+def _free_solver(wanted: Unknowns, D: Array, prior: float) -> Solver:
+    """(R, z) -> the parameters that minimize |R theta - z|^2 + prior |D (theta - nominal)|^2, of whatever sign.
 
-    Without a prior, parameters that are not among the first of the base parameters keep the model's values.
+    Without a prior, directions that no row sees have the model's values.
     """
-    nominal, K = wanted.nominal, wanted.base.combinations
-    root = np.sqrt(prior) * D
+    nominal, free = wanted.nominal, wanted.free
+    T = np.linalg.qr(D[:, free])[1]
+    trusted = np.sqrt(prior) * D
 
     def solve(R: Array, z: Array) -> Array:
-        if prior > 0.0:
-            right = np.append(z - R @ nominal, np.zeros(len(root)))
-            step: Array = np.linalg.lstsq(np.concatenate([R, root]), right, rcond=None)[0]
-            return nominal + step
+        rows = np.concatenate([R, trusted])
+        right = np.append(z - R @ nominal, np.zeros(len(D)))
+        W = scipy.linalg.solve_triangular(T, rows[:, free].T, trans="T").T
         found = np.array(nominal)
-        Rb = R @ np.linalg.pinv(K)
-        found[list(wanted.base.independent)] += np.linalg.lstsq(Rb, z - R @ nominal, rcond=None)[0]
+        found[free] += scipy.linalg.solve_triangular(T, np.linalg.lstsq(W, right, rcond=ROUNDING)[0])
         return found
 
     return solve
 
 
-class Spread:
-    """The covariance of an estimate, the shares of the data, and how many independent residuals there are."""
-
-    def __init__(self, covariance: Array, shares: Array, base_shares: Array, independent: float) -> None:
-        self.covariance, self.shares, self.base_shares = covariance, shares, base_shares
-        self.independent = independent
+def _with_measurements(solve: Solver, wanted: Unknowns) -> Solver:
+    """The solver with the rows of what is known approximately below those of the data."""
+    E, e = wanted.measurements()
+    return lambda R, z: solve(np.concatenate([R, E]), np.append(z, e))
 
 
-def _covariance(passes: Passes, estimate: Estimate, D: Array, prior: float) -> Spread:
+def _feasible_solver(
+    wanted: Unknowns, system: System, prior: float, limits: Mapping[str, Any], said: list[str]
+) -> Solver:
+    """(R, z) -> the best parameters of real bodies, by `feasible_parameters`; what fails is added to `said`."""
+    values = dict(zip(wanted.columns, wanted.nominal.tolist(), strict=True))
+
+    def solve(R: Array, z: Array) -> Array:
+        found = feasible_parameters(
+            R, z, wanted.columns, system, weight=prior, prior=values, known=wanted.fixed, **limits
+        )
+        said[:] = [found.failure] if found.failure else []
+        return found.values
+
+    return solve
+
+
+class Spread(NamedTuple):
+    """The covariance of an estimate (n, n), the shares of the data in parameters (n,) and in base parameters (k,), the
+    number of independent residuals, and the length of sums of scores as a share of all samples.
+    """
+
+    covariance: Array
+    shares: Array
+    base_shares: Array
+    independent: float
+    summed: float
+
+
+def _spread(passes: Passes, estimate: Estimate, D: Array, prior: float) -> Spread:
     """The covariance of the parameters, with Newey and West's sums of scores, and the prior as a measurement."""
     residuals = passes.residuals(estimate.theta)
     counts = [len(passes.rows.times(recording)) for recording in passes.recordings]
     ends = np.cumsum([0, *counts])
     times = [max(correlation_time(one[first:last]) for one in residuals) for first, last in pairwise(ends)]
+    sums = lengths(times, counts)
     parts = [
         (length, passes.scores(recording, int(start), estimate))
-        for length, recording, start in zip(lengths(times, counts), passes.recordings, ends, strict=False)
+        for length, recording, start in zip(sums, passes.recordings, ends, strict=False)
     ]
-    n, K = len(passes.wanted.columns), passes.wanted.base.combinations
+    n, free, K = len(passes.wanted.columns), passes.wanted.free, passes.wanted.base.combinations
     S = score_sums(parts, n)
-    channels = len(residuals)
-    independent = float(sum(channels * count / time for count, time in zip(counts, times, strict=True)))
+    independent = float(sum(len(residuals) * count / time for count, time in zip(counts, times, strict=True)))
     S *= min(MOST_SPREAD, independent / max(independent - len(K), 1.0))
-    R = np.sqrt(estimate.stretch) * estimate.information.weighted(estimate.deviations)[0]
-    if prior > 0.0:
-        trusted = np.sqrt(prior) * D
-        inverse = inverse_square(np.concatenate([R, trusted]))
-        covariance = inverse @ (S + trusted.T @ trusted) @ inverse
-        shares, base_shares = (_shares(inverse_square(trusted), inverse, rows) for rows in (np.eye(n), K))
-    else:
-        right, heads = np.linalg.pinv(K), list(passes.wanted.base.independent)
-        inverse = inverse_square(R @ right)
-        covariance, shares = np.zeros((n, n)), np.zeros(n)
-        covariance[np.ix_(heads, heads)] = inverse @ (right.T @ S @ right) @ inverse
-        base_shares = np.diag(inverse @ right.T @ R.T @ R @ right)
-        shares[heads] = base_shares
-    found = 0.5 * (covariance + covariance.T)
-    return Spread(found, np.clip(shares, 0.0, 1.0), np.clip(base_shares, 0.0, 1.0), independent)
-
-
-def _shares(before: Array, after: Array, rows: Array) -> Array:
-    """The share of the data in the combinations rows @ theta: by how much they reduce the variance that the prior has.
-
-    `before` and `after` are the covariances (n, n) of the prior, and of data and prior together.
-    """
-    prior, both = (np.einsum("ij,jk,ik->i", rows, one, rows) for one in (before, after))
-    found: Array = 1.0 - both / np.where(prior > 0.0, prior, 1.0)
-    return found
-
-
-def inverse_square(rows: Array) -> Array:
-    """The inverse of rows^T rows for rows (m, n), with columns scaled to 1; directions without rows are left out."""
-    sizes = np.linalg.norm(rows, axis=0)
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
-    _, values, axes = np.linalg.svd(rows / sizes, full_matrices=False)
-    kept = values > ROUNDING * values.max(initial=0.0)
-    half = axes[kept] / values[kept, None] / sizes
-    found: Array = half.T @ half
-    return found
+    R = np.sqrt(estimate.stretch) * estimate.information.weighted(estimate.deviations)[0][:, free]
+    trusted = np.concatenate([np.sqrt(prior) * D, passes.wanted.measurements()[0]])[:, free]
+    whole = S[np.ix_(free, free)] + trusted.T @ trusted
+    covariance = np.zeros((n, n))
+    covariance[np.ix_(free, free)] = sandwich(np.concatenate([R, trusted]), whole, D[:, free])
+    if prior == 0.0:  # a prior so light that all that data see is theirs
+        trusted = np.concatenate([trusted, ROUNDING * np.linalg.norm(R) / np.linalg.norm(D) * D[:, free]])
+    curvature = trusted.T @ trusted
+    shares = np.zeros(n)
+    shares[free] = data_shares(R, curvature, np.eye(len(free)))
+    summed = (max(sums) - 1) / sum(counts)
+    return Spread(covariance, shares, data_shares(R, curvature, K[:, free]), independent, summed)

@@ -211,18 +211,24 @@ def gathered(
     blocks: Iterable[Block],
     *,
     dependent: Sequence[Sequence[int]] | None = None,
+    maps: Sequence[Array] | None = None,
 ) -> Information:
     """The information of rows that arrive in blocks: for each channel a matrix (b, its columns), and y (b, channels).
 
     `columns` and `channels` are their names. `dependent` has, for each channel, the indices of its columns; all columns
-    by default. Memory does not grow with the number of blocks.
+    by default. With `maps` (k, its columns) of the channels, blocks have matrices (b, k), whose products with these
+    have all columns. Memory does not grow with the number of blocks.
     """
     chosen = [list(range(len(columns)))] * len(channels) if dependent is None else [list(one) for one in dependent]
-    growing = [GrowingTriangle(len(one) + 1) for one in chosen]
+    widths = [len(one) for one in (chosen if maps is None else maps)]
+    growing = [GrowingTriangle(width + 1) for width in widths]
     for Y, y in blocks:
         for k, (one, Y_c) in enumerate(zip(growing, Y, strict=True)):
             one.add(Y_c, y[:, k])
-    found = zip(channels, growing, chosen, strict=True)
-    return Information(
-        tuple(columns), tuple(Channel(name, one.rows, tuple(kept), one.value()) for name, one, kept in found)
-    )
+    found = []
+    for k, (name, one, kept) in enumerate(zip(channels, growing, chosen, strict=True)):
+        R = one.value()
+        if maps is not None:
+            R = triangle(np.column_stack([R[:, :-1] @ maps[k], R[:, -1]]))
+        found.append(Channel(name, one.rows, tuple(kept), R))
+    return Information(tuple(columns), tuple(found))

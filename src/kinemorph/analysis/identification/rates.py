@@ -7,7 +7,7 @@ Each way is a small record, and `with_rates` applies it:
     Measured     nothing is computed: the recording has v and a
 
 Encoder noise is amplified by the square of its frequency in accelerations. Above the frequency at which noise outweighs
-the motion, a signal says nothing; the default cut-off of `ZeroPhase` is twice that. Forces are not filtered by default:
+the motion, a signal says nothing; that is the default cut-off of `ZeroPhase`. Forces are not filtered by default:
 their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
 
 Joints with one axis are filtered in their coordinates. Of joints that turn about several axes the velocities are
@@ -34,9 +34,9 @@ EVEN = 1e-3  # times are evenly spaced if their distances differ by less than th
 FEWEST = 40  # samples that a filter needs
 FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
 ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
-MARGIN = 2.0  # the default cut-off lies above the last frequency of the motion by this factor
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
-HIGHEST, LOWEST = 0.5, 0.02  # bounds of the default cut-off, as shares of the highest frequency that samples show
+AVERAGED = 9  # neighboring frequencies whose powers are averaged
+HIGHEST, LOWEST = 0.5, 0.01  # bounds of the default cut-off, as shares of the highest frequency that samples show
 
 
 @dataclass(frozen=True)
@@ -243,21 +243,24 @@ def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
 def default_cutoff(recording: Recording, robot: Robot) -> float:
     """The frequency [Hz] above which noise outweighs the motion of every coordinate with one axis.
 
-    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is twice the
-    highest frequency at which some coordinate has ten times that power.
+    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is the highest
+    frequency at which some coordinate has ten times that power.
     """
-    from scipy.signal import welch
-
-    h = float(recording.t[-1] - recording.t[0]) / (len(recording) - 1)
-    highest = 0.5 / h
+    n = len(recording)
+    highest = 0.5 * (n - 1) / float(recording.t[-1] - recording.t[0])
     lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
     source = recording.q[:, lines] if recording.v is None or not lines else recording.v
     if not source.shape[1]:
         return 0.2 * highest
-    frequencies, power = welch(source, fs=1.0 / h, nperseg=min(len(recording), 1024), axis=0)
-    floor = np.median(power[frequencies > (1.0 - FLOOR) * highest], axis=0)
-    above = frequencies[(power > ABOVE * floor).any(axis=1)]
-    return float(np.clip(MARGIN * above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+    # the fourth power of a sine as a window: its sidelobes fall by ten powers of the frequency, below any noise
+    window = np.sin(np.pi * (np.arange(n) + 0.5) / n)[:, None] ** 4
+    power = np.abs(np.fft.rfft(window * (source - source.mean(axis=0)), axis=0)) ** 2
+    sums = np.cumsum(np.concatenate([np.zeros((1, power.shape[1])), power]), axis=0)
+    smooth = (sums[AVERAGED:] - sums[:-AVERAGED]) / AVERAGED
+    frequencies = highest * (np.arange(len(smooth)) + 0.5 * (AVERAGED - 1)) / (len(power) - 1)
+    floor = np.median(smooth[frequencies > (1.0 - FLOOR) * highest], axis=0)
+    above = frequencies[(smooth > ABOVE * floor).any(axis=1)]
+    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
 
 
 # ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -35,6 +35,7 @@ class Recording:
     `tau`         generalized forces of the actuators [N m or N], shape (n, nv)
     `wrenches`    by joint: the wrench [force; moment] measured through it [N, N m], shape (n, 6)
     `inputs`      by name of an input of the system, such as a motor voltage: its values, shape (n,)
+    `outputs`     by name of a further state or an output of the system, such as a motor current: its values, shape (n,)
     """
 
     name: str
@@ -45,6 +46,7 @@ class Recording:
     tau: Array | None = None
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     inputs: Mapping[str, Array] = field(default_factory=dict)
+    outputs: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         own = self.__dict__
@@ -54,6 +56,7 @@ class Recording:
                 own[group] = self._checked(group, own[group], 2)
         own["wrenches"] = {joint: self._checked(f"wrench of {joint}", x, 2) for joint, x in self.wrenches.items()}
         own["inputs"] = {name: self._checked(f"input {name}", x, 1) for name, x in self.inputs.items()}
+        own["outputs"] = {name: self._checked(f"output {name}", x, 1) for name, x in self.outputs.items()}
         late = np.flatnonzero(np.diff(self.t) <= 0.0)
         if len(late):
             raise ShapeError(
@@ -87,6 +90,7 @@ class Recording:
     def __repr__(self) -> str:
         measured = [group for group in ("v", "a", "tau") if getattr(self, group) is not None]
         measured += [f"wrench.{joint}" for joint in self.wrenches] + [f"u.{name}" for name in self.inputs]
+        measured += list(self.outputs)
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
         return f"<Recording '{self.name}': {span}, {len(self)} samples of {listed(['q', *measured])}>"
 
@@ -105,6 +109,7 @@ class Recording:
             tau=cut(self.tau),
             wrenches={joint: x[first:last] for joint, x in self.wrenches.items()},
             inputs={name: x[first:last] for name, x in self.inputs.items()},
+            outputs={name: x[first:last] for name, x in self.outputs.items()},
         )
 
     @classmethod

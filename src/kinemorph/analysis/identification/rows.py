@@ -7,26 +7,34 @@ A *form* says what is balanced. All forms have the columns of `Dynamics.regresso
     wrenches    wrenches measured through joints, by force plates or force-torque sensors: no torques are needed
 
 Rows are made in blocks, and a block is forgotten when it has been used, so that memory does not grow with the number of
-samples. A block has a matrix for each channel, with only the columns that the channel depends on.
+samples. A block has a matrix for each channel, with only the columns that the channel depends on and that do not depend
+on each other.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.base_parameters import independent_columns
 from kinemorph.analysis.identification.information import Block, Information, gathered
 from kinemorph.analysis.identification.random_motions import random_motions
 from kinemorph.analysis.identification.recording import Recording
+from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.parameter_functions import Pattern, regressor_entries
 from kinemorph.errors import ShapeError
 from kinemorph.words import did_you_mean, listed
 
 SAMPLES = 1024  # samples in a block
+ROUNDING = 1e-12  # coefficients of unit columns that are smaller are zero
+OVER = 2  # random states for each column of a channel, to find those that depend on others
 SEEN = 40  # rows at random states at which the columns of a channel are found
 NOTHING = 1e-13  # entries that are smaller, relative to the largest of their column, are zero
 WINDOW = 0.1  # [s], the default length of the windows of the momentum form
@@ -41,8 +49,10 @@ class Rows:
     `channels`     the names of the forces, such as "tau.elbow"
     `dependent`    for each channel the indices of the columns that it depends on
     `needs`        what a recording has to have, such as ("v", "a", "tau")
-    `blocks`       a recording -> blocks: for each channel a matrix (b, its columns), and y (b, channels)
+    `blocks`       a recording -> blocks: for each channel a matrix (b, k), and y (b, channels)
     `times`        a recording -> the times [s] of its rows
+    `maps`         for each channel (k, its columns): the rows of a block times these are the rows of all its columns.
+                   So blocks have only columns that do not depend on each other. None where k are all columns
     """
 
     columns: tuple[str, ...]
@@ -51,15 +61,43 @@ class Rows:
     needs: tuple[str, ...]
     blocks: Callable[[Recording], Iterator[Block]]
     times: Callable[[Recording], Array]
+    maps: tuple[Array, ...] | None = None
+    function: CompiledFunction | None = None  # that makes the rows, where there is one
+
+    @property
+    def every_map(self) -> tuple[Array, ...]:
+        """`maps`, or unit matrices in their place."""
+        return self.maps or tuple(np.eye(len(part)) for part in self.dependent)
 
     def information(self, recordings: Iterable[Recording]) -> Information:
         """The information of recordings. They may come from a generator: none is kept."""
         every = (block for recording in recordings for block in self.blocks(recording))
-        return gathered(self.columns, self.channels, every, dependent=self.dependent)
+        return gathered(self.columns, self.channels, every, dependent=self.dependent, maps=self.maps)
 
     def forces(self, Y: Sequence[Array], values: Array) -> Array:
         """The forces of a block for values of all columns, shape (b, channels)."""
-        return np.stack([Y_c @ values[list(part)] for Y_c, part in zip(Y, self.dependent, strict=True)], axis=1)
+        own = [values[list(part)] for part in self.dependent]
+        if self.maps is not None:
+            own = [K @ one for K, one in zip(self.maps, own, strict=True)]
+        return np.stack([Y_c @ one for Y_c, one in zip(Y, own, strict=True)], axis=1)
+
+    def powers(self, Y: Sequence[Array], factors: Array) -> Array:
+        """The sums over channels of rows times factors (b, channels), shape (b, columns)."""
+        found = np.zeros((len(factors), len(self.columns)))
+        for k, part in enumerate(self.dependent):
+            found[:, list(part)] += self._own(Y, k, factors[:, k, None])
+        return found
+
+    def written_out(self, Y: Sequence[Array], channel: int) -> Array:
+        """The rows of one channel of a block, with all columns, shape (b, columns)."""
+        found = np.zeros((len(Y[channel]), len(self.columns)))
+        found[:, list(self.dependent[channel])] = self._own(Y, channel)
+        return found
+
+    def _own(self, Y: Sequence[Array], channel: int, factors: Array | float = 1.0) -> Array:
+        """The rows of one channel times factors, with the columns that it depends on."""
+        scaled = Y[channel] * factors
+        return scaled if self.maps is None else np.asarray(scaled @ self.maps[channel])
 
 
 def torque_rows(dynamics: Dynamics, channels: Sequence[str] | None = None) -> Rows:
@@ -74,19 +112,50 @@ def torque_rows(dynamics: Dynamics, channels: Sequence[str] | None = None) -> Ro
 
 def _open_rows(dynamics: Dynamics, channels: Sequence[str] | None) -> Rows:
     names, chosen = _velocities(dynamics, channels)
-    pattern = dynamics.regressor_pattern
-    ends = np.searchsorted(pattern.rows, np.arange(dynamics.robot.nv + 1))
-    parts = [slice(int(ends[k]), int(ends[k + 1])) for k in chosen]
+    dependent, heads, maps = _independent_entries(dynamics, chosen)
+    pattern = Pattern(
+        np.repeat(chosen, [len(one) for one in heads]).astype(np.intp), np.concatenate([*heads, []]).astype(np.intp)
+    )
+    digest = hashlib.sha256(np.stack(pattern).tobytes()).hexdigest()[:16]
+    function = regressor_entries(dynamics._maker, pattern, f"regressor_entries_{digest}")
+    ends = np.cumsum([0, *(len(one) for one in heads)])
+    parts = [slice(int(first), int(last)) for first, last in pairwise(ends)]
 
     def blocks(recording: Recording) -> Iterator[Block]:
         q, v, a, tau = (needed(recording, group) for group in ("q", "v", "a", "tau"))
         for part in _parts(len(recording)):
-            found = dynamics.regressor_entries(*_time(dynamics, recording, part), q[part], v[part], a[part])
+            found = function(*_time(dynamics, recording, part), q[part], v[part], a[part])
             yield [found[:, one] for one in parts], tau[part][:, chosen]
 
-    dependent = tuple(tuple(pattern.columns[one].tolist()) for one in parts)
     channel_names = tuple(f"tau.{name}" for name in names)
-    return Rows(dynamics.regressor_columns, channel_names, dependent, ("v", "a", "tau"), blocks, _sample_times)
+    return Rows(
+        dynamics.regressor_columns, channel_names, dependent, ("v", "a", "tau"), blocks, _sample_times, maps, function
+    )
+
+
+def _independent_entries(
+    dynamics: Dynamics, chosen: Sequence[int]
+) -> tuple[tuple[tuple[int, ...], ...], list[list[int]], tuple[Array, ...]]:
+    """For each of the chosen rows of Y: the columns that it depends on, those of them that are independent of each
+    other, and the matrix (independent, columns) by which these give all, found at random states.
+    """
+    pattern = dynamics.regressor_pattern
+    ends = np.searchsorted(pattern.rows, np.arange(dynamics.robot.nv + 1))
+    widest = int(np.diff(ends).max(initial=0))
+    motions = random_motions(dynamics, OVER * (widest + 1) * dynamics.robot.nv, np.random.default_rng(0))
+    entries = dynamics.regressor_entries(*motions.before, motions.q, motions.v, motions.a, *motions.after)
+    dependent, heads, maps = [], [], []
+    for k in chosen:
+        part = slice(int(ends[k]), int(ends[k + 1]))
+        columns, Y = pattern.columns[part], entries[:, part]
+        sizes = np.linalg.norm(Y, axis=0)
+        seen = np.flatnonzero(sizes > NOTHING * sizes.max(initial=0.0))
+        kept, shares = independent_columns(Y[:, seen] / sizes[seen])
+        shares = np.where(np.abs(shares) > ROUNDING, shares, 0.0) * (sizes[seen] / sizes[seen[kept]][:, None])
+        dependent.append(tuple(columns[seen].tolist()))
+        heads.append(columns[seen[kept]].tolist())
+        maps.append(shares)
+    return tuple(dependent), heads, tuple(maps)
 
 
 def _loop_rows(dynamics: Dynamics, channels: Sequence[str] | None) -> Rows:

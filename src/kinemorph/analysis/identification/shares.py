@@ -12,6 +12,7 @@ import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
 
+ROUNDING = 1e-15  # smaller curvatures of the prior, relative to the largest, are rounding errors
 FIXED = 1e-24  # relative variance of a number that equalities fix
 
 
@@ -25,9 +26,11 @@ def data_shares(data: Array, prior: Array, numbers: Array, equalities: Array | N
     """
     N = np.eye(data.shape[1]) if equalities is None or not len(equalities) else scipy.linalg.null_space(equalities)
     # unknowns in which the prior has unit curvature
-    L = np.linalg.cholesky(N.T @ prior @ N)
-    T = scipy.linalg.solve_triangular(L, (numbers @ N).T, lower=True).T
-    W = scipy.linalg.solve_triangular(L, (data @ N).T, lower=True).T
+    H = N.T @ prior @ N
+    sizes = np.sqrt(np.diag(H))
+    curvatures, turned = np.linalg.eigh(H / np.outer(sizes, sizes))
+    whitened = N @ (turned / np.sqrt(np.maximum(curvatures, ROUNDING * curvatures[-1])) / sizes[:, None])
+    T, W = numbers @ whitened, data @ whitened
     _, values, axes = np.linalg.svd(W, full_matrices=False)
     alone = np.sum(T * T, axis=1)
     # (1 + W^T W)^-1 = 1 - axes^T diag(values^2 / (1 + values^2)) axes

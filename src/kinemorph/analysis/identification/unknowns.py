@@ -13,7 +13,7 @@ measured forces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from kinemorph.analysis.identification.base_parameters import (
     independent_columns,
     sampled_regressor,
 )
+from kinemorph.analysis.identification.feasible.statement import NOT_NEGATIVE, prior_pseudo_inertia
 from kinemorph.analysis.identification.information import Information
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError
@@ -35,7 +36,7 @@ from kinemorph.mechanics.recursions.regressors import OF_BODY, OF_VELOCITY
 from kinemorph.words import did_you_mean, listed
 
 SIZE = len(OF_BODY)
-THIN = 1e-4  # the least principal moments of a body's pseudo-inertia, relative to the largest, that are trusted
+TINY = 1e-6  # [SI] the least friction whose inverse is a trust
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,46 +46,60 @@ class Unknowns:
     `columns`    their names, in the order of `Dynamics.regressor_columns`
     `nominal`    the values of the model, shape (n,)
     `known`      the values of all other columns, by name
+    `fixed`      those of the columns that have known values all the same: parameters of bodies that are known in part
+    `measured`   (value, standard deviation) of columns that are known approximately, such as masses of a data sheet
     `base`       the combinations of the unknowns that forces depend on
     """
 
     columns: tuple[str, ...]
     nominal: Array
     known: Mapping[str, float]
+    fixed: Mapping[str, float]
+    measured: Mapping[str, tuple[float, float]]
     base: BaseParameters
 
-    def trust(self, information: Information) -> Array:
-        """D, shape (rows, n): the model's values are trusted as by |D (theta - nominal)|^2, the form in this file."""
+    @property
+    def free(self) -> list[int]:
+        """The indices of the columns that are not fixed."""
+        return [k for k, name in enumerate(self.columns) if name not in self.fixed]
+
+    def measurements(self) -> tuple[Array, Array]:
+        """(E, e) of shapes (k, n) and (k,): what is known approximately, as rows  E theta = e  of deviation 1."""
+        E, e = np.zeros((len(self.measured), len(self.columns))), np.zeros(len(self.measured))
+        for row, (name, (value, deviation)) in enumerate(self.measured.items()):
+            E[row, self.columns.index(name)], e[row] = 1.0 / deviation, value / deviation
+        return E, e
+
+    def trust(self, information: Information, values: Array | None = None) -> Array:
+        """D, shape (rows, n): the model's values are trusted as by |D (theta - nominal)|^2, the form in this file.
+
+        With `values` of theta, shape (n,), D^T D is the curvature of the divergence there instead of at nominal.
+        """
+        values = self.nominal if values is None else values
         blocks: list[Array] = []
         n = len(self.columns)
         place = {name: k for k, name in enumerate(self.columns)}
         for name in self.columns:
             body, _, part = name.rpartition(".")
             if part == OF_BODY[0]:
-                at = [place.get(f"{body}.{one}") for one in OF_BODY]
-                factor = _trust_of_body(np.array([self._value(f"{body}.{one}") for one in OF_BODY]))
+                at = [place[f"{body}.{one}"] for one in OF_BODY]
                 block = np.zeros((SIZE, n))
-                for k, column in enumerate(at):
-                    if column is not None:
-                        block[:, column] = factor[:, k]
+                block[:, at] = _trust_of_body(body, values[at])
                 blocks.append(block)
         for k, name in enumerate(self.columns):
             if name.rpartition(".")[2] in OF_VELOCITY:
                 row = np.zeros((1, n))
-                row[0, k] = _effect(information, k)
+                positive = name.rpartition(".")[2] in NOT_NEGATIVE and self.nominal[k] > 0.0
+                row[0, k] = 1.0 / max(float(values[k]), TINY) if positive else _effect(information, k)
                 blocks.append(row)
         return np.concatenate(blocks) if blocks else np.zeros((0, n))
 
-    def _value(self, name: str) -> float:
-        return float(self.nominal[self.columns.index(name)]) if name in self.columns else self.known[name]
 
-
-def _trust_of_body(parameters: Array) -> Array:
+def _trust_of_body(body: str, parameters: Array) -> Array:
     """F, shape (10, 10), with  |F (theta - parameters)|^2 = |P0^(-1/2) (P - P0) P0^(-1/2)|^2."""
-    P: Array = np.array(pseudo_inertia(parameters.tolist()))
-    values, axes = np.linalg.eigh(P)
-    least = THIN * max(float(values.max()), 1e-9)
-    root = axes / np.sqrt(np.maximum(values, least))
+    if not parameters.any():  # a body without mass stays so
+        return np.eye(SIZE) / TINY
+    root = np.linalg.inv(np.linalg.cholesky(prior_pseudo_inertia(body, parameters))).T
     columns = [(root.T @ np.array(pseudo_inertia(unit)) @ root).ravel() for unit in np.eye(SIZE).tolist()]
     found: Array = np.linalg.qr(np.array(columns).T)[1]
     return found
@@ -101,16 +116,28 @@ def _effect(information: Information, column: int) -> float:
     return float(np.sqrt(forces / squares)) if forces > 0.0 and squares > 0.0 else 1.0
 
 
+Known = Mapping[str, float | tuple[float, float]]  # values by column, or values with their standard deviations
+
+
 def unknowns(
-    dynamics: Dynamics, friction: Sequence[str], armature: bool, known: Mapping[str, float], *, seed: int = 0
+    dynamics: Dynamics,
+    friction: Sequence[str],
+    armature: bool,
+    given: Known,
+    mass_deviation: float | None = None,
+    *,
+    seed: int = 0,
 ) -> Unknowns:
     """The unknowns: the inertial parameters of all bodies, and the parts of friction that are named.
 
-    `friction` are some of "viscous", "coulomb" and "offset"; `armature` makes the armatures unknown, too. `known` are
-    values of columns that are not identified; columns that are neither have the model's values.
+    `friction` are some of "viscous", "coulomb" and "offset"; `armature` makes the armatures unknown, too. `given` are
+    known values of columns; columns that are neither have the model's values. `mass_deviation` is the standard
+    deviation of the model's masses, relative to them; None where they are not trusted more than other values.
     """
+    known = {name: float(value) for name, value in given.items() if not isinstance(value, tuple)}
+    approximate = {name: _checked_pair(name, value) for name, value in given.items() if isinstance(value, tuple)}
     names = dynamics.regressor_columns
-    wrong = [name for name in known if name not in names]
+    wrong = [name for name in given if name not in names]
     if wrong:
         raise ShapeError(
             f"known: robot '{dynamics.robot.name}' has no parameter '{wrong[0]}'.{did_you_mean(wrong[0], names)} See "
@@ -120,11 +147,31 @@ def unknowns(
     if strange:
         raise ShapeError(f"friction: '{strange[0]}' is unknown. Known: {listed(OF_VELOCITY[1:])}.")
     parts = {*OF_BODY, *friction, *(("armature",) if armature else ())}
-    nominal = dict(zip(names, dynamics.regressor_parameters.tolist(), strict=True)) | dict(known)
-    chosen = tuple(name for name in names if name.rpartition(".")[2] in parts and name not in known)
+    nominal = dict(zip(names, dynamics.regressor_parameters.tolist(), strict=True)) | known
+    bodies = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in OF_BODY and name not in known}
+    chosen = tuple(name for name in names if _is_chosen(name, parts, bodies, known))
     values = np.array([nominal[name] for name in chosen])
     others = {name: nominal[name] for name in names if name not in chosen}
-    return Unknowns(chosen, values, others, _base(dynamics, chosen, seed))
+    fixed = {name: known[name] for name in chosen if name in known}
+    idle = [name for name in approximate if name not in chosen]
+    if idle:
+        raise ShapeError(f"known: '{idle[0]}' has a deviation, but is not identified. Give its value alone.")
+    if mass_deviation is not None:
+        masses = {name: nominal[name] for name in chosen if name.endswith(f".{OF_BODY[0]}") and name not in given}
+        approximate |= {name: (mass, mass_deviation * mass) for name, mass in masses.items() if mass > 0.0}
+    return Unknowns(chosen, values, others, fixed, approximate, _base(dynamics, chosen, seed))
+
+
+def _checked_pair(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    if len(value) != 2 or not np.all(np.isfinite(value)) or not value[1] > 0.0:
+        raise ShapeError(f"known: '{name}' is {value}; expected a number, or (value, positive standard deviation).")
+    return float(value[0]), float(value[1])
+
+
+def _is_chosen(name: str, parts: Collection[str], bodies: Collection[str], known: Mapping[str, float]) -> bool:
+    """Whether a column is unknown. The ten parameters of a body stay together where some of them are known."""
+    of, _, part = name.rpartition(".")
+    return part in parts and (of in bodies if part in OF_BODY else name not in known)
 
 
 def _base(dynamics: Dynamics, chosen: tuple[str, ...], seed: int) -> BaseParameters:

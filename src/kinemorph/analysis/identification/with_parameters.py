@@ -29,7 +29,7 @@ from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.applied import AppliedEffort
 from kinemorph.model.elements.forces.joint_forces import ONE_AXIS, JointFriction, has_friction
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import Value, evaluate, parameters_of
+from kinemorph.model.parameter import Symbolic, Value, evaluate, evaluate_all, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.words import did_you_mean
@@ -38,10 +38,11 @@ FIELDS = {"armature": "armature", "viscous": "damping", "coulomb": "friction"}  
 PARTS = ("bodies", "joints", "loops", "frames", "couplings", "gravity", "dependents", "positions")  # with Parameters
 
 
-def with_parameters(model: Robot | System, values: Mapping[str, float]) -> System:
+def with_parameters(model: Robot | System, values: Mapping[str, Value]) -> System:
     """The system with these values of `Dynamics.regressor_columns`, by name; what is not named stays as it is.
 
-    Values are numbers in SI units: where the model had a Parameter or a formula, it has a number afterwards. A
+    Values are numbers in SI units: where the model had a Parameter or a formula, it has a number afterwards. They may
+    be Parameters, too, so that runs can be made with any value of them; their nominal values are checked. A
     JointFriction that acts on a joint with a new value keeps its other numbers, and its friction becomes that of its
     joints. An organism of modules becomes a plain robot. Raises ModelError for unknown names, and for values that no
     body or joint can have.
@@ -49,7 +50,7 @@ def with_parameters(model: Robot | System, values: Mapping[str, float]) -> Syste
     robot = as_robot(model)
     system = model if isinstance(model, System) else System(robot)
     given = _checked(robot, values)
-    motors = _held_by_motors(system)
+    motors = held_by_motors(system)
     system = _without_shared_friction(system, given)
     problems: list[str] = []
     bodies = tuple(_body(body, given, problems) for body in system.robot.bodies)
@@ -58,13 +59,18 @@ def with_parameters(model: Robot | System, values: Mapping[str, float]) -> Syste
     if problems:
         raise ModelError(problems)
     changed = replace(system.robot, bodies=bodies, joints=joints)
-    used = parameters_of((*(getattr(changed, name) for name in PARTS), elements))
-    changed = replace(changed, parameters=tuple(one for one in changed.parameters if one in used))
+    of_robot = parameters_of(tuple(getattr(changed, name) for name in PARTS))
+    used = {*of_robot, *parameters_of(elements)}
+    kept = tuple(one for one in changed.parameters if one in used)
+    changed = replace(changed, parameters=(*kept, *(one for one in of_robot if one not in kept)))
     return replace(system, robot=changed, elements=elements, assembly=None)
 
 
-def _checked(robot: Robot, values: Mapping[str, float]) -> dict[str, float]:
-    """The values as floats. Raises ModelError for unknown names and for values that are no finite numbers."""
+def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values as floats, Parameters or formulas.
+
+    Raises ModelError for unknown names and for values that are no finite numbers.
+    """
     known = column_names(robot)
     places = set(known)
     problems = []
@@ -73,26 +79,26 @@ def _checked(robot: Robot, values: Mapping[str, float]) -> dict[str, float]:
             what = f"it is not a parameter of robot '{robot.name}'"
             remedy = did_you_mean(name, known).strip() or "See Dynamics.regressor_columns."
             problems.append(Problem("parameter", name, what, remedy))
-        elif not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
+        elif not (isinstance(value, (int, float, np.number, Symbolic)) and math.isfinite(evaluate(value))):
             what = f"its value is {value!r:.60}, expected a finite number"
             problems.append(Problem("parameter", name, what, "Give a number in SI units."))
     if problems:
         raise ModelError(problems)
-    return {name: float(value) for name, value in values.items()}
+    return {name: value if isinstance(value, Symbolic) else float(value) for name, value in values.items()}
 
 
 # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _body(body: Body, given: Mapping[str, float], problems: list[str]) -> Body:
+def _body(body: Body, given: Mapping[str, Value], problems: list[str]) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
-    old = [float(x) for x in body_parameters(body)]
+    old: list[Value] = [float(x) for x in body_parameters(body)]
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
     if new == old:
         return body
     found = body_with(body, np.array(new))
-    wrong = inertia_problems(float(found.mass), found.com, found.inertia)  # type: ignore[arg-type]
-    wrong = wrong or triangle_doubts(found.inertia, float(found.mass))  # type: ignore[arg-type]
+    mass, com, inertia = (evaluate_all(x) for x in (found.mass, found.com, found.inertia))
+    wrong = inertia_problems(mass, com, inertia) or triangle_doubts(inertia, mass)
     for one in wrong:
         remedy = "Identify with constraints: identification.feasible_parameters gives values of real bodies."
         problems.append(Problem("body", body.name, one, remedy))
@@ -116,7 +122,7 @@ def _rows(matrix: Array) -> Any:
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _joint(joint: Joint, given: Mapping[str, float], motors: Mapping[str, float], problems: list[str]) -> Joint:
+def _joint(joint: Joint, given: Mapping[str, Value], motors: Mapping[str, float], problems: list[str]) -> Joint:
     """The joint with its new armature, damping and friction; adds what is impossible to the problems."""
     changes: dict[str, tuple[Value, ...]] = {}
     for column, field in FIELDS.items():
@@ -127,18 +133,18 @@ def _joint(joint: Joint, given: Mapping[str, float], motors: Mapping[str, float]
                 continue
             held = motors.get(name, 0.0)
             value = given[name] - held
-            if value < -1e-12 * held:
+            if evaluate(value) < -1e-12 * held:
                 least = f"at least {held:.6g}, which its motors have" if held else "at least 0"
-                what = f"{column} is {given[name]:.6g}, expected {least}"
+                what = f"{column} is {evaluate(given[name]):.6g}, expected {least}"
                 remedy = "Identify with constraints: identification.feasible_parameters keeps it there."
                 problems.append(Problem("joint", velocity, what, remedy))
-            entries[place] = max(value, 0.0)
+            entries[place] = value if isinstance(value, Symbolic) else max(value, 0.0)
         if tuple(entries) != getattr(joint, field):
             changes[field] = tuple(entries)
     return replace(joint, **changes) if changes else joint  # type: ignore[arg-type]
 
 
-def _held_by_motors(system: System) -> dict[str, float]:
+def held_by_motors(system: System) -> dict[str, float]:
     """The armature and friction that motors with rigid transmissions add to joints, by the names of columns."""
     found: dict[str, float] = {}
     geared = {joint.name: joint.armature for joint in robot_with_rotors(system).joints}
@@ -157,7 +163,7 @@ def _held_by_motors(system: System) -> dict[str, float]:
 # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _without_shared_friction(system: System, given: Mapping[str, float]) -> System:
+def _without_shared_friction(system: System, given: Mapping[str, Value]) -> System:
     """The system in which the friction of joints that get new values is that of the joints, and in no element.
 
     A JointFriction with friction of its own hands it to all joints that it acts on. Raises ModelError where two such
@@ -197,12 +203,12 @@ def _rubbed(element: JointFriction, joints: Iterable[Joint]) -> list[str]:
     return [joint.name for joint in joints if (joint.name in element.joints if element.joints else has_friction(joint))]
 
 
-def _given(joint: Joint, given: Mapping[str, float], *columns: str) -> bool:
+def _given(joint: Joint, given: Mapping[str, Value], *columns: str) -> bool:
     return any(f"{velocity}.{column}" in given for velocity in joint.motion_names("v") for column in columns)
 
 
 def _elements(
-    system: System, joints: Sequence[Joint], given: Mapping[str, float], problems: list[str]
+    system: System, joints: Sequence[Joint], given: Mapping[str, Value], problems: list[str]
 ) -> tuple[Any, ...]:
     """The elements with friction for all joints that have a new one, and with the new offsets."""
     elements = {element.name: element for element in system.elements}
@@ -226,7 +232,8 @@ def _elements(
             elif given[column] == 0.0:
                 elements.pop(name, None)
             elif joint.kind not in ONE_AXIS or joint.driven:
-                what = f"its offset is {given[column]:.6g}, but only joints with one axis and a coordinate have offsets"
+                offset = evaluate(given[column])
+                what = f"its offset is {offset:.6g}, but only joints with one axis and a coordinate have offsets"
                 problems.append(Problem("joint", velocity, what, f"Leave {column} out, or give 0."))
             else:
                 elements[name] = AppliedEffort(name, joint.name, -given[column])

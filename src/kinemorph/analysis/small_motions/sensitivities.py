@@ -19,14 +19,14 @@ from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.saltation import edge_slopes, of_contacts
 from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
 from kinemorph.analysis.small_motions.variation import Variation
-from kinemorph.analysis.small_motions.variational_plant import varied
+from kinemorph.analysis.small_motions.variational_plant import check_method, varied
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import DEFAULT, method_named
+from kinemorph.simulation.integrators.methods import DEFAULT
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
@@ -117,8 +117,8 @@ def sensitivities(
     most_events: int | None = None,
     method: str | Method = DEFAULT,
     step: float | None = None,
-    rtol: float = 1e-9,
-    atol: float = 1e-11,
+    rtol: float | None = None,
+    atol: float | None = None,
     output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
 ) -> Sensitivities:
@@ -128,7 +128,8 @@ def sensitivities(
     `initial`       names of initial values: "q.NAME" and "v.NAME" with the name of a velocity, such as "q.elbow" (for a
                     joint with several axes, a displacement along that axis); a further state by its own name; or "all"
 
-    The other arguments are those of `simulate`; tolerances apply to the derivatives, too.
+    The other arguments are those of `simulate`. Tolerances apply to the derivatives, too; without a step they are 1e-9
+    and 1e-11.
 
     Where there are constraints, the initial state satisfies them after a change too: values named in `q`, `v` or
     `initial` are kept, the others follow by the smallest change, and "all" chooses independent values. Points that are
@@ -140,11 +141,7 @@ def sensitivities(
     Where an event has no derivatives, because its guard only touches zero or because another one is met at the same
     time, derivatives are nan from there on, and `note` gives the reason.
     """
-    if method_named(method).name == "variational":
-        raise UnsupportedError(
-            "sensitivities: the variational method needs a Lagrangian, and the equations of the derivatives have none. "
-            "Use method='dop853', or 'leapfrog' with a step."
-        )
+    check_method(method)
     plant, names = with_parameters(model, parameters, forces, locked)
     begun = start_of(plant, q=q, v=v, x=x, u=u, p=p, m=m, t=start)
     first = begun.names(initial)
@@ -163,8 +160,8 @@ def sensitivities(
         most_events=most_events,
         method=method,
         step=step,
-        rtol=rtol,
-        atol=atol,
+        rtol=1e-9 if rtol is None and step is None else rtol,
+        atol=1e-11 if atol is None and step is None else atol,
         output_step=output_step,
         start=start,
     )

@@ -165,12 +165,16 @@ def start_of(
     p: Any = None,
     m: Any = None,
     t: float = 0.0,
+    nearest: bool = False,
 ) -> Start:
-    """The state from which a run with these arguments of `simulate` starts."""
+    """The state from which a run with these arguments of `simulate` starts.
+
+    With `nearest`, q and v may violate constraints, as measured ones do: the nearest state that satisfies them is used.
+    """
     point = point_of(plant, q, v, x, u, p, t, m)
     point = replace(point, m=entered_memory(plant, m, point.inputs))
     state = (point.q, point.v, point.x, point.m, point.u, point.p)
-    found = closed_start(plant, point.t, state, (q, v, m), enters=True)
+    found = closed_start(plant, point.t, state, ({}, {}, m) if nearest else (q, v, m), enters=True)
     return Start(plant, replace(point, q=found.q, v=found.v, m=found.m), q, v, m)
 
 

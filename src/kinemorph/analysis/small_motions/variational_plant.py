@@ -34,8 +34,26 @@ from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.methods import method_named
+from kinemorph.simulation.integrators.time_stepping import TimeStepping
 
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates rotate with the motion
+
+
+def check_method(method: str | Method) -> None:
+    """Raises UnsupportedError for a method whose steps have no derivatives here."""
+    found = method_named(method)
+    if found.name == "variational":
+        raise UnsupportedError(
+            "sensitivities: the variational method needs a Lagrangian, and the equations of the derivatives have none. "
+            "Use method='dop853', or 'leapfrog' with a step."
+        )
+    if isinstance(found, TimeStepping):
+        raise UnsupportedError(
+            f"sensitivities: method '{found.name}' takes steps in which contacts open and close without being located, "
+            "and derivatives jump at these events. Use method='dop853', which locates them."
+        )
 
 
 def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:

@@ -17,7 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.saltation import edge_slopes
 from kinemorph.analysis.small_motions.start_slopes import memory_given, start_of
 from kinemorph.analysis.small_motions.variation import Variation
-from kinemorph.analysis.small_motions.variational_plant import varied
+from kinemorph.analysis.small_motions.variational_plant import check_method, varied
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
@@ -91,6 +91,7 @@ def varied_run(
     s = [w, v, x] itself, with a column for each parameter and then one for each further quantity; they have to satisfy
     the differentiated constraints. The other arguments are those of `simulate`; compiled code is cached with the plant.
     """
+    check_method(method)
     first = start_of(plant, q=q, v=v, x=x, u=u, p=p, m=m, t=start)
     if slopes is None:
         names = first.names(initial)

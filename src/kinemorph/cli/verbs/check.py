@@ -103,7 +103,7 @@ def check(
 def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
     """(data, examination) of one file. The data contain hints if the file can be loaded."""
     from kinemorph.display.tables import file_reports
-    from kinemorph.formats.hints import contact_hints, hints
+    from kinemorph.formats.hints import contact_hints, hints, phase_hints
     from kinemorph.formats.loading import Examination, examine
 
     if os.path.isdir(path):
@@ -113,7 +113,9 @@ def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
     else:
         examination = examine(path, options=options)
     system = examination.system
-    found = [] if system is None else [*hints(system.robot, start=system.settings.q), *contact_hints(system)]
+    found = []
+    if system is not None:
+        found = [*hints(system.robot, start=system.settings.q), *contact_hints(system), *phase_hints(system)]
     return file_reports.check_summary(path, examination, found), examination
 
 

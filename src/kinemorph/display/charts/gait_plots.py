@@ -70,7 +70,8 @@ def plot_static_gait(gait: StaticGait, *, title: str | None = None, path: Path |
     for k, (row, values) in enumerate(gait.loads.items()):
         color = LINES[(k + len(gait.torques)) % len(LINES)]
         other.plot(along, values, "--", color=color, linewidth=1.2, label=f"force {row}")
-    _labeled(below, f"{name} [rad or m]", "torque [N m]", True)
+    units = dict(zip(gait.plant.robot.q_names, gait.plant.robot.q_units, strict=True))
+    _labeled(below, f"{name} [{units[name]}]", "torque [N m]", True)
     other.set_ylabel("force on the foot [N]", fontsize=9, color=INK)
     other.tick_params(labelsize=8, colors=PALE)
     other.legend(fontsize=7, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=4)

@@ -109,6 +109,7 @@ def plot_parameters(result: Identified) -> Figure:
 
 def plot_residuals(result: Identified) -> Figure:
     """The spectrum of the residuals of every channel, and their autocorrelation with the band of independent ones."""
+    from matplotlib.ticker import LogLocator
     from scipy.signal import welch
 
     fit = result.fits[0]
@@ -127,6 +128,7 @@ def plot_residuals(result: Identified) -> Figure:
         _plain(axes)
         axes.set_xlabel(x, fontsize=8, color=INK)
         axes.set_ylabel(y, fontsize=8, color=INK)
+    left.yaxis.set_major_locator(LogLocator())
     left.legend(fontsize=6, frameon=False, ncols=2)
     return figure
 

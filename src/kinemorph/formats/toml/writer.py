@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kinemorph.errors import ModelError
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.mesh_search import warn_of_meshes
 from kinemorph.formats.toml import fields as rows
@@ -387,6 +388,15 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             findings.warn("dropped", 0, f"element '{element.name}'", problem, remedy)
             continue
         yield element.name, {"kind": spell.text(kind), **entries}, ""
+
+
+def written_elements(elements: Sequence[Element]) -> str:
+    """The tables of elements as text, to be copied into a model file. Raises ModelError for what a file cannot say."""
+    findings = Findings("elements")
+    text = "\n".join(_tables("elements", _elements(elements, findings)))
+    if findings.warnings:
+        raise ModelError([str(one) for one in findings.warnings])
+    return text
 
 
 def _automaton(automaton: Automaton | None) -> list[str]:

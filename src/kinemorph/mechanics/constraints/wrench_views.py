@@ -18,7 +18,8 @@ origin of the joint frame: the axes themselves, and for a helical joint a moment
 the power of the whole wrench in every motion that the joint allows, whatever it comes from: a motor, friction, a
 spring, a coupling of joints, the drive of a driven joint. The constraint is what the bearings bear, and has no power
 there. A fixed joint has no actuation, a free joint no constraint, and a joint that closes a loop has no actuation,
-because no force acts along its freedoms.
+because no force acts along its freedoms. The turns of a gimbal span all moments, as those of a ball joint do; so the
+whole moment is actuation, also at its singular angle.
 """
 
 from __future__ import annotations
@@ -145,8 +146,9 @@ def _part(tree: Tree, moves: Sequence[Move], joint: Joint, index: int, load: Vec
     """The part of the wrench `load` through a joint, both in the frame of the link that the joint carries."""
     if part == "whole":
         return load
-    if joint.kind == "gimbal":  # its three turns together are all rotations, so D are all moments
-        return (*zeros(3), *load[3:]) if part == "actuation" else (*load[:3], *zeros(3))
+    if [step.kind for step in joint.motion.primitives] == ["revolute"] * 3:  # a gimbal, whose turns span all moments
+        actuation = (0.0, 0.0, 0.0, *load[3:])
+        return actuation if part == "actuation" else sub(load, actuation)
     efforts: list[S] = []
     units: list[Vec] = []  # D, in the frame of the child's link
     seen = IDENTITY  # the pose of the child's link in the link of the axis

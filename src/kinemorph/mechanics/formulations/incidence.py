@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.groups import Ad, Pose, ad, inverse, move_wrench
+from kinemorph.algebra.groups import Ad, Pose, ad, bracket, cobracket, inverse, move_wrench
 from kinemorph.algebra.inertia_blocks import Moments, dense_blocks, rigid_blocks
 from kinemorph.algebra.scalar import S as Scalar
 from kinemorph.algebra.vectors import (
@@ -181,14 +181,20 @@ def inverse_dynamics(
 def net_wrenches(tree: Tree, K: Graph, a: Sequence[Scalar], falling: Vec | None = None) -> list[Vec]:
     """w_B - M t_g: for each link the wrench, shape (6,), that its motion at the accelerations `a` needs besides its
     weight (21), in world axes about the world's origin. `falling` is another gravity than the robot's.
+
+    Products of a twist with itself are left out of (21), because they vanish: M ad t_B, and ad(t_K) t_K, so that
+    ad t_K is that of the parent's twist. For a rotor that spins fast they would be large numbers that cancel.
     """
     gained = [matvec(*both) for both in zip(K.Ad, along_axes(tree, K.S, a), strict=True)]
-    turned = [matvec(*both) for both in zip(K.ad, K.t_K, strict=True)]
+    turned = [
+        bracket(K.t_B[link.parent], own) if link.parent != WORLD else zeros(6)
+        for link, own in zip(tree.links, K.t_K, strict=True)
+    ]
     rates = _carried(K.C, [add(*both) for both in zip(turned, gained, strict=True)])  # C (ad t_K + Ad S qdd): E002-9
     t_g = (*(tree.gravity if falling is None else falling), 0.0, 0.0, 0.0)  # E002-10
     return [
-        add(matvec(M_rate, twist), matvec(M, sub(rate, t_g)))
-        for M_rate, M, twist, rate in zip(K.M_rate, K.M, K.t_B, rates, strict=True)
+        add(cobracket(twist, matvec(M, twist)), matvec(M, sub(rate, t_g)))
+        for M, twist, rate in zip(K.M, K.t_B, rates, strict=True)
     ]
 
 

@@ -2,9 +2,10 @@
 
     q_m = q moved by v h/2,    M (v+ - v) = h (tau - h_bias) + J^T p + G^T lambda,    q+ = q_m moved by v+ h/2
 
-All terms are evaluated at the middle q_m of the step. Contacts whose surfaces overlap there have impulses p in
-Coulomb's cone, with Newton's restitution: u_n+ + e u_n- >= 0 complements p_n >= 0. Constraints that hold, with rows G,
-hold for v+. Any number of contacts may open and close in a step; the error is of order 1.
+All terms are evaluated at the middle q_m of the step. Contacts whose surfaces overlap there, or are no farther apart
+than the forces of the step move a contact, have impulses p in Coulomb's cone, with Newton's restitution: u_n+ + e u_n-
+>= 0 complements p_n >= 0. Constraints that hold, with rows G, hold for v+. Any number of contacts may open and close in
+a step; the error is of order 1.
 
 Moreau, Nonsmooth Mechanics and Applications (1988) 1-82; Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinemorph.algebra.scalar import div, less_equal, minimum, minus, plus, times, where
+from kinemorph.algebra.scalar import absolute, div, less_equal, maximum, minimum, minus, plus, times, where
 from kinemorph.algebra.vectors import add, dot, scale
 from kinemorph.mechanics.constraints.constrained import constrained_dynamics, with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN, PUSH
@@ -50,9 +51,16 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
     holds = other_rows(loaded, with_locked_rows(held.rows(wanted), loaded.locked, nv)).rows
     _, metric = metric_of(loaded, tree, middle)
     free = add(now.v, constrained_dynamics(metric, [times(h, force) for force in rest], NONE).a)
-    contacts = rows.contacts([less_equal(point.gap, 0.0) for point in rows.points])
-    space = of_present(contact_space(metric, free, contacts, holds), contacts)
-    width = contacts.width
+    contacts = rows.contacts([1.0] * len(rows.points))
+    width, space = contacts.width, contact_space(metric, free, contacts, holds)
+    near: Any = (
+        0.0  # [m] that the forces of the step move contacts: what is nearer counts as closed, or rounding decides
+    )
+    for before, after in zip(rows.u, space.u[::width], strict=True):
+        near = maximum(near, times(0.5 * h, absolute(minus(after, before[0]))))
+    closed = [less_equal(point.gap, near) for point in rows.points]
+    contacts = rows.contacts(closed)
+    space = of_present(space, contacts)
     goal = list(space.u)
     for i, point in enumerate(rows.points):
         bounce = times(point.restitution, minimum(rows.u[i][0], 0.0))

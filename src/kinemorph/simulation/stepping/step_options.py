@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinemorph.errors import UnsupportedError, users_level
+from kinemorph.errors import OptionWarning, UnsupportedError, users_level
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import usual
+from kinemorph.simulation.integrators.methods import ALIASES, METHODS, usual
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +53,21 @@ def step_options(
     rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
     check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
     return StepOptions(method, step, rtol, atol, min(max_step, UNBOUNDED), min_step)
+
+
+def warn_of_tolerances(options: StepOptions, rtol: float | None, atol: float | None) -> None:
+    """Warns where the user gave tolerances beside a method of ours that takes constant steps, which ignore them."""
+    given = [f"{name}={value!r}" for name, value in (("rtol", rtol), ("atol", atol)) if value is not None]
+    name = options.method if isinstance(options.method, str) else options.method.name
+    ours = not isinstance(options.method, str) or name in METHODS or name in ALIASES
+    if given and ours and options.step is not None:
+        warnings.warn(
+            f"{' and '.join(given)} {'have' if len(given) > 1 else 'has'} no effect: all steps of method '{name}' have "
+            f"the size step={options.step:g} s. Leave tolerances out, or leave step out and use an adaptive method, "
+            "such as 'dop853'.",
+            OptionWarning,
+            stacklevel=users_level(),
+        )
 
 
 def check_positive(**given: float | None) -> None:

@@ -97,8 +97,12 @@ class Excitation(ShownExcitation):
 
     def write_csv(self, path: str | Path) -> Path:
         """Writes the samples as a text file and returns its path: t [s], then q, v, a and tau, each by joint."""
-        names = ["t [s]", *(f"q.{name}" for name in self.robot.q_names)]
-        names += [f"{group}.{name}" for group in ("v", "a", "tau") for name in self.robot.v_names]
+        robot, names = self.robot, ["t [s]"]
+        forces = ["N m" if unit.startswith("rad") else "N" for unit in robot.v_units]
+        groups = {"q": robot.q_units, "v": robot.v_units, "a": [f"{unit}^2" for unit in robot.v_units], "tau": forces}
+        for group, units in groups.items():
+            columns = robot.q_names if group == "q" else robot.v_names
+            names += [f"{group}.{name}" + f" [{unit}]" * bool(unit) for name, unit in zip(columns, units, strict=True)]
         rows = np.column_stack([self.t, self.q, self.v, self.a, self.tau])
         text = ",".join(names) + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows.tolist())
         try:

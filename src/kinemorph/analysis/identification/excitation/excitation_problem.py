@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.excitation.hanging import Hanging, Swing
 from kinemorph.analysis.identification.excitation.motion_limits import LimitUse, MotionLimits
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
 from kinemorph.analysis.identification.excitation.unknown_columns import Columns, Motion
@@ -28,6 +29,8 @@ from kinemorph.analysis.identification.excitation.zones import Zones
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.parameter_functions import chosen_regressor, chosen_regressor_gradient
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate
 
 SMOOTH = 0.02  # [1] of the largest velocity: below it the sign of Coulomb friction is smoothed in the search
 AT_REST = 1e-12  # [1] of the limit of a velocity: what is less is a rounding error, and has no sign
@@ -61,6 +64,7 @@ class ExcitationProblem:
 
     `held`      the configuration (nq,) of all that does not move
     `samples`   times in a period at which information is summed and limits hold in a search
+    `hanging`   joints that nothing drives, and that swing
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class ExcitationProblem:
         zones: Zones,
         held: Array,
         samples: int,
+        hanging: Hanging | None = None,
     ) -> None:
         self.dynamics, self.basis, self.limits, self.columns, self.zones = dynamics, basis, limits, columns, zones
         self.held, robot = held, dynamics.robot
@@ -83,11 +88,14 @@ class ExcitationProblem:
         self.t = times_of(basis.period, samples)
         self.functions = basis.functions(self.t)
         joints = [robot.joint(name) for name in limits.joints]
-        self.damping = np.array([float(joint.damping[0]) for joint in joints])
-        self.friction = np.array([float(joint.friction[0]) for joint in joints])
+        self.damping = np.array([float(evaluate(joint.damping[0])) for joint in joints])
+        self.friction = np.array([float(evaluate(joint.friction[0])) for joint in joints])
+        self.hanging = hanging
+        self.swinging = [] if hanging is None else [name for name in hanging.names if _bounded(robot.joint(name))]
         self.smooth = SMOOTH * limits.velocity
         self.limited = np.isfinite(limits.effort)
         self._last: Here | None = None
+        self._swung: tuple[Array, Swing] | None = None
 
     @cached_property
     def _regressor(self) -> CompiledFunction:
@@ -108,6 +116,9 @@ class ExcitationProblem:
         q[:, self.at_q] = moved[0] + (self.start if self.basis.anchored else 0.0)
         v[:, self.at_v] = np.where(np.abs(moved[1]) > AT_REST * self.limits.velocity, moved[1], 0.0)
         a[:, self.at_v] = moved[2]
+        if self.hanging is not None:
+            swing = self.hanging.swing(x.reshape(self.shape), times)
+            q[:, self.hanging.at_q], v[:, self.hanging.at_v], a[:, self.hanging.at_v] = swing[:3]
         return Motion(times, q, v, a)
 
     def torques(self, motion: Motion, *, smooth: bool = True) -> Array:
@@ -115,6 +126,8 @@ class ExcitationProblem:
         tau: Array = self.dynamics.inverse_dynamics(*motion[1:]).copy()
         v = motion.v[:, self.at_v]
         tau[:, self.at_v] += self.damping * v + self.friction * (_sign(v, self.smooth) if smooth else np.sign(v))
+        if self.hanging is not None:
+            tau[:, self.hanging.at_v] += self.hanging.damping * motion.v[:, self.hanging.at_v]
         return tau
 
     def quantities(self, motion: Motion) -> list[Bounded]:
@@ -128,6 +141,10 @@ class ExcitationProblem:
         if self.limited.any():
             tau = self.torques(motion)[:, self.at_v][:, self.limited]
             found.append(Bounded("torque", tau, -limits.effort[self.limited], limits.effort[self.limited]))
+        if self.swinging:
+            robot = self.dynamics.robot
+            at = [robot.q_slice(name).start for name in self.swinging]
+            found.append(Bounded("swing", motion.q[:, at], robot.q_lower[at], robot.q_upper[at]))
         if len(self.zones):
             distances = self.zones.clearance(motion.q).distances
             found.append(Bounded("distance", distances, np.zeros(len(self.zones)), np.full(len(self.zones), np.inf)))
@@ -135,7 +152,7 @@ class ExcitationProblem:
 
     def keeps(self, motion: Motion) -> bool:
         """Whether a motion keeps all limits."""
-        return all(
+        return bool(np.isfinite(motion.q).all()) and all(
             bool((one.values < one.upper).all() and (one.values > one.lower).all()) for one in self.quantities(motion)
         )
 
@@ -143,7 +160,7 @@ class ExcitationProblem:
         """How far a motion goes towards each of its limits."""
         limits = self.limits
         names = {"torque": [name for name, has in zip(limits.joints, self.limited, strict=True) if has]}
-        names["distance"] = list(self.zones.names)
+        names |= {"distance": list(self.zones.names), "swing": self.swinging}
         return tuple(
             _use(name, one.name, one.values[:, k], float(one.lower[k]), float(one.upper[k]))
             for one in self.quantities(motion)
@@ -177,8 +194,18 @@ class ExcitationProblem:
 
     def log_det(self, x: Array) -> float:
         """log det H, summed over the times of the search; -inf where H is singular."""
-        A = self.weighted_regressor(self.motion(x))
+        motion = self.motion(x)
+        if not np.isfinite(motion.q).all():
+            return -np.inf
+        A = self.weighted_regressor(motion)
         return _factored(A.reshape(-1, A.shape[-1]))[0]
+
+    def _swing(self, x: Array) -> Swing:
+        """The motion of hanging joints with its slopes; that of the last x is kept."""
+        assert self.hanging is not None
+        if self._swung is None or not np.array_equal(self._swung[0], x):
+            self._swung = x.copy(), self.hanging.swing(x.reshape(self.shape), self.t, slopes=True)
+        return self._swung[1]
 
     def log_det_slope(self, here: Here) -> tuple[Array, Array, Array]:
         """The slopes of log det H by q, v and a of each sample along the unit velocities, each (N, nv)."""
@@ -201,6 +228,9 @@ class ExcitationProblem:
                 g_v[:, velocity] += w * s**2 / (v**2 + s**2) ** 1.5
         tangent = np.zeros_like(g_v)
         tangent[:, self.at_v] = g_q[:, self.at_q]
+        if self.hanging is not None:
+            spread = self._swing(here.x).spread
+            tangent[:, self.hanging.at_v] = np.einsum("nc,nck->nk", g_q[:, self.hanging.at_q], spread)
         return tangent, g_v, g_a
 
     # ── cost and barrier ──────────────────────────────────────────────────────────────────────────────────────────
@@ -208,10 +238,11 @@ class ExcitationProblem:
     def _at(self, x: Array) -> Here:
         """What cost and slope share; that of the last x is kept."""
         if self._last is None or not np.array_equal(self._last.x, x):
-            motion = self.motion(x)
-            bounded, A = self.quantities(motion), np.zeros((0, 0))
+            motion, A = self.motion(x), np.zeros((0, 0))
+            found = bool(np.isfinite(motion.q).all())
+            bounded = self.quantities(motion) if found else []
             factored: Factored = (-np.inf, A, A)
-            if all(bool((one.values < one.upper).all() and (one.values > one.lower).all()) for one in bounded):
+            if found and all(bool(((one.values < one.upper) & (one.values > one.lower)).all()) for one in bounded):
                 A = self.weighted_regressor(motion, smooth=True)
                 factored = _factored(A.reshape(-1, A.shape[-1]))
             self._last = Here(x.copy(), motion, bounded, A, factored)
@@ -235,7 +266,12 @@ class ExcitationProblem:
         for one in here.bounded:
             push = mu / (one.upper - one.values) - mu / (one.values - one.lower)
             self._pull(here.motion, one.name, push, slopes)
-        return self._by_unknowns(slopes)
+        total = self._by_unknowns(slopes)
+        if self.hanging is not None:
+            swing, at = self._swing(x), self.hanging.at_v
+            for slope, by in zip(slopes, (swing.by_q, swing.by_v, swing.by_a), strict=True):
+                total += np.einsum("nk,nkx->x", slope[:, at], by)
+        return total
 
     def _pull(self, motion: Motion, name: str, push: Array, slopes: list[Array]) -> None:
         """Adds to slopes (by q, v, a) those of a sum of a quantity times `push`."""
@@ -245,6 +281,8 @@ class ExcitationProblem:
         elif name == "torque":
             for total, J in zip(slopes, self._torque_slopes(motion), strict=True):
                 total += np.einsum("nk,nkj->nj", push, J)
+        elif name == "swing":
+            slopes[0][:, [self.dynamics.robot.v_slice(joint).start for joint in self.swinging]] += push
         else:
             slopes[0] += np.einsum("nk,nkj->nj", push, self.zones.clearance(motion.q).by_q)
 
@@ -279,13 +317,23 @@ class ExcitationProblem:
                     at = slice(k * size, (k + 1) * size)
                     H[at, at] += (F * bend[:, k, None]).T @ F
                 continue
+            if one.name == "swing":
+                continue
             slopes = self._torque_slopes(motion) if one.name == "torque" else [self.zones.clearance(motion.q).by_q]
-            J = sum(
-                np.einsum("nkj,nm->nkjm", by[:, :, self.at_v], F) for by, F in zip(slopes, self.functions, strict=False)
-            )
-            J = np.asarray(J).reshape(-1, self.size) * np.sqrt(bend).reshape(-1, 1)
+            J = np.zeros((*one.values.shape, self.size))
+            for k, by in enumerate(slopes):
+                J += np.einsum("nkj,nm->nkjm", by[:, :, self.at_v], self.functions[k]).reshape(J.shape)
+                if self.hanging is not None:
+                    swing = self._swing(x)
+                    J += by[:, :, self.hanging.at_v] @ (swing.by_q, swing.by_v, swing.by_a)[k]
+            J = J.reshape(-1, self.size) * np.sqrt(bend).reshape(-1, 1)
             H += J.T @ J
         return H
+
+
+def _bounded(joint: Joint) -> bool:
+    """Whether a joint has one plain coordinate, with limits."""
+    return joint.nq == 1 and bool(np.isfinite(joint.lower[0]) and np.isfinite(joint.upper[0]))
 
 
 def times_of(period: float, samples: int) -> Array:

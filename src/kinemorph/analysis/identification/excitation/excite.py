@@ -13,6 +13,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.excitation.barrier_search import searched
 from kinemorph.analysis.identification.excitation.excitation import Excitation
 from kinemorph.analysis.identification.excitation.excitation_problem import ExcitationProblem, times_of
+from kinemorph.analysis.identification.excitation.hanging import Hanging
 from kinemorph.analysis.identification.excitation.motion_limits import (
     Limit,
     MotionLimits,
@@ -31,6 +32,7 @@ from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.control.references import FourierSeries
 from kinemorph.model.joint import PLAIN, Joint
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.words import did_you_mean, listed, quoted
@@ -54,6 +56,7 @@ def excite(
     harmonics: int = 5,
     q: npt.ArrayLike | Mapping[str, float] | None = None,
     anchored: bool = False,
+    hanging: Sequence[str] = (),
     position: Range | None = None,
     velocity: Limit | None = None,
     acceleration: Limit | None = None,
@@ -80,6 +83,8 @@ def excite(
     `duration`      the period [s], and `harmonics` the number of its harmonics, 2 or more
     `q`             the configuration (nq,) of joints that are held, or {name: value}; by default the initial one
     `anchored`      whether the motion begins and ends at q; by default the search chooses where
+    `hanging`       joints that nothing drives, such as the hook of a crane or a free base without gravity: they begin
+                    at rest in equilibrium near q and swing as the others move. Their forces, 0, count as measured
     `position`      {joint: (lower, upper)} [rad or m], in place of the limits of the model
     `velocity`, `acceleration`, `effort`     limits [rad or m per s, per s^2, N m or N]: one number, one for each joint
                     that moves, or {joint: limit}, in place of those of the model. `Excitation.assumed` tells what is
@@ -105,16 +110,20 @@ def excite(
     dynamics = model if isinstance(model, Dynamics) and not model.parameters else derive(_robot(model))
     robot = dynamics.robot
     _check(robot, duration=duration, harmonics=harmonics, share=share, rate=rate, draws=draws, starts=starts)
-    moving, assumed = _moving(robot, joints)
+    loose = _hanging(robot, hanging)
+    moving, assumed = _moving(robot, joints, loose)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = motion_limits(robot, moving, **given, share=share)  # type: ignore[arg-type]
     held = _configuration(model, robot, q)
-    rows, through = _rows(robot, measured, limits), _wrenches(robot, wrenches)
+    rows, through = _rows(robot, measured, (*limits.joints, *loose)), _wrenches(robot, wrenches)
     noise, told = _noise(robot, rows, through, limits, share, deviations)
     _check_parts(friction)
-    states = random_states(dynamics, limits, held, seed)
+    states = random_states(dynamics, limits, loose, held, seed)
     columns, left_out = unknown_columns(dynamics, limits, rows, through, noise, friction, states)
     assumed += [*limits.assumed, *told]
+    rough = [name for name in loose if any(evaluate_all(robot.joint(name).friction))]
+    if rough:
+        assumed.append(f"Coulomb friction of hanging joints is not applied: {listed(rough, 8)}.")
     if left_out:
         assumed.append(f"Not shown by these motions and left out: {listed(left_out, 12)}.")
     kept = Zones(dynamics, zones, points)
@@ -122,9 +131,13 @@ def excite(
     samples = PER_HARMONIC * harmonics
 
     def problem_of(tight: float) -> ExcitationProblem:
-        return ExcitationProblem(
-            dynamics, basis, tightened(limits, tight), columns, kept.wider(1.0 - tight), held, samples
-        )
+        within, away = tightened(limits, tight), kept.wider(1.0 - tight)
+        return ExcitationProblem(dynamics, basis, within, columns, away, held, samples, swinging)
+
+    swinging = None
+    if loose:
+        swinging = Hanging(dynamics, loose, limits.joints, basis, held)
+        swinging.check(held)
 
     problems = Problems(problem_of(TIGHT), problem_of(1.0), problem_of)
     rng = np.random.default_rng(seed)
@@ -235,9 +248,22 @@ def _check(robot: Robot, **numbers: float) -> None:
             raise UnsupportedError(f"excite: {name} is {value:g}; expected {expected}.")
 
 
-def _moving(robot: Robot, names: Sequence[str] | None) -> tuple[list[Joint], list[str]]:
+def _hanging(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
+    """The joints that nothing drives."""
+    found = (names,) if isinstance(names, str) else tuple(names)
+    for name in found:
+        if name not in robot.joint_names or not robot.joint(name).nv or robot.driven:
+            raise UnsupportedError(
+                f"excite: hanging names '{name}', which is not a joint of '{robot.name}' that could swing."
+                f"{did_you_mean(name, robot.joint_names)} Joints: {quoted(robot.joint_names)}."
+            )
+    return found
+
+
+def _moving(robot: Robot, names: Sequence[str] | None, loose: Sequence[str]) -> tuple[list[Joint], list[str]]:
     """The joints that move, and sentences about those that are held."""
     able = [joint for joint in robot.joints if joint.nv == 1 and joint.motion.primitives[0].kind in PLAIN]
+    able = [joint for joint in able if joint.name not in loose]
     if names is not None:
         names = (names,) if isinstance(names, str) else names
         for name in names:
@@ -250,7 +276,7 @@ def _moving(robot: Robot, names: Sequence[str] | None) -> tuple[list[Joint], lis
         able = [joint for joint in able if joint.name in names]
     if not able:
         raise UnsupportedError(f"excite: robot '{robot.name}' has no joint with one axis that could be moved.")
-    held = [joint.name for joint in robot.joints if joint.nv and joint not in able]
+    held = [joint.name for joint in robot.joints if joint.nv and joint not in able and joint.name not in loose]
     return able, [f"Held where they are: {listed(held, 12)}."] if held else []
 
 
@@ -275,9 +301,9 @@ def _configuration(model: Any, robot: Robot, q: npt.ArrayLike | Mapping[str, flo
     return found
 
 
-def _rows(robot: Robot, measured: Sequence[str] | None, limits: MotionLimits) -> list[int]:
-    """The velocities whose forces are measured, as indices of v."""
-    names = limits.joints if measured is None else (measured,) if isinstance(measured, str) else tuple(measured)
+def _rows(robot: Robot, measured: Sequence[str] | None, usual: tuple[str, ...]) -> list[int]:
+    """The velocities whose forces are measured, as indices of v; those of the joints `usual` by default."""
+    names = usual if measured is None else (measured,) if isinstance(measured, str) else tuple(measured)
     found: list[int] = []
     for name in names:
         if name in robot.v_names:

@@ -20,6 +20,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.parameter_functions import Chosen
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.regressors import OF_BODY
+from kinemorph.model.configuration import random_configuration
 
 MANY = 8  # random states, at least
 
@@ -100,8 +101,11 @@ def unknown_columns(
     return found, tuple(names[k] for k in at if names[k] not in found.names)
 
 
-def random_states(dynamics: Dynamics, limits: MotionLimits, held: Array, seed: int) -> Motion:
-    """Random states of the joints that move, within their limits; the others are held at `held` (nq,)."""
+def random_states(dynamics: Dynamics, limits: MotionLimits, hanging: Sequence[str], held: Array, seed: int) -> Motion:
+    """Random states of the joints that move, within their limits, and of those that hang; the others are held.
+
+    `held` (nq,) is the configuration of the joints that are held.
+    """
     robot, rng = dynamics.robot, np.random.default_rng(seed)
     samples = max(MANY, OVER * len(dynamics.regressor_columns))
     at_q = [robot.q_slice(name).start for name in limits.joints]
@@ -110,4 +114,8 @@ def random_states(dynamics: Dynamics, limits: MotionLimits, held: Array, seed: i
     q[:, at_q] = rng.uniform(limits.lower, limits.upper, size=(samples, len(at_q)))
     v[:, at_v] = rng.uniform(-limits.velocity, limits.velocity, size=(samples, len(at_q)))
     a[:, at_v] = rng.uniform(-limits.acceleration, limits.acceleration, size=(samples, len(at_q)))
+    for name in hanging:
+        at, own = robot.q_slice(name), robot.v_slice(name)
+        q[:, at] = np.array([random_configuration(robot, rng) for _ in range(samples)])[:, at]
+        v[:, own], a[:, own] = rng.normal(size=(2, samples, own.stop - own.start))
     return Motion(np.zeros(samples), q, v, a)

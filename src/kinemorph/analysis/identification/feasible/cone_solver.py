@@ -5,8 +5,9 @@
 
 is exact (Ben-Tal and Nemirovski, Lectures on Modern Convex Optimization, 2001, section 4.2). Data determine some
 combinations of the unknowns a million times better than others. The program therefore has the unknowns u = T (x - c)
-with the triangle T of R and the least weight w, T^T T = R^T R + w 1, and the minimizer c of |R x - z|^2 + w |x - s|^2.
-The residuals R x - z are unknowns of their own, so that no condition number is squared, and costs are divided by w.
+about a point c, with the triangle T of the curvature of the objective there, and blocks L^-1 B L^-T that are 1 there.
+The residuals R x - z are unknowns of their own, so that no condition number is squared. The first point is the start of
+the problem, the next ones are what was found: how near Clarabel comes to a solution depends on its scale.
 """
 
 from __future__ import annotations
@@ -32,25 +33,25 @@ from kinemorph.errors import MissingExtraError
 TIGHT = 1e-15  # the tolerances that are asked for: the solver ends where it makes no more progress
 ENOUGH = 1e-9  # a solution with a smaller residual is not improved
 MOST = 200  # iterations
-# How far Clarabel comes, from 1e-5 to 1e-12, depends on how it solves its linear systems: the best attempt counts.
-ATTEMPTS: tuple[dict[str, float | bool], ...] = (
-    {"iterative_refinement_reltol": 1e-16, "iterative_refinement_abstol": 1e-16, "iterative_refinement_max_iter": 50},
-    {"static_regularization_enable": False},
-    {"max_step_fraction": 0.9},
-    {"equilibrate_enable": False},
-)
+REFINED: dict[str, float | bool] = {
+    "iterative_refinement_reltol": 1e-16,
+    "iterative_refinement_abstol": 1e-16,
+    "iterative_refinement_max_iter": 50,
+}
+PLAIN: dict[str, float | bool] = {"static_regularization_enable": False}
+ATTEMPTS = (REFINED, REFINED, PLAIN, REFINED, PLAIN)  # settings that are changed; the best attempt counts
 
 
 def solve_by_cones(problem: ConvexProblem, start: Array) -> Solution:
-    """The solution of the problem by Clarabel; `start` (n,) is s above. Raises MissingExtraError without Clarabel."""
+    """The solution of the problem by Clarabel, from `start` (n,). Raises MissingExtraError without Clarabel."""
     clarabel = _clarabel()
-    program = _Program(problem, start)
-    best, least, total = None, np.inf, 0
+    best, least, total, at = None, np.inf, 0, start
     for settings in ATTEMPTS:
-        found = _solved(clarabel, program, problem, settings)
+        found = _solved(clarabel, _Program(problem, at), problem, settings)
         off, total = residual(problem, found), total + found.iterations
         if best is None or off < least:
             best, least = found, off
+            at = found.x if np.isfinite(off) else start
         if least <= ENOUGH:
             break
     assert best is not None
@@ -85,15 +86,15 @@ def _solved(clarabel: Any, program: _Program, problem: ConvexProblem, changes: d
 class _Program:
     """The rows, cones and costs of the program. Its unknowns are u, the residuals, then L and t of each log-det."""
 
-    def __init__(self, problem: ConvexProblem, start: Array) -> None:
+    def __init__(self, problem: ConvexProblem, at: Array) -> None:
         n, m = problem.n, len(problem.z)
         self.least = min((block.weight for block in problem.pulled), default=1.0)
-        root = np.sqrt(self.least)
-        above = np.column_stack([problem.R, problem.z])
-        below = root * np.column_stack([np.eye(n), start])
-        whole = scipy.linalg.qr(np.concatenate([above, below]), mode="r")[0]
-        self.directions: Array = scipy.linalg.solve_triangular(whole[:n, :n], np.eye(n))
-        self.center: Array = self.directions @ whole[:n, n]
+        curved = [problem.R, *(np.sqrt(block.weight) * block.log_rows(at) for block in problem.pulled)]
+        pulled = {place for block in problem.pulled for place in block.places}
+        curved.append(np.sqrt(self.least) * np.eye(n)[[k for k in range(n) if k not in pulled]])
+        T = scipy.linalg.qr(np.concatenate(curved), mode="r")[0][:n]
+        self.directions: Array = scipy.linalg.solve_triangular(T, np.eye(n))
+        self.center = at
         self.n = n
         self.count = n + m + sum(block.size * (block.size + 3) // 2 for block in problem.pulled)
         self.rows: list[Array] = []
@@ -134,7 +135,7 @@ class _Program:
     def _log_det(self, block: Block, L: Array, t: Array) -> None:
         """Adds the cones of one log-det term; L and t are rows that pick these unknowns."""
         s = block.size
-        rows, right = self._entries(block, np.pad(block.matrices, ((0, 0), (0, s), (0, s))))
+        rows, right = self._entries(block, np.pad(block.turned(self.center), ((0, 0), (0, s), (0, s))))
         place = {(i, j): k for k, (i, j) in enumerate(zip(*entry_places(2 * s)[:2], strict=True))}
         for unit, j, i in zip(L, *entry_places(s)[:2], strict=True):  # the entry (i, j) of L, i >= j
             rows[place[i, s + j]] += np.sqrt(2.0) * unit

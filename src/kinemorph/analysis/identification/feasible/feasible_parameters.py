@@ -23,6 +23,7 @@ from kinemorph.analysis.identification.feasible.cone_solver import solve_by_cone
 from kinemorph.analysis.identification.feasible.gauss_newton import solve_by_factors
 from kinemorph.analysis.identification.feasible.problem import ConvexProblem, Solution, residual
 from kinemorph.analysis.identification.feasible.statement import NOT_NEGATIVE, Statement, Wishes, stated
+from kinemorph.analysis.identification.information import triangle
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.deriving.parameter_functions import column_names, parameter_values
 from kinemorph.errors import ModelError, ShapeError
@@ -126,7 +127,8 @@ def feasible_parameters(
         plane,
         dict(shapes or {}),
     )
-    statement = stated(R, z, names, robot, wishes)
+    short = triangle(np.column_stack([R, z])) if len(z) > len(names) + 1 else np.column_stack([R, z])
+    statement = stated(short[:, :-1], short[:, -1], names, robot, wishes)
     found = SOLVERS[solver](statement.problem, statement.start)
     return _result(statement, found, R, z, names, solver, wishes)
 

@@ -20,6 +20,7 @@ least-squares solution among the d that satisfy the equalities, and a penalty on
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -33,10 +34,12 @@ from kinemorph.analysis.identification.feasible.problem import (
     entries_of,
     from_entries,
     newton_step,
+    residual,
 )
 
 MOST = 100  # steps at one mu
 FEWER = 0.05  # mu decreases by this factor
+NEARLY = 1e-5  # mu from which on solutions are compared, relative to the weight of the prior
 LAST = 1e-10  # the last mu, relative to the weight of the prior
 LONGEST = 2.0  # the most that the logarithm of an entry of a factor changes in one step
 BEFORE = 0.99  # the share of the way to the boundary of a constraint that a step may take
@@ -74,12 +77,14 @@ class Step(NamedTuple):
 
 def solve_by_factors(problem: ConvexProblem, start: Array) -> Solution:
     """The solution of the problem from `start` (n,), where all blocks are positive definite."""
-    try:
-        return _Newton(problem).solve(start)
-    except np.linalg.LinAlgError:  # a block is singular but for rounding errors
-        forces = tuple(np.zeros((block.size, block.size)) for block in problem.bounded)
-        note = "the conditions leave no matrix that is positive definite, or nearly none"
-        return Solution(start, np.zeros(len(problem.b)), forces, 0, note)
+    newton = _Newton(problem)
+    with suppress(np.linalg.LinAlgError):  # a block that is singular but for rounding errors ends the run
+        newton.run(start)
+    if newton.best is not None:
+        return newton.best
+    forces = tuple(np.zeros((block.size, block.size)) for block in problem.bounded)
+    note = "the conditions leave no matrix that is positive definite, or nearly none"
+    return Solution(start, np.zeros(len(problem.b)), forces, newton.steps, note)
 
 
 class _Newton:
@@ -99,27 +104,36 @@ class _Newton:
         self.penalty = 0.0
         self.more = 1.0  # the factor of all weights
         self.steps = 0
+        self.best: Solution | None = None
 
-    def solve(self, start: Array) -> Solution:
-        """Solves the problem for smaller and smaller mu."""
+    def run(self, start: Array) -> None:
+        """Solves the problem for smaller and smaller mu, and keeps the best solution."""
         end = LAST * self.weight if self.problem.bounded else self.weight
         left = self.problem.R @ start - self.problem.z
         mu = max(self.weight, float(left @ left) / self.problem.n if self.straight else 0.0)
         forces = tuple(mu * np.eye(block.size) for block in self.others)
         state = State(start, self._factors(start), np.zeros(len(self.problem.b)), forces)
+        least = np.inf
         while True:
             last = mu <= end
             state, settled = self._minimized(state, mu, exact=last)
+            if mu <= NEARLY * self.weight or last:  # below some mu there are only rounding errors
+                found = self._solution(state, settled)
+                off = residual(self.problem, found)
+                if self.best is None or off <= least:
+                    self.best, least = found, off
             if last:
-                break
+                return
             mu = max(FEWER * mu, self.weight if mu > self.weight else end)
-        note = "" if settled else "Newton's method stopped before its steps were small"
-        whole = []
+
+    def _solution(self, state: State, settled: bool) -> Solution:
+        forces = []
         for block, S in zip(self.others, state.forces, strict=True):
             if block.weight == 0.0:
                 inverse = np.linalg.inv(np.linalg.cholesky(block.value(state.x)))
-                whole.append(inverse.T @ S @ inverse)
-        return Solution(state.x, state.multipliers, tuple(whole), self.steps, note)
+                forces.append(inverse.T @ S @ inverse)
+        note = "" if settled else "Newton's method stopped before its steps were small"
+        return Solution(state.x, state.multipliers, tuple(forces), self.steps, note)
 
     def _kappa(self, block: Block, mu: float) -> float:
         """The factor of -log det B: the weight of the block, or mu for a constraint."""

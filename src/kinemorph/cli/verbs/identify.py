@@ -1,0 +1,198 @@
+"""The verb `identify`: masses, inertias and friction of a robot from recorded motions and forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinemorph.cli.application import Json, flag, option, put, reported_warnings, verb, working
+from kinemorph.cli.options import option_values
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen, is_file
+from kinemorph.cli.output_files import make_folder, write_text, wrote
+from kinemorph.codegen.backends.identifiers import identifier
+from kinemorph.errors import KinemorphError
+from kinemorph.formats import FORMATS, by_ending
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.identification.identified import Identified
+    from kinemorph.analysis.identification.rates import Rates
+
+WRITTEN = ("urdf", "mjcf", "toml")  # formats that keep masses, inertias and friction
+PICTURES = ("forces", "parameters", "residuals")
+
+
+class MethodChoice(StrEnum):
+    """The estimators."""
+
+    weighted = "weighted"
+    ordinary = "ordinary"
+    robust = "robust"
+    total = "total"
+
+
+class FormChoice(StrEnum):
+    """What is balanced: see `kinemorph.identification`."""
+
+    torques = "torques"
+    momentum = "momentum"
+    wrenches = "wrenches"
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How recordings are read, and how velocities and accelerations are found."""
+
+    column: Annotated[
+        list[str] | None,
+        option("A column of the files: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. May be repeated.",
+               "TEXT"),
+    ] = None  # fmt: skip
+    unit: Annotated[
+        list[str] | None, option("Unit of a column or a group, as q=deg. May be repeated.", "NAME=UNIT")
+    ] = None
+    cutoff: Annotated[
+        float | None, option("Cut-off [Hz] of the zero-phase filter.", default="where noise outweighs the motion")
+    ] = None
+    force_cutoff: Annotated[float | None, option("Cut-off [Hz] for forces.", default="forces are not filtered")] = None
+    period: Annotated[float | None, option("Fit Fourier series of this period [s] instead of filtering.")] = None
+    harmonics: Annotated[int | None, option("Number of harmonics of the Fourier series.", default="5")] = None
+
+    def columns(self) -> dict[str, Any] | None:
+        """{column of the file: (meaning, gain)} of --column; None where it is not given."""
+        found: dict[str, Any] = {}
+        for text in self.column or ():
+            meaning, equals, source = (part.strip() for part in text.partition("="))
+            gain, star, name = (part.strip() for part in source.rpartition("*"))
+            if not equals or not meaning or not name:
+                raise KinemorphError(
+                    f"--column is '{text}'; expected MEANING=COLUMN or MEANING=GAIN*COLUMN, such as tau.elbow=9.5*i3. "
+                    "Write it so."
+                )
+            factor = option_values.number(gain, f"--column {meaning}") if star else 1.0
+            found[name] = (meaning, factor) if "." in meaning or star else meaning
+        return found or None
+
+    def units(self) -> dict[str, str]:
+        """{name: unit} of --unit."""
+        found = {}
+        for text in self.unit or ():
+            name, equals, unit = (part.strip() for part in text.partition("="))
+            if not equals or not name or not unit:
+                raise KinemorphError(f"--unit is '{text}'; expected NAME=UNIT, such as q=deg. Write it so.")
+            found[name] = unit
+        return found
+
+    def rates(self) -> Rates | None:
+        """How rates are found; None for the default."""
+        from kinemorph.analysis.identification.rates import Periodic, ZeroPhase
+
+        for value, name in (
+            (self.cutoff, "--cutoff"),
+            (self.force_cutoff, "--force-cutoff"),
+            (self.period, "--period"),
+        ):
+            option_values.above_zero(value, name)
+        filtered = self.cutoff is not None or self.force_cutoff is not None
+        if self.period is not None:
+            if filtered:
+                raise KinemorphError("--period fits Fourier series, and --cutoff filters. Give one of them.")
+            return Periodic(self.period, 5 if self.harmonics is None else self.harmonics)
+        if self.harmonics is not None:
+            raise KinemorphError("--harmonics belongs to --period. Give the period [s], too.")
+        return ZeroPhase(self.cutoff, self.force_cutoff) if filtered else None
+
+
+@verb
+def identify(
+    robot: RobotName,
+    data: Annotated[
+        list[Path], typer.Argument(metavar="DATA...", help="Files of recordings (.csv).", show_default=False)
+    ],
+    validate: Annotated[
+        list[Path] | None, option("A recording that is predicted, not used. May be repeated.", "FILE")
+    ] = None,
+    output: Annotated[Path | None, option("Folder for model and report.", "DIR", default="ROBOT_identified")] = None,
+    method: Annotated[MethodChoice, option("The estimator.")] = MethodChoice.weighted,
+    form: Annotated[FormChoice, option("What is balanced; momentum needs no accelerations.")] = FormChoice.torques,
+    friction: Annotated[str, option("Parts of friction that are identified, or none.", "NAMES")] = (
+        "viscous,coulomb,offset"
+    ),
+    armature: Annotated[bool, flag("--armature", "Identify the armatures of the joints, too.")] = False,
+    known: Annotated[str | None, option("Known values, such as hand.m=0.73.", "NAME=VALUE,...")] = None,
+    prior: Annotated[float, option("Weight of the model's values where data leave parameters open.")] = 0.1,
+    mass_deviation: Annotated[float, option("Standard deviation of the model's masses, relative to them.")] = 0.3,
+    confidence: Annotated[float, option("Probability of the intervals.")] = 0.95,
+    pictures: Annotated[
+        bool, option("Draw forces, parameters and residuals.", names=("--pictures/--no-pictures",))
+    ] = True,
+    *,
+    reading: ReadingOptions,
+    recordings: DataOptions,
+    as_json: Json = False,
+) -> None:
+    """Identifies masses, inertias and friction from recorded motions and forces, and writes the model and a report.
+
+    Columns of the files are those of a saved run: t, q.elbow, v.elbow, tau.elbow. Intervals count that errors of
+    neighboring samples depend on each other. The folder gets the model in its own format, report.md and report.html.
+    """
+    from kinemorph.analysis.identification.identify import identify as identified
+    from kinemorph.display.tables import identification_reports
+
+    system = chosen(robot, reading)
+    values = option_values.values(known, "--known")
+    if isinstance(values, list):
+        raise KinemorphError(f"--known is '{known}'; expected values by name, such as hand.m=0.73. Write it so.")
+    folder = output or Path(f"{identifier(system.name)}_identified")
+    parts = [part.strip() for part in friction.split(",") if part.strip() and part.strip() != "none"]
+    with reported_warnings(), working(f"identifying {system.name}"):
+        result = identified(
+            system,
+            data,
+            validate=validate or (),
+            columns=recordings.columns(),
+            units=recordings.units(),
+            rates=recordings.rates(),
+            form=form.value,
+            friction=parts,
+            armature=armature,
+            known=values,
+            method=method.value,
+            prior=prior,
+            mass_deviation=mass_deviation,
+            confidence=confidence,
+        )
+    told = identification_reports.identified_summary(result)
+    make_folder(folder)
+    told["files"] = wrote(
+        _written(result, folder, robot), _reported(result, told, folder, PICTURES if pictures else ())
+    )
+    put(told, as_json, identification_reports.identified_tables)
+
+
+def _written(result: Identified, folder: Path, robot: str) -> tuple[Path, ...]:
+    """Writes the identified model, in the format of its file if that can be written, else in TOML."""
+    from kinemorph.formats.loading import save
+
+    row = by_ending(robot) if is_file(robot) else FORMATS["toml"]
+    if row.name not in WRITTEN:
+        row = FORMATS["urdf" if row.name == "xacro" else "toml"]
+    ending = Path(robot).suffix if is_file(robot) and Path(robot).suffix in row.endings else row.endings[0]
+    with reported_warnings():
+        return save(result.model, folder / f"{identifier(result.robot.name)}{ending}", format=row.name)
+
+
+def _reported(result: Identified, told: dict[str, Any], folder: Path, drawn: tuple[str, ...]) -> list[Path]:
+    """Writes the pictures `drawn`, report.md and report.html, and returns their paths."""
+    from kinemorph.display.tables.identification_reports import html_report, markdown_report
+
+    with working("drawing"):
+        pictures = [folder / f"{what}.png" for what in drawn]
+        for path in pictures:
+            result.plot(path.stem, path=path)
+    write_text(folder / "report.md", markdown_report(told, pictures))
+    write_text(folder / "report.html", html_report(told, {path.stem: path.read_bytes() for path in pictures}))
+    return [*pictures, folder / "report.md", folder / "report.html"]
