@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_identify_writes_the_model_and_a_report(folder: Path) -> None:
-    data = parsed("identify", "arm.toml", "one.csv", "--validate", "one.csv", "--cutoff", "8", "--json")
+    data = parsed("identify", "arm.toml", "one.csv", "--validate", "one.csv", "--cutoff", "8", "--no-pictures")
     friction = {row["parameter"]: row for row in data["parameters"] if row["parameter"].endswith("viscous")}
     assert all(row["lower"] - 0.01 < 0.4 < row["upper"] + 0.01 for row in friction.values())
     assert data["validation"][0]["error"] == pytest.approx(data["error"], rel=1e-6)
@@ -55,13 +55,33 @@ def test_identify_writes_the_model_and_a_report(folder: Path) -> None:
     page = (folder / "double_pendulum_identified" / "report.html").read_text()
     for name in (f"{TWO}.viscous", "cut-off 8 Hz"):
         assert name in report and name in page
-    assert "![forces](forces.png)" in report and page.count("data:image/png;base64,") == 3
+
+
+@pytest.mark.slow
+def test_reports_have_pictures(folder: Path) -> None:
+    told = run("identify", "arm.toml", "one.csv", "--output", "out")
+    assert told.exit_code == 0, told.stderr
+    assert "![forces](forces.png)" in (folder / "out" / "report.md").read_text()
+    assert (folder / "out" / "report.html").read_text().count("data:image/png;base64,") == 3
+    assert all((folder / "out" / f"{what}.png").stat().st_size > 5000 for what in ("forces", "parameters", "residuals"))
 
 
 def test_columns_can_have_other_names_and_units(folder: Path) -> None:
     columns = ["t=time", f"q.{ONE}=p1", f"q.{TWO}=p2", f"v.{ONE}=w1", f"v.{TWO}=w2", f"tau.{ONE}=2*i1", f"{TWO}=2*i2"]
     options = [word for column in columns for word in ("--column", column)]
-    told = run("identify", "arm.toml", "two.csv", *options, "--unit", "q=deg", "--unit", "v=deg/s", "--output", "out")
+    told = run(
+        "identify",
+        "arm.toml",
+        "two.csv",
+        *options,
+        "--unit",
+        "q=deg",
+        "--unit",
+        "v=deg/s",
+        "--no-pictures",
+        "--output",
+        "out",
+    )
     assert told.exit_code == 0, told.stderr
     assert "wrote out/report.html" in told.stderr and f"{ONE}.viscous" in told.stdout
 

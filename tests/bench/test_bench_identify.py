@@ -1,4 +1,4 @@
-"""`kinemorph bench identify`: both sides give the same regressors. No time is judged."""
+"""`kinemorph bench identify`: both sides give the same regressors and triangles. No time is judged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from kinemorph.bench import report
 from kinemorph.bench.identify.regressors import RegressorContest
+from kinemorph.bench.identify.triangles import difference, one_thread
 from kinemorph.bench.peers.pinocchio_python import PythonPeer
 from kinemorph.bench.speed.evaluation_times import disagreement
 from kinemorph.bench.targets import judge_identify
@@ -15,6 +16,13 @@ from kinemorph.bench.targets import judge_identify
 def test_regressors_of_panda_are_those_of_pinocchio(form: str) -> None:
     contest = RegressorContest("panda", form)
     assert disagreement(contest, PythonPeer(contest.twin, contest.tip)) < 1e-12
+
+
+def test_triangles_of_panda_are_those_of_all_columns() -> None:
+    contest = RegressorContest("panda", "matrix")
+    assert difference(contest, one_thread(contest), PythonPeer(contest.twin, contest.tip)) < 1e-10
+    assert judge_identify("triangle", 4.1, 299.0).verdict == "met"
+    assert judge_identify("triangle", 4.1, 301.0).verdict == "missed: 300 MB"
 
 
 def test_the_page_shows_forms_and_verdicts() -> None:

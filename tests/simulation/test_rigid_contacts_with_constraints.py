@@ -39,7 +39,7 @@ def check_impacts(system: System, run: Any) -> int:
         memory = event.after["m"].copy()
         memory[modes] = 1.0  # rows of all contacts
         state = np.concatenate([np.zeros(model.nv), new])
-        _, rate, J, _ = model.compiled("constraints")(event.t, q, state, memory, np.zeros(model.nu), [])
+        _, rate, J, _ = model.compiled("constraints")(event.t, q, state, memory, np.zeros(model.nu), model.initial("p"))
         np.testing.assert_allclose(M(q) @ (new - v), J.T @ p, atol=SMALL)
         for contact in system.elements:
             n, a, b = (names.index(f"{contact.name}.{row}") for row in ("normal", "tangent_1", "tangent_2"))

@@ -61,7 +61,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
     "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
     "rigid": (rigid_tables.rigid_grid,),
-    "identify": (identify_tables.regressors_grid,),
+    "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,

@@ -41,7 +41,8 @@ GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separ
 HYBRID = {"walk": {"one run": 30.0, "batched": 100.0}, "impact": {"scalar": 10.0, "batched": 30.0}}
 BASIN_S = 60.0  # [s], for a basin of attraction of the compass
 
-IDENTIFY = {"regressor": 5.0}  # the time of Pinocchio's C++ divided by ours, in every mode
+IDENTIFY = {"regressor": 5.0, "triangle": 4.0}  # the time of Pinocchio's C++ divided by ours, in every mode
+IDENTIFY_MB = 300.0  # memory of a process that makes triangles of a million samples
 
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
@@ -165,10 +166,16 @@ def judge_basin(seconds: float) -> Verdict:
     return _all_of([(f"{BASIN_S:g} s", seconds <= BASIN_S)])
 
 
-def judge_identify(what: str, ratio: float) -> Verdict:
-    """The verdict on a row of identification; `ratio` is the peer's time divided by ours."""
+def judge_identify(what: str, ratio: float, memory_mb: float | None = None) -> Verdict:
+    """The verdict on a row of identification; `ratio` is the peer's time divided by ours.
+
+    `memory_mb` is the peak memory of our process, where it has a target.
+    """
     wanted = IDENTIFY[what]
-    return _all_of([(f"{wanted:g}x", ratio >= wanted)])
+    asked = [(f"{wanted:g}x", ratio >= wanted)]
+    if memory_mb is not None:
+        asked.append((f"{IDENTIFY_MB:g} MB", memory_mb <= IDENTIFY_MB))
+    return _all_of(asked)
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -18,7 +19,7 @@ from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
 from kinemorph.bench.peers.robots import bench_twin
 from kinemorph.deriving.dynamics import derive
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.mechanics.trees.resolve import resolve
@@ -328,6 +329,13 @@ def test_bad_input_is_one_sentence(change: dict[str, Any], error: type[Exception
     given: dict[str, Any] = {"R": R, "z": z, "columns": columns, "prior": prior} | change
     with pytest.raises(error, match=message):
         feasible_parameters(**given)
+
+
+def test_without_clarabel_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    R, z, columns, prior = random_problem(1, 30)
+    with pytest.raises(MissingExtraError, match=r"pip install 'kinemorph\[cone\]'"):
+        feasible_parameters(R, z, columns, prior=prior, solver="clarabel")
 
 
 def test_impossible_conditions_are_told() -> None:

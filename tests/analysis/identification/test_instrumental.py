@@ -28,7 +28,7 @@ def arm(mass: float = 2.0) -> System:
 
 @pytest.fixture(scope="module")
 def clean() -> Recording:
-    return Recording.of(simulate(arm(), 8.0, output_step=0.01))
+    return replace(Recording.of(simulate(arm(), 8.0, output_step=0.01)), inputs={})
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,7 @@ def test_without_noise_instruments_are_least_squares(light: System, clean: Recor
 
 
 def test_a_robot_without_controllers_is_told(clean: Recording) -> None:
-    bare = replace(clean, inputs={})
     with pytest.raises(UnsupportedError, match=r"needs the input 'pivot'.*Add the controllers"):
-        identify(arm().robot, bare, method="instrumental", **FREE)
+        identify(arm().robot, clean, method="instrumental", **FREE)
     with pytest.raises(ShapeError, match="method is 'instruments'"):
         identify(arm(), clean, method="instruments", **FREE)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from kinemorph import Body, Parameter, RobotBuilder, System, simulate
-from kinemorph.elements import DCMotor, JointFriction
+from kinemorph.elements import PD, Contact, DCMotor, JointFriction, Rigid, Sinusoid
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.identification import Recording, output_error
 from kinemorph.plants import plant
@@ -130,6 +130,37 @@ def test_bounds_and_signs_are_kept(first: System, recording: Recording) -> None:
     assert 0.0 < fitted["c"] < 5e-6 and fitted.vanished == ("c",)
     assert 1e-5 < fitted["J"] < 4e-5
     assert fitted.interval("c")[0] == 0.0
+
+
+@pytest.mark.slow
+def test_a_controlled_motion_shows_inertia_and_friction() -> None:
+    """The controller and its reference act in the runs: neither forces nor inputs are recorded."""
+
+    def arm(mass: float) -> System:
+        box = Body.box("box", mass, (0.1, 0.1, 0.4), (0.0, 0.0, -0.2))
+        joint = {"axis": (0.0, 1.0, 0.0), "damping": 0.5}
+        robot = RobotBuilder("arm").add(box).joint("pivot", "revolute", "world", "box", **joint).build()
+        path = Sinusoid("path", amplitude=(0.7,), frequency=(0.8,), joints=("pivot",))
+        return System(robot, (path, PD("pd", ("pivot",), 60.0, 4.0, reference=("path",))))
+
+    run = simulate(arm(2.0), 4.0, output_step=0.02)
+    recording = Recording("controlled", run.t, run.q, tau=run.tau)
+    fitted = output_error(arm(1.6), recording, ["box.hz", "box.Iyy", "pivot.viscous"])
+    np.testing.assert_allclose(fitted.values, [-0.4, 2.0 * (0.17 / 12.0 + 0.04), 0.5], rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_impacts_show_restitution() -> None:
+    """Heights of a bouncing ball with noise: the slopes jump at impacts."""
+    robot = RobotBuilder("ball").add(Body.point("ball", 1.0)).joint("z", "prismatic", "world", "ball", axis=(0, 0, 1))
+    ball = System(robot.build(), (Contact("ground", "ball", Rigid(Parameter("e", 0.8))),))
+    run = simulate(ball, 2.0, q=[1.0], output_step=0.013)
+    kept = np.append(np.diff(run.t) > 0.0, True)
+    q = run.q[kept] + 1e-4 * np.random.default_rng(2).normal(size=run.q[kept].shape)
+    recording = Recording("heights", run.t[kept], q, inputs={"z": np.zeros(len(q))})
+    fitted = output_error(ball, recording, {"e": 0.78})
+    assert fitted.converged and fitted["e"] == pytest.approx(0.8, abs=4.0 * fitted.deviations[0])
+    assert fitted.deviations[0] < 1e-4
 
 
 BAD = [

@@ -219,6 +219,11 @@ METHODS: dict[str, Method] = {
 
 def estimated(task: Task, method: str, options: Mapping[str, Any]) -> Estimate:
     """The estimate of a method by name; raises ShapeError for an unknown one."""
+    if method == "output_error":
+        raise ShapeError(
+            "method is 'output_error', which fits runs and not forces. Call identification.output_error(model, "
+            "recordings, parameters): it finds parameters of elements, too."
+        )
     if method not in METHODS:
         raise ShapeError(f"method is '{method}'; expected one of {', '.join(METHODS)}.")
     return METHODS[method](task, **options)

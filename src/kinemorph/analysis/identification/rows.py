@@ -22,16 +22,18 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.base_parameters import EASY, independent_columns
+from kinemorph.analysis.identification.base_parameters import independent_columns
 from kinemorph.analysis.identification.information import Block, Information, gathered
 from kinemorph.analysis.identification.random_motions import random_motions
 from kinemorph.analysis.identification.recording import Recording
+from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.parameter_functions import Pattern, regressor_entries
 from kinemorph.errors import ShapeError
 from kinemorph.words import did_you_mean, listed
 
 SAMPLES = 1024  # samples in a block
+ROUNDING = 1e-12  # coefficients of unit columns that are smaller are zero
 OVER = 2  # random states for each column of a channel, to find those that depend on others
 SEEN = 40  # rows at random states at which the columns of a channel are found
 NOTHING = 1e-13  # entries that are smaller, relative to the largest of their column, are zero
@@ -60,6 +62,12 @@ class Rows:
     blocks: Callable[[Recording], Iterator[Block]]
     times: Callable[[Recording], Array]
     maps: tuple[Array, ...] | None = None
+    function: CompiledFunction | None = None  # that makes the rows, where there is one
+
+    @property
+    def every_map(self) -> tuple[Array, ...]:
+        """`maps`, or unit matrices in their place."""
+        return self.maps or tuple(np.eye(len(part)) for part in self.dependent)
 
     def information(self, recordings: Iterable[Recording]) -> Information:
         """The information of recordings. They may come from a generator: none is kept."""
@@ -120,7 +128,9 @@ def _open_rows(dynamics: Dynamics, channels: Sequence[str] | None) -> Rows:
             yield [found[:, one] for one in parts], tau[part][:, chosen]
 
     channel_names = tuple(f"tau.{name}" for name in names)
-    return Rows(dynamics.regressor_columns, channel_names, dependent, ("v", "a", "tau"), blocks, _sample_times, maps)
+    return Rows(
+        dynamics.regressor_columns, channel_names, dependent, ("v", "a", "tau"), blocks, _sample_times, maps, function
+    )
 
 
 def _independent_entries(
@@ -141,7 +151,7 @@ def _independent_entries(
         sizes = np.linalg.norm(Y, axis=0)
         seen = np.flatnonzero(sizes > NOTHING * sizes.max(initial=0.0))
         kept, shares = independent_columns(Y[:, seen] / sizes[seen])
-        shares = np.where(np.abs(shares) > EASY, shares, 0.0) * (sizes[seen] / sizes[seen[kept]][:, None])
+        shares = np.where(np.abs(shares) > ROUNDING, shares, 0.0) * (sizes[seen] / sizes[seen[kept]][:, None])
         dependent.append(tuple(columns[seen].tolist()))
         heads.append(columns[seen[kept]].tolist())
         maps.append(shares)

@@ -82,7 +82,7 @@ def _combined(tried: list[Array], images: list[Array]) -> Array:
 
 def _minimizer(W: Array, b: Array, mu: Array, s: Array) -> Array:
     """The impulses (3 n,) of a cone program with given sliding speeds s (n,)."""
-    clarabel = _clarabel()
+    clarabel = clarabel_package()
     from scipy import sparse
 
     scale = np.ones(len(b))
@@ -139,7 +139,8 @@ def _projected(x: Array) -> tuple[Array, Array]:
     return 0.5 * (x[0] + long) * np.array([1.0, *t]), slope
 
 
-def _clarabel() -> Any:
+def clarabel_package() -> Any:
+    """The imported package `clarabel`. Raises MissingExtraError if it is not installed."""
     try:
         import clarabel
     except ImportError:

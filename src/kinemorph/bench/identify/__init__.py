@@ -1,1 +1,1 @@
-"""Identification: the speed of regressors beside Pinocchio's."""
+"""Identification: the speed of regressors, and of information from samples, beside Pinocchio's and LAPACK's."""

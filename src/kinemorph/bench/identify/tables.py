@@ -15,3 +15,11 @@ def regressors_grid(rows: Sequence[Row]) -> Grid:
     ends = (number("differs by", "difference", "{:.0e}"), text("peer"), text("target"), VERDICT)
     title = "the regressor Y of tau = Y theta: time per state, computeJointTorqueRegressor / ours"
     return grid(title, (*shown, *ends), rows, "regressor")
+
+
+def triangles_grid(rows: Sequence[Row]) -> Grid:
+    """The table of triangles."""
+    shown = (ROBOT, DOF, number("samples", "samples", "{:,}"), *TIMES, RATIO, number("MB", "memory_mb", "{:.0f}"))
+    ends = (number("differs by", "difference", "{:.0e}"), text("peer"), text("target"), VERDICT)
+    title = "samples to triangles: CPU time per sample, (computeJointTorqueRegressor and dgeqrf) / ours"
+    return grid(title, (*shown, *ends), rows, "triangle")

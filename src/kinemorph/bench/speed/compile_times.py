@@ -112,11 +112,11 @@ def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:
                 "scalar_us": scalar,
                 "batched_us": batched,
                 "ns_per_link": 1e3 * scalar / n,
-                "memory_mb": _peak_memory(),
+                "memory_mb": peak_memory(),
             }
 
 
-def _peak_memory() -> float | None:
+def peak_memory() -> float | None:
     """The peak memory of this process [MB]; None if the system does not report it."""
     try:
         import resource

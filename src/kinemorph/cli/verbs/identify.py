@@ -126,6 +126,9 @@ def identify(
     prior: Annotated[float, option("Weight of the model's values where data leave parameters open.")] = 0.1,
     mass_deviation: Annotated[float, option("Standard deviation of the model's masses, relative to them.")] = 0.3,
     confidence: Annotated[float, option("Probability of the intervals.")] = 0.95,
+    pictures: Annotated[
+        bool, option("Draw forces, parameters and residuals.", names=("--pictures/--no-pictures",))
+    ] = True,
     *,
     reading: ReadingOptions,
     recordings: DataOptions,
@@ -164,7 +167,9 @@ def identify(
         )
     told = identification_reports.identified_summary(result)
     make_folder(folder)
-    told["files"] = wrote(_written(result, folder, robot), _reported(result, told, folder))
+    told["files"] = wrote(
+        _written(result, folder, robot), _reported(result, told, folder, PICTURES if pictures else ())
+    )
     put(told, as_json, identification_reports.identified_tables)
 
 
@@ -180,12 +185,12 @@ def _written(result: Identified, folder: Path, robot: str) -> tuple[Path, ...]:
         return save(result.model, folder / f"{identifier(result.robot.name)}{ending}", format=row.name)
 
 
-def _reported(result: Identified, told: dict[str, Any], folder: Path) -> list[Path]:
-    """Writes the pictures, report.md and report.html, and returns their paths."""
+def _reported(result: Identified, told: dict[str, Any], folder: Path, drawn: tuple[str, ...]) -> list[Path]:
+    """Writes the pictures `drawn`, report.md and report.html, and returns their paths."""
     from kinemorph.display.tables.identification_reports import html_report, markdown_report
 
     with working("drawing"):
-        pictures = [folder / f"{what}.png" for what in PICTURES]
+        pictures = [folder / f"{what}.png" for what in drawn]
         for path in pictures:
             result.plot(path.stem, path=path)
     write_text(folder / "report.md", markdown_report(told, pictures))

@@ -53,9 +53,7 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
     free = add(now.v, constrained_dynamics(metric, [times(h, force) for force in rest], NONE).a)
     contacts = rows.contacts([1.0] * len(rows.points))
     width, space = contacts.width, contact_space(metric, free, contacts, holds)
-    near: Any = (
-        0.0  # [m] that the forces of the step move contacts: what is nearer counts as closed, or rounding decides
-    )
+    near: Any = 0.0  # [m] that the forces of the step move contacts: nearer ones count as closed, or rounding decides
     for before, after in zip(rows.u, space.u[::width], strict=True):
         near = maximum(near, times(0.5 * h, absolute(minus(after, before[0]))))
     closed = [less_equal(point.gap, near) for point in rows.points]

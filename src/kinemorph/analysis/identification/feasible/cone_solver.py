@@ -28,7 +28,7 @@ from kinemorph.analysis.identification.feasible.problem import (
     from_entries,
     residual,
 )
-from kinemorph.errors import MissingExtraError
+from kinemorph.analysis.verification.cone_program import clarabel_package
 
 TIGHT = 1e-15  # the tolerances that are asked for: the solver ends where it makes no more progress
 ENOUGH = 1e-9  # a solution with a smaller residual is not improved
@@ -44,7 +44,7 @@ ATTEMPTS = (REFINED, REFINED, PLAIN, REFINED, PLAIN)  # settings that are change
 
 def solve_by_cones(problem: ConvexProblem, start: Array) -> Solution:
     """The solution of the problem by Clarabel, from `start` (n,). Raises MissingExtraError without Clarabel."""
-    clarabel = _clarabel()
+    clarabel = clarabel_package()
     best, least, total, at = None, np.inf, 0, start
     for settings in ATTEMPTS:
         found = _solved(clarabel, _Program(problem, at), problem, settings)
@@ -151,11 +151,3 @@ class _Program:
         self.right.append(right)
         if len(rows):
             self.cones.append((kind, () if kind == "ExponentialConeT" else size or (len(rows),)))
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError:
-        raise MissingExtraError("clarabel", "cone") from None
-    return clarabel

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import block_diag
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, score_sums
@@ -93,10 +94,7 @@ class Trials:
         chosen = [rows.columns.index(name) for name in self.information.columns]
         for Y, y in rows.blocks(trial.recording):
             r = (y - rows.forces(Y, values)) * deviations**-2.0
-            found = np.zeros((len(y), len(rows.columns)))
-            for Y_c, part, one in zip(Y, rows.dependent, r.T, strict=True):
-                found[:, list(part)] += Y_c * one[:, None]
-            yield found[:, chosen]
+            yield rows.powers(Y, r)[:, chosen]
 
     def _all(self, theta: Array) -> Array:
         """The values of all columns."""
@@ -167,15 +165,12 @@ def _with_load(rows: Rows, dynamics: Dynamics, at: str, load: str, *, loaded: bo
     if not loaded:
         return replace(rows, columns=columns)
     place = {rows.columns.index(name): k for k, name in enumerate(names)}
-    own = [[k for k, column in enumerate(part) if column in place] for part in rows.dependent]
-    maps = [moved[[place[part[k]] for k in at_]] for part, at_ in zip(rows.dependent, own, strict=True)]
-    extra = tuple(range(first, first + len(OF_BODY)))
-
-    def blocks(recording: Recording) -> Iterator[Block]:
-        for Y, y in rows.blocks(recording):
-            yield [np.hstack([Y_c, Y_c[:, k] @ M]) for Y_c, k, M in zip(Y, own, maps, strict=True)], y
-
-    return replace(rows, columns=columns, dependent=tuple((*part, *extra) for part in rows.dependent), blocks=blocks)
+    dependent, maps = [], []
+    for part, K in zip(rows.dependent, rows.every_map, strict=True):
+        own = [k for k, column in enumerate(part) if column in place]
+        dependent.append((*part, *range(first, first + len(OF_BODY))))
+        maps.append(np.hstack([K, K[:, own] @ moved[[place[part[k]] for k in own]]]))
+    return replace(rows, columns=columns, dependent=tuple(dependent), maps=tuple(maps))
 
 
 def _with_gains(rows: Rows) -> Rows:
@@ -188,4 +183,5 @@ def _with_gains(rows: Rows) -> Rows:
             yield [np.column_stack([Y_c, -one]) for Y_c, one in zip(Y, y.T, strict=True)], np.zeros_like(y)
 
     dependent = tuple((*part, first + k) for k, part in enumerate(rows.dependent))
-    return replace(rows, columns=(*rows.columns, *names), dependent=dependent, blocks=blocks)
+    maps = tuple(block_diag(K, 1.0) for K in rows.every_map)
+    return replace(rows, columns=(*rows.columns, *names), dependent=dependent, blocks=blocks, maps=maps)

@@ -7,4 +7,7 @@ pieces          pieces of recordings: times, inputs, measured columns, and a fir
 piece_runs      simulated runs of all pieces together, with their derivatives
 outputs         measured columns of a run and their derivatives
 fitted          `Fitted`: parameters with their deviations, what data leave open, and predictions
+parametrized    models whose numbers are Parameters, by the names of regressor columns
+instrumental    instruments by runs of the model, for `identify(..., method="instrumental")`
+moments         `Moments`: sums of recordings and of simulated runs
 """

@@ -24,7 +24,7 @@ from kinemorph.analysis.identification.rows import Rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.runs.parametrized import parametrized
 from kinemorph.analysis.identification.runs.piece_runs import FailedRun, PieceRuns
-from kinemorph.analysis.identification.runs.pieces import cut, measured_names
+from kinemorph.analysis.identification.runs.pieces import cut, is_controlled, measured_names
 from kinemorph.analysis.identification.unknowns import Unknowns
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.system import System
@@ -48,7 +48,7 @@ def instruments(
     made, _ = parametrized(system, names)
     plant = shared_plant(made, parameters=names)
     missing = [column.name for column in plant.u if any(column.name not in one.inputs for one in recordings)]
-    if missing:
+    if missing and not is_controlled(plant):
         raise UnsupportedError(
             f"instrumental: a run of '{plant.name}' needs the input '{missing[0]}', which no recording has. Add "
             "the controllers and references of the recorded robot to the system, or choose method='weighted'."

@@ -37,6 +37,7 @@ from kinemorph.simulation.stepping.step_options import StepOptions, longest_step
 
 MOST = 60  # runs of all pieces
 SETTLED = 1e-4  # [deviations] the distance from the best parameters at which steps end
+NEAR = 1e-2  # [deviations] the distance that is good enough where steps do not gain any more
 STILL = 1e-9  # a step of the variables that is shorter changes nothing
 ROOM = 4_000_000  # numbers that the derivatives of one batch of pieces may take
 PATIENT, LOST = 1e-3, 1e9  # the first damping, and that at which no better parameters are near
@@ -70,7 +71,7 @@ def output_error(
         fitted["motor.R"], fitted.interval("motor.R"), fitted.model, fitted.predict(other)
 
     Every run has the inputs u of its recording: those in `Recording.inputs` by name, and for a robot without motors the
-    forces `Recording.tau`. Controllers of the system act on the simulated motion.
+    forces `Recording.tau`. Controllers of the system act on the simulated motion; recorded forces are then not used.
 
     `parameters`   names of Parameters of the robot and its elements, or of regressor columns such as "forearm.m" and
                    "elbow.viscous"; "all" for every Parameter of the model. A dict gives values to begin with
@@ -306,10 +307,12 @@ def _optimum(task: Task, scales: Transformation, given: Array | None, others: Ar
         p_new[places] = scales.values(z_new)
         try:
             new = task.at(p_new, task.moved(at, (p_new - p)[places], step.own))
+            worse = bool(np.sum(new.squares / deviations**2) > np.sum(at.squares / deviations**2) * (1.0 + 1e-12))
         except FailedRun:
-            damping *= 10.0
-            continue
-        if np.sum(new.squares / deviations**2) > np.sum(at.squares / deviations**2) * (1.0 + 1e-12):
+            worse = True
+        if worse and steady and not entering and step.gain < NEAR**2:
+            return End(z, at, fresh, runs)  # errors of integration are larger than what a step can gain
+        if worse:
             damping *= 10.0
             continue
         entered += 1

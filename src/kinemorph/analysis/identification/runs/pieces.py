@@ -17,11 +17,16 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.errors import ShapeError
 from kinemorph.model.configuration import difference
+from kinemorph.model.elements.control.controllers import PD, PID
+from kinemorph.model.elements.control.functions import Continuous, SampledFunction
+from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
+from kinemorph.model.elements.control.model_based import ComputedTorque, GravityCompensation
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.words import did_you_mean, listed
 
 LEAST = 3  # samples of a piece
+CONTROLLERS = (PD, PID, ComputedTorque, Continuous, FuzzyRules, GravityCompensation, SampledFunction)
 NEAR = 7  # samples at the beginning of a piece that give a first guess of its velocities
 
 Between = Literal["held", "linear"]
@@ -107,6 +112,11 @@ def _check(recording: Recording, plant: Plant) -> None:
         )
 
 
+def is_controlled(plant: Plant) -> bool:
+    """Whether controllers of the system drive its joints, so that recorded forces of actuators are not inputs."""
+    return any(isinstance(element, CONTROLLERS) for element in plant.elements)
+
+
 def _inputs(recording: Recording, plant: Plant, between: Between) -> Array:
     """The inputs that act from each sample to the next, shape (n, nu)."""
     columns = []
@@ -114,6 +124,8 @@ def _inputs(recording: Recording, plant: Plant, between: Between) -> Array:
     for column in plant.u:
         if column.name in recording.inputs:
             columns.append(recording.inputs[column.name])
+        elif column.name in velocities and is_controlled(plant):
+            columns.append(np.zeros(len(recording)))  # the forces are those of the controllers
         elif recording.tau is not None and column.name in velocities:
             columns.append(recording.tau[:, velocities.index(column.name)])
         else:
