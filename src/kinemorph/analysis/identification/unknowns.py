@@ -121,6 +121,7 @@ Known = Mapping[str, float | tuple[float, float]]  # values by column, or values
 
 def unknowns(
     dynamics: Dynamics,
+    model: Mapping[str, float],
     friction: Sequence[str],
     armature: bool,
     given: Known,
@@ -130,9 +131,10 @@ def unknowns(
 ) -> Unknowns:
     """The unknowns: the inertial parameters of all bodies, and the parts of friction that are named.
 
-    `friction` are some of "viscous", "coulomb" and "offset"; `armature` makes the armatures unknown, too. `given` are
-    known values of columns; columns that are neither have the model's values. `mass_deviation` is the standard
-    deviation of the model's masses, relative to them; None where they are not trusted more than other values.
+    `model` are the values of the model, by column. `friction` are some of "viscous", "coulomb" and "offset"; `armature`
+    makes the armatures unknown, too. `given` are known values of columns; columns that are neither have the model's
+    values. `mass_deviation` is the standard deviation of the model's masses, relative to them; None where they are not
+    trusted more than other values.
     """
     known = {name: float(value) for name, value in given.items() if not isinstance(value, tuple)}
     approximate = {name: _checked_pair(name, value) for name, value in given.items() if isinstance(value, tuple)}
@@ -147,7 +149,7 @@ def unknowns(
     if strange:
         raise ShapeError(f"friction: '{strange[0]}' is unknown. Known: {listed(OF_VELOCITY[1:])}.")
     parts = {*OF_BODY, *friction, *(("armature",) if armature else ())}
-    nominal = _weighed(dict(zip(names, dynamics.regressor_parameters.tolist(), strict=True)), known, approximate)
+    nominal = _weighed({name: model[name] for name in names}, known, approximate)
     bodies = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in OF_BODY and name not in known}
     chosen = tuple(name for name in names if _is_chosen(name, parts, bodies, known))
     values = np.array([nominal[name] for name in chosen])
