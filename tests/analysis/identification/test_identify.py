@@ -246,6 +246,25 @@ def test_what_data_leave_open_is_decided_by_the_values_of_the_model() -> None:
     assert evaluate(ROBOT.bodies[0].mass) < usual.values[mass] < evaluate(model.bodies[0].mass)
 
 
+def test_known_values_are_kept_and_approximate_ones_pull() -> None:
+    """A weighed mass stays what it is; one that is known to 1 % comes near, where the drawing says something else."""
+    model, data = heavier(ROBOT), recorded(4)
+    first, second = (f"{body.name}.m" for body in ROBOT.bodies)
+    true = {name: evaluate(body.mass) for name, body in zip((first, second), ROBOT.bodies, strict=True)}
+    known = {first: true[first], second: (true[second], 0.01 * true[second]), "q1.viscous": 0.3}
+    result = identify(model, data, known=known)
+    assert result.values[first] == pytest.approx(true[first], rel=1e-6)
+    assert result.intervals[first][0] == result.intervals[first][1] == result.values[first]
+    assert result.values[second] == pytest.approx(true[second], rel=0.02)
+    assert 0.005 < result.standard_deviations[second] / true[second] < 0.011
+    assert "q1.viscous" not in result.values and result.error < 0.02
+    free = identify(model, data, known={first: true[first]}, physical=False)
+    assert free.values[first] == true[first]
+    for bad in ((1.0, 0.0), (1.0, np.nan), (1.0, 2.0, 3.0)):
+        with pytest.raises(ShapeError, match="expected a number, or"):
+            identify(model, data, known={first: bad})  # type: ignore[dict-item]
+
+
 def test_parameters_that_a_motion_hardly_shows_are_named() -> None:
     data = recorded(5)
     still = replace(data, q=data.q * [1.0, 0.0], v=data.v * [1.0, 0.0], a=data.a * [1.0, 0.0])

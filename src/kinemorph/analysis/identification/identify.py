@@ -32,6 +32,7 @@ from kinemorph.analysis.identification.recording_checks import check_forces, che
 from kinemorph.analysis.identification.rows import FORMS, Rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.analysis.identification.unknowns import Known, Unknowns, unknowns
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import RecordingWarning, ShapeError, users_level
@@ -101,8 +102,8 @@ def identify(
     """
     system = model if isinstance(model, System) else System(model)
     _check_numbers(prior, confidence, physical, mass_deviation)
-    dynamics = derive(system.robot)
-    wanted = unknowns(dynamics, friction, armature, known or {}, mass_deviation)
+    dynamics = derive(system)  # with the rotors of motors
+    wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation)
     if form not in FORMS:
         raise ShapeError(f"form is '{form}'; expected one of {', '.join(FORMS)}.")
     rows = FORMS[form](dynamics, channels)

@@ -19,6 +19,7 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.words import listed
 
 if TYPE_CHECKING:
+    from kinemorph.model.elements.drives.motors import DCMotor
     from kinemorph.simulation.results.trajectory import Trajectory
 
 SHOWN = 3  # samples that a message names
@@ -117,8 +118,9 @@ class Recording:
         """The samples of a run: q, v, a, the inputs, and the forces of the actuators.
 
         The forces are all generalized forces of the run except what identification explains by the joints themselves:
-        damping of joints, and friction of the elements `JointFriction`. Where two segments of a run meet, the sample
-        before the event is left out.
+        damping of joints, friction of the elements `JointFriction` and of the shafts of motors with rigid
+        transmissions, and offsets that `with_parameters` wrote. So the force of a motor is that of its current. Where
+        two segments of a run meet, the sample before the event is left out.
         """
         plant = run.segments[0].plant
         robot = plant.robot
@@ -128,6 +130,9 @@ class Recording:
                 f"run '{run.name}' {reason}, so it has no coordinates to identify. Give a run of one robot, or one of "
                 "run.stretches."
             )
+        from kinemorph.analysis.identification.system_parameters import offset_of
+        from kinemorph.model.elements.drives.motors import DCMotor
+        from kinemorph.model.elements.forces.applied import AppliedEffort
         from kinemorph.model.elements.forces.joint_forces import JointFriction
         from kinemorph.model.parameter import evaluate_all
 
@@ -142,6 +147,20 @@ class Recording:
                     column = f"{element.name}.{velocity}"
                     if column in run.columns:
                         tau[:, k] -= run[column]
+            elif isinstance(element, DCMotor) and element.is_rigid:
+                tau[:, robot.v_slice(element.joint)] += _shaft_friction(element, run[f"{element.name}.speed"])[:, None]
+            elif isinstance(element, AppliedEffort):
+                tau[:, robot.v_slice(element.joint)] += offset_of(element) or 0.0
         kept = np.append(np.diff(run.t) > 0.0, True)
         inputs = {column.name: run.u[kept, k] for k, column in enumerate(plant.u)}
         return cls(name or run.name, run.t[kept], run.q[kept], run.v[kept], run.a[kept], tau[kept], inputs=inputs)
+
+
+def _shaft_friction(motor: DCMotor, speed: Array) -> Array:
+    """The friction of the shaft of a motor at its speeds [rad/s], shape (n,), as a force at the joint [N m or N]."""
+    from kinemorph.mechanics.elements.drives.motors import gentle_sign
+    from kinemorph.model.parameter import evaluate_all
+
+    n, viscous, coulomb, slow = evaluate_all((motor.reduction, motor.viscous, motor.coulomb, motor.slow))
+    found: Array = n * (viscous * speed + coulomb * gentle_sign(speed, slow))
+    return found

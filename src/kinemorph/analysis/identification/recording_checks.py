@@ -203,7 +203,8 @@ def _against_model(recording: Recording, dynamics: Dynamics) -> Iterator[Problem
     if recording.tau is None or recording.v is None or recording.a is None or not robot.is_open:
         return
     few = slice(None, None, max(1, len(recording) // THIN))
-    predicted = dynamics.inverse_dynamics(recording.q[few], recording.v[few], recording.a[few])
+    before = [recording.t[few]] if robot.is_timed else []
+    predicted = dynamics.inverse_dynamics(*before, recording.q[few], recording.v[few], recording.a[few])
     found = _correlations(predicted, recording.tau[few])
     for k, name in enumerate(robot.v_names):
         other = int(np.argmax(found[k]))

@@ -193,7 +193,7 @@ def momentum_rows(dynamics: Dynamics, channels: Sequence[str] | None = None, *, 
     if not robot.is_open:
         raise ShapeError(f"the momentum form needs an open tree, but robot '{robot.name}' has loops. Take torques.")
     motions = random_motions(dynamics, SEEN, np.random.default_rng(0))
-    P, H = dynamics.momentum_regressor(motions.q, motions.v)
+    P, H = dynamics.momentum_regressor(*motions.before, motions.q, motions.v)
     dependent = nonzero_columns((np.abs(P) + np.abs(H))[:, chosen])
 
     def blocks(recording: Recording) -> Iterator[Block]:
@@ -203,7 +203,7 @@ def momentum_rows(dynamics: Dynamics, channels: Sequence[str] | None = None, *, 
         for first in range(0, (len(recording) - 1) // size, many):
             count = min(many, (len(recording) - 1) // size - first)
             part = slice(first * size, (first + count) * size + 1)
-            P, H = dynamics.momentum_regressor(q[part], v[part])
+            P, H = dynamics.momentum_regressor(*_time(dynamics, recording, part), q[part], v[part])
             t = recording.t[part]
             spans = np.diff(t[::size])
             change = np.diff(P[::size][:, chosen], axis=0) / spans[:, None, None]

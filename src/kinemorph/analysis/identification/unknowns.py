@@ -121,6 +121,7 @@ Known = Mapping[str, float | tuple[float, float]]  # values by column, or values
 
 def unknowns(
     dynamics: Dynamics,
+    model: Mapping[str, float],
     friction: Sequence[str],
     armature: bool,
     given: Known,
@@ -130,9 +131,10 @@ def unknowns(
 ) -> Unknowns:
     """The unknowns: the inertial parameters of all bodies, and the parts of friction that are named.
 
-    `friction` are some of "viscous", "coulomb" and "offset"; `armature` makes the armatures unknown, too. `given` are
-    known values of columns; columns that are neither have the model's values. `mass_deviation` is the standard
-    deviation of the model's masses, relative to them; None where they are not trusted more than other values.
+    `model` are the values of the model, by column. `friction` are some of "viscous", "coulomb" and "offset"; `armature`
+    makes the armatures unknown, too. `given` are known values of columns; columns that are neither have the model's
+    values. `mass_deviation` is the standard deviation of the model's masses, relative to them; None where they are not
+    trusted more than other values.
     """
     known = {name: float(value) for name, value in given.items() if not isinstance(value, tuple)}
     approximate = {name: _checked_pair(name, value) for name, value in given.items() if isinstance(value, tuple)}
@@ -147,7 +149,7 @@ def unknowns(
     if strange:
         raise ShapeError(f"friction: '{strange[0]}' is unknown. Known: {listed(OF_VELOCITY[1:])}.")
     parts = {*OF_BODY, *friction, *(("armature",) if armature else ())}
-    nominal = dict(zip(names, dynamics.regressor_parameters.tolist(), strict=True)) | known
+    nominal = _weighed({name: model[name] for name in names}, known, approximate)
     bodies = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in OF_BODY and name not in known}
     chosen = tuple(name for name in names if _is_chosen(name, parts, bodies, known))
     values = np.array([nominal[name] for name in chosen])
@@ -166,6 +168,19 @@ def _checked_pair(name: str, value: tuple[float, float]) -> tuple[float, float]:
     if len(value) != 2 or not np.all(np.isfinite(value)) or not value[1] > 0.0:
         raise ShapeError(f"known: '{name}' is {value}; expected a number, or (value, positive standard deviation).")
     return float(value[0]), float(value[1])
+
+
+def _weighed(
+    nominal: dict[str, float], known: Mapping[str, float], approximate: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
+    """The model's values with known ones; moments of a body whose mass is known are those of the same shape."""
+    masses = {**{name: pair[0] for name, pair in approximate.items()}, **known}
+    found = dict(nominal)
+    for name, mass in masses.items():
+        body, _, part = name.rpartition(".")
+        if part == OF_BODY[0] and nominal[name] > 0.0:
+            found |= {f"{body}.{one}": nominal[f"{body}.{one}"] * mass / nominal[name] for one in OF_BODY}
+    return found | dict(known)
 
 
 def _is_chosen(name: str, parts: Collection[str], bodies: Collection[str], known: Mapping[str, float]) -> bool:

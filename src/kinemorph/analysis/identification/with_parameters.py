@@ -12,7 +12,7 @@ The values are those of `Dynamics.regressor_columns`. Each goes where the model 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +20,11 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import from_inertial_parameters, inertia_problems, triangle_doubts
+from kinemorph.analysis.identification.system_parameters import held_by_motors, offset_name, rubbed_joints
 from kinemorph.deriving.parameter_functions import body_parameters, column_names
 from kinemorph.errors import ModelError, Problem
-from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
-from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.applied import AppliedEffort
 from kinemorph.model.elements.forces.joint_forces import ONE_AXIS, JointFriction, has_friction
 from kinemorph.model.joint import Joint
@@ -144,22 +143,6 @@ def _joint(joint: Joint, given: Mapping[str, Value], motors: Mapping[str, float]
     return replace(joint, **changes) if changes else joint  # type: ignore[arg-type]
 
 
-def held_by_motors(system: System) -> dict[str, float]:
-    """The armature and friction that motors with rigid transmissions add to joints, by the names of columns."""
-    found: dict[str, float] = {}
-    geared = {joint.name: joint.armature for joint in robot_with_rotors(system).joints}
-    for joint in system.robot.joints:
-        for name, own, total in zip(joint.motion_names("v"), joint.armature, geared[joint.name], strict=True):
-            found[f"{name}.armature"] = float(evaluate(total) - evaluate(own))
-    for element in system.elements:
-        if isinstance(element, DCMotor) and element.is_rigid:
-            n, viscous, coulomb = (float(evaluate(x)) for x in (element.reduction, element.viscous, element.coulomb))
-            for column, value in (("viscous", n * n * viscous), ("coulomb", abs(n) * coulomb)):
-                name = f"{element.joint}.{column}"
-                found[name] = found.get(name, 0.0) + value
-    return found
-
-
 # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -174,7 +157,7 @@ def _without_shared_friction(system: System, given: Mapping[str, Value]) -> Syst
     handed: dict[str, JointFriction] = {}
     elements: list[Any] = []
     for element in system.elements:
-        acting = _rubbed(element, robot.joints) if isinstance(element, JointFriction) else []
+        acting = rubbed_joints(element, robot.joints) if isinstance(element, JointFriction) else []
         if not (isinstance(element, JointFriction) and changing.intersection(acting)):
             elements.append(element)
             continue
@@ -198,11 +181,6 @@ def _taking(joint: Joint, element: JointFriction | None) -> Joint:
     return replace(joint, damping=damping, friction=friction)
 
 
-def _rubbed(element: JointFriction, joints: Iterable[Joint]) -> list[str]:
-    """The names of the joints that a JointFriction acts on."""
-    return [joint.name for joint in joints if (joint.name in element.joints if element.joints else has_friction(joint))]
-
-
 def _given(joint: Joint, given: Mapping[str, Value], *columns: str) -> bool:
     return any(f"{velocity}.{column}" in given for velocity in joint.motion_names("v") for column in columns)
 
@@ -213,7 +191,7 @@ def _elements(
     """The elements with friction for all joints that have a new one, and with the new offsets."""
     elements = {element.name: element for element in system.elements}
     acting = [element for element in system.elements if isinstance(element, JointFriction)]
-    rubbed = {name for element in acting for name in _rubbed(element, system.robot.joints)}
+    rubbed = {name for element in acting for name in rubbed_joints(element, system.robot.joints)}
     new = [j.name for j in joints if _given(j, given, "coulomb") and has_friction(j) and j.name not in rubbed]
     if new:
         plain = [one for one in acting if one.joints and one == JointFriction(one.name, one.joints)]
@@ -224,7 +202,7 @@ def _elements(
             column = f"{velocity}.offset"
             if column not in given:
                 continue
-            name = f"{velocity} offset"
+            name = offset_name(velocity)
             present = elements.get(name)
             if not (present is None or isinstance(present, AppliedEffort)):
                 what = f"it is a {type(present).__name__}, but its name is that of an offset, an AppliedEffort"

@@ -32,6 +32,7 @@ from kinemorph.analysis.identification.loads.load_rows import (
 )
 from kinemorph.analysis.identification.rates import Rates, ZeroPhase, default_cutoff, evenly_spaced
 from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.deriving.dynamics import derive
 from kinemorph.deriving.parameter_functions import body_parameters
 from kinemorph.errors import ModelError, ShapeError
@@ -121,9 +122,9 @@ def drive_gains(
     Gains that the recordings do not determine, because the load hardly changes their signals, are named in
     `DriveGains.undetermined`.
     """
-    dynamics = derive(model)
+    dynamics, values = derive(model), system_parameters(model)
     _check(load)
-    known = left_out(dynamics, friction, armature)
+    known = left_out(values, friction, armature)
     known |= {f"{LOAD}.{part}": float(value) for part, value in load.items()}
     without, with_load = (listed_recordings(one) for one in (unloaded, loaded))
     several = [(one, False) for one in without] + [(one, True) for one in with_load]
@@ -139,7 +140,6 @@ def drive_gains(
     chosen = [names.index(f"{name}.gain") for name in drives]
     free = _least_squares(replace(whole, known=known), drives, tuple(load))
     R, z, _ = whole.information.weighted()
-    values = dict(zip(dynamics.regressor_columns, dynamics.regressor_parameters.tolist(), strict=True))
     ball = dict(zip(load_columns(LOAD), body_parameters(Body.sphere(LOAD, load["m"], RADIUS)), strict=True))
     found = feasible_parameters(
         R / free.deviation, z / free.deviation, names, dynamics.robot, prior={**values, **ball, **fixed}, known=fixed

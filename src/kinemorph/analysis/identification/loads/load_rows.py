@@ -127,15 +127,14 @@ def trials(
     return Trials(tuple(found), known)
 
 
-def left_out(dynamics: Dynamics, friction: Sequence[str], armature: bool) -> dict[str, float]:
-    """The values of the model for columns of joints that are not identified: other parts of friction, and armatures."""
+def left_out(values: Mapping[str, float], friction: Sequence[str], armature: bool) -> dict[str, float]:
+    """The model's values of what is not identified of joints: other parts of friction, and armatures."""
     wrong = [part for part in friction if part not in FRICTION]
     if wrong:
         raise ModelError(f"friction has the part '{wrong[0]}', expected parts of {listed(FRICTION)}.")
     wanted = {*friction, *(("armature",) if armature else ())}
     parts = tuple(f".{part}" for part in OF_VELOCITY if part not in wanted)
-    named = zip(dynamics.regressor_columns, dynamics.regressor_parameters.tolist(), strict=True)
-    return {name: value for name, value in named if parts and name.endswith(parts)}
+    return {name: value for name, value in values.items() if parts and name.endswith(parts)}
 
 
 def listed_recordings(recordings: Recording | Sequence[Recording]) -> list[Recording]:

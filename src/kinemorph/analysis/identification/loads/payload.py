@@ -25,6 +25,7 @@ from kinemorph.analysis.identification.loads.load_rows import (
 )
 from kinemorph.analysis.identification.rates import Rates
 from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.analysis.identification.with_parameters import body_with
 from kinemorph.deriving.dynamics import derive
 from kinemorph.deriving.parameter_functions import body_parameters
@@ -101,11 +102,11 @@ def identify_payload(
     `solver`                "gauss_newton" or "clarabel"
     """
     dynamics = derive(model)
-    values = dict(zip(dynamics.regressor_columns, dynamics.regressor_parameters.tolist(), strict=True))
+    values = system_parameters(model)
     without, with_load = (listed_recordings(one) for one in (unloaded, loaded))
     if not with_load:
         raise ModelError("identify_payload: no recording with the load is given. Give at least one.")
-    given = left_out(dynamics, friction, armature) if without else values
+    given = left_out(values, friction, armature) if without else values
     given = {**given, **_known(known or {}, (*values, *load_columns(LOAD)))}
     # a body is known as a whole, or has ten unknowns with equalities
     settled = {name: x for name, x in given.items() if name in values and (not without or _of_joint(name))}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kinemorph.analysis.identification.with_parameters import FIELDS, held_by_motors, with_parameters
-from kinemorph.deriving.parameter_functions import body_parameters, column_names
+from kinemorph.analysis.identification.system_parameters import system_parameters
+from kinemorph.analysis.identification.with_parameters import with_parameters
+from kinemorph.deriving.parameter_functions import column_names
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.recursions.regressors import OF_BODY
-from kinemorph.model.parameter import Parameter, evaluate, nominal_part, parameters_of
+from kinemorph.model.parameter import Parameter, nominal_part, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.words import did_you_mean, listed
@@ -47,8 +48,8 @@ def parametrized(
     new = [name for name in names if name not in own]
     kept: dict[tuple[str, ...], System] = vars(model).setdefault(KEPT, {})
     if new:
-        held = held_by_motors(system)
-        made = {name: Parameter(name, _value(system.robot, name) + held.get(name, 0.0), _unit(name)) for name in new}
+        values = system_parameters(system)
+        made = {name: Parameter(name, values[name], _unit(name)) for name in new}
         if tuple(new) not in kept:
             kept[tuple(new)] = with_parameters(system, made)
         own |= made
@@ -66,19 +67,6 @@ def with_values(system: System, values: Mapping[str, float]) -> System:
     lookup = {one.name: replace(one, value=float(values.get(one.name, one.value))) for one in own}
     robot = nominal_part(system.robot, lookup)
     return replace(system, robot=robot, elements=nominal_part(system.elements, lookup))
-
-
-def _value(robot: Robot, name: str) -> float:
-    """The number of the model that a regressor column stands for, without what its motors add."""
-    of, _, part = name.rpartition(".")
-    if part in OF_BODY:
-        body = next(body for body in robot.bodies if body.name == of)
-        return float(body_parameters(body)[OF_BODY.index(part)])
-    for joint in robot.joints:
-        velocities = joint.motion_names("v")
-        if of in velocities and part in FIELDS:
-            return float(evaluate(getattr(joint, FIELDS[part])[velocities.index(of)]))
-    return 0.0  # an offset
 
 
 def _unit(name: str) -> str:
