@@ -160,6 +160,23 @@ def test_wrenches_of_a_free_base_give_inertias_without_torques() -> None:
     assert np.allclose(result.base_values, true_base(result, dynamics), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["weighted", "total"])
+def test_wrenches_through_a_joint_show_what_its_torque_does_not(method: str) -> None:
+    """A force sensor in the shoulder weighs the arm; the base parameters are those of its wrenches."""
+    data, first = recorded(14, 0.0), ROBOT.joint_names[0]
+    wrench = DYNAMICS.joint_wrenches(data.q, data.v, data.a)[:, 0]  # type: ignore[call-overload]
+    noisy = wrench + 1e-4 * np.random.default_rng(14).normal(size=wrench.shape)
+    sensed = Recording("sensor", data.t, data.q, data.v, data.a, wrenches={first: noisy})
+    given: dict[str, Any] = {"column_error": 1e-5} if method == "total" else {}
+    result = identify(heavier(ROBOT), sensed, form="wrenches", channels=(first,), method=method, options=given, **FREE)
+    W = DYNAMICS.wrench_regressor(first)(data.q[::10], data.v[::10], data.a[::10]).reshape(-1, len(truth(DYNAMICS)))
+    assert len(result.base) == np.linalg.matrix_rank(W, tol=1e-8 * np.linalg.norm(W)) > 6  # 6 by torques
+    masses = [f"{body.name}.m" for body in ROBOT.bodies]
+    assert sum(result.values[name] for name in masses) == pytest.approx(ROBOT.total_mass, rel=1e-4)
+    assert np.allclose(result.base_values, true_base(result), atol=1e-3) and result.error < 1e-3
+    assert not any(name.rpartition(".")[2] in TRUE for name in result.base.names)
+
+
 def test_closed_chains_have_rows_along_their_motions() -> None:
     robot = library.four_bar()
     dynamics = derive(robot)
