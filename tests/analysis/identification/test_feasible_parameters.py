@@ -14,6 +14,7 @@ import scipy.optimize
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
+from kinemorph.analysis.identification.feasible.conditions import Ellipsoid, inside
 from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible, feasible_parameters
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
@@ -111,6 +112,31 @@ def test_two_solvers_agree(rows: int, weight: float, wishes: dict[str, Any]) -> 
         assert first.by_name[name] == pytest.approx(value, abs=1e-10)
 
 
+def beyond_surface(shape: Any, center: Array) -> float:
+    """How far a center (3,) [m] is beyond the surface of a shape, relative to the shape: negative inside."""
+    local = np.array(shape.placement.R).T @ (center - np.array(shape.placement.p))
+    if isinstance(shape, Box):
+        return float(np.abs(local / (0.5 * np.array(shape.size))).max()) - 1.0
+    if isinstance(shape, Cylinder):
+        return max(float(np.hypot(*local[:2])) / shape.radius, abs(local[2]) / (0.5 * shape.length)) - 1.0
+    radii = (shape.radius,) * 3 if isinstance(shape, Sphere) else shape.radii
+    return float(np.linalg.norm(local / np.array(radii))) - 1.0
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_conditions_hold_where_centers_are_inside(kind: str) -> None:
+    shape, rng, found = SHAPES[kind], np.random.default_rng(5), []
+    for c in np.array(shape.placement.p) + rng.uniform(-0.06, 0.06, size=(300, 3)):
+        mass = rng.uniform(0.5, 5.0)
+        least = min(
+            np.linalg.eigvalsh(np.einsum("i,ijk", mass * np.array([1.0, *c]), matrices))[0]
+            for matrices in inside("body", shape)
+        )
+        found.append(beyond_surface(shape, c) <= 0.0)
+        assert (least >= 0.0) == found[-1]
+    assert 5 < sum(found) < 200
+
+
 @pytest.mark.parametrize(
     "kind", ["box", "sphere", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("cylinder", "ellipsoid"))]
 )
@@ -121,15 +147,7 @@ def test_centers_of_mass_stay_inside_their_shapes(kind: str) -> None:
     found = checked(feasible_parameters(R, z, columns, prior=prior, shapes={"one": shape}))
 
     def beyond(result: Feasible) -> float:
-        """How far the center is beyond the surface, relative to the shape: negative inside."""
-        c = result.values[1:4] / result.values[0]
-        local = np.array(shape.placement.R).T @ (c - np.array(shape.placement.p))
-        if isinstance(shape, Box):
-            return float(np.abs(local / (0.5 * np.array(shape.size))).max()) - 1.0
-        if isinstance(shape, Cylinder):
-            return max(float(np.hypot(*local[:2])) / shape.radius, abs(local[2]) / (0.5 * shape.length)) - 1.0
-        radii = (shape.radius,) * 3 if isinstance(shape, Sphere) else shape.radii
-        return float(np.linalg.norm(local / np.array(radii))) - 1.0
+        return beyond_surface(shape, result.values[1:4] / result.values[0])
 
     assert beyond(free) > 0.1
     assert -1e-5 < beyond(found) < 1e-9  # the constraint is active

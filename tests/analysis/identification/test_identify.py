@@ -12,10 +12,10 @@ import pytest
 from kinemorph.analysis.identification.covariances import MovingSums, correlation_time
 from kinemorph.analysis.identification.estimators import Task, total, weighted
 from kinemorph.analysis.identification.identified import Identified
-from kinemorph.analysis.identification.identify import identify
+from kinemorph.analysis.identification.identify import _quantile, identify
 from kinemorph.analysis.identification.information import gathered
 from kinemorph.analysis.identification.random_motions import random_motions
-from kinemorph.analysis.identification.rates import Measured
+from kinemorph.analysis.identification.rates import Measured, ZeroPhase
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import RecordingWarning, ShapeError
@@ -143,6 +143,15 @@ def test_the_momentum_form_needs_no_accelerations() -> None:
         identify(ROBOT, data, rates=Measured())
 
 
+def test_momentum_is_balanced_between_irregular_times() -> None:
+    """The mean of a force over a window counts how long each sample lasts."""
+    t: Any = np.cumsum(np.random.default_rng(13).uniform(0.001, 0.009, size=2000))
+    q, v, a = series(t, 13, ROBOT.nv)
+    tau = DYNAMICS.regressor(q, v, a) @ truth(DYNAMICS)
+    result = identify(heavier(ROBOT), Recording("late", t, q, v, tau=tau), form="momentum", **FREE)
+    assert np.allclose(result.base_values, true_base(result), rtol=1e-3, atol=1e-3)
+
+
 def test_wrenches_of_a_free_base_give_inertias_without_torques() -> None:
     """The sum of the outside wrenches of a floating robot shows the same base parameters as all of its forces."""
     builder = RobotBuilder("floating", gravity=(0.0, 0.0, -9.81))
@@ -158,6 +167,23 @@ def test_wrenches_of_a_free_base_give_inertias_without_torques() -> None:
     result = identify(heavier(robot), data, form="wrenches", friction=(), prior=1e-9)
     assert len(result.base) == 17  # 10 + 7 for a hinge
     assert np.allclose(result.base_values, true_base(result, dynamics), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["weighted", "total"])
+def test_wrenches_through_a_joint_show_what_its_torque_does_not(method: str) -> None:
+    """A force sensor in the shoulder weighs the arm; the base parameters are those of its wrenches."""
+    data, first = recorded(14, 0.0), ROBOT.joint_names[0]
+    wrench = DYNAMICS.joint_wrenches(data.q, data.v, data.a)[:, 0]  # type: ignore[call-overload]
+    noisy = wrench + 1e-4 * np.random.default_rng(14).normal(size=wrench.shape)
+    sensed = Recording("sensor", data.t, data.q, data.v, data.a, wrenches={first: noisy})
+    given: dict[str, Any] = {"column_error": 1e-5} if method == "total" else {}
+    result = identify(heavier(ROBOT), sensed, form="wrenches", channels=(first,), method=method, options=given, **FREE)
+    W = DYNAMICS.wrench_regressor(first)(data.q[::10], data.v[::10], data.a[::10]).reshape(-1, len(truth(DYNAMICS)))
+    assert len(result.base) == np.linalg.matrix_rank(W, tol=1e-8 * np.linalg.norm(W)) > 6  # 6 by torques
+    masses = [f"{body.name}.m" for body in ROBOT.bodies]
+    assert sum(result.values[name] for name in masses) == pytest.approx(ROBOT.total_mass, rel=1e-4)
+    assert np.allclose(result.base_values, true_base(result), atol=1e-3) and result.error < 1e-3
+    assert not any(name.rpartition(".")[2] in TRUE for name in result.base.names)
 
 
 def test_closed_chains_have_rows_along_their_motions() -> None:
@@ -208,6 +234,32 @@ def test_intervals_count_that_residuals_are_colored() -> None:
 @pytest.mark.parametrize("noise", [0.02, colored], ids=["white", "colored"])
 def test_intervals_hold_the_truth_as_often_as_they_say(noise: Any) -> None:
     assert 0.90 <= coverage(range(100), noise)[0] <= 0.99
+
+
+def test_intervals_are_wider_where_scores_are_summed_over_a_part_of_the_recording() -> None:
+    """Means of white noise in deviations from sums over 10 % of all samples, as in Kiefer & Vogelsang (2005)."""
+    n, length = 200, 20
+    x = np.random.default_rng(17).normal(size=(10_000, n))
+    centered = np.pad(x - x.mean(axis=1, keepdims=True), ((0, 0), (length, length - 1)))
+    sums = np.cumsum(centered, axis=1)
+    moving = sums[:, length:] - sums[:, :-length]
+    ratios = np.abs(x.sum(axis=1)) / np.sqrt((moving**2).sum(axis=1) / length)
+    assert _quantile(0.95, 1e9, length / n) == pytest.approx(np.quantile(ratios, 0.95), rel=0.03)
+
+
+def test_robust_estimates_of_normal_noise_are_95_percent_efficient() -> None:
+    """Bisquare weights cost 5 % of the variance for normal noise (Huber & Ronchetti 2009), and intervals say so."""
+    data = recorded(16, n=4000)
+    plain, robust = (identify(ROBOT, data, method=method, **FREE).base_deviations for method in ("weighted", "robust"))
+    assert np.median(robust / plain) == pytest.approx(0.95**-0.5, rel=0.03)
+
+
+def test_predictions_find_rates_as_the_identification_did() -> None:
+    data = replace(recorded(10), v=None, a=None)
+    result = identify(ROBOT, data, rates=ZeroPhase(3.0), **FREE)
+    fresh = replace(recorded(11), v=None, a=None)
+    assert result.predict(fresh).error == result.predict(fresh, rates=ZeroPhase(3.0)).error
+    assert result.predict(fresh).error != result.predict(fresh, rates=ZeroPhase(1.0)).error
 
 
 def test_correlation_times_are_those_of_known_noise() -> None:
@@ -263,6 +315,14 @@ def test_known_values_are_kept_and_approximate_ones_pull() -> None:
     for bad in ((1.0, 0.0), (1.0, np.nan), (1.0, 2.0, 3.0)):
         with pytest.raises(ShapeError, match="expected a number, or"):
             identify(model, data, known={first: bad})  # type: ignore[dict-item]
+
+
+def test_a_mass_that_is_weighed_has_the_deviation_of_the_scales() -> None:
+    mass = f"{ROBOT.bodies[0].name}.m"  # no torque shows it
+    given: dict[str, Any] = {**FREE, "prior": 1e-6, "known": {mass: (2.0, 0.01)}}
+    result = identify(ROBOT, recorded(17), **given)
+    assert result.values[mass] == pytest.approx(2.0, abs=1e-6)
+    assert result.standard_deviations[mass] == pytest.approx(0.01, rel=1e-3)
 
 
 def test_parameters_that_a_motion_hardly_shows_are_named() -> None:

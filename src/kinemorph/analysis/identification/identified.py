@@ -78,7 +78,7 @@ class Identified(ShownIdentification):
     `covariance`     of theta, shape (n, n); it counts that residuals are coloured, and the spread of the prior
     `shares`         shape (n,): the share of the data in each value, between 0 (the model's value) and 1
     `known`          the values of parameters that were not identified, by name
-    `base`           the combinations of parameters that forces depend on
+    `base`           the combinations of parameters that the measured forces depend on
     `base_shares`    the share of the data in each base parameter, shape (k,)
     `information`    what the recordings say about the parameters
     `deviations`     the standard deviation of the residuals of each channel [N m or N]

@@ -29,7 +29,7 @@ from kinemorph.analysis.identification.rates import Rates, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_forces, check_recording
-from kinemorph.analysis.identification.rows import FORMS, Rows
+from kinemorph.analysis.identification.rows import FORMS, Rows, torque_rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.system_parameters import system_parameters
@@ -103,10 +103,12 @@ def identify(
     system = model if isinstance(model, System) else System(model)
     _check_numbers(prior, confidence, physical, mass_deviation)
     dynamics = derive(system)  # with the rotors of motors
-    wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation)
     if form not in FORMS:
         raise ShapeError(f"form is '{form}'; expected one of {', '.join(FORMS)}.")
     rows = FORMS[form](dynamics, channels)
+    shown = torque_rows(dynamics, channels) if form == "momentum" else rows
+    some = shown if channels is not None or form == "wrenches" else None
+    wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation, rows=some)
     notes: list[str] = []
 
     def prepared(one: Data) -> Recording:

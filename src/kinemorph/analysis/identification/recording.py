@@ -34,7 +34,8 @@ class Recording:
     `q`           configurations, shape (n, nq)
     `v`, `a`      velocities and accelerations, shape (n, nv) each
     `tau`         generalized forces of the actuators [N m or N], shape (n, nv)
-    `wrenches`    by joint: the wrench [force; moment] measured through it [N, N m], shape (n, 6)
+    `wrenches`    by joint: the wrench [force; moment] measured through it [N, N m], shape (n, 6), of the parent on the
+                  child, in the axes of the joint frame on the child and about its origin
     `inputs`      by name of an input of the system, such as a motor voltage: its values, shape (n,)
     `outputs`     by name of a further state or an output of the system, such as a motor current: its values, shape (n,)
     """

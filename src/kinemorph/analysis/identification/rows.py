@@ -264,6 +264,19 @@ def wrench_rows(dynamics: Dynamics, joints: Sequence[str] | None = None, *, refe
 FORMS: dict[str, Callable[..., Rows]] = {"torques": torque_rows, "momentum": momentum_rows, "wrenches": wrench_rows}
 
 
+def sampled_rows(rows: Rows, dynamics: Dynamics, count: int, seed: int) -> Array:
+    """Rows of torques or wrenches at random states, one below the other, shape (at least `count`, columns)."""
+    robot = dynamics.robot
+    states = -(-count // len(rows.channels))
+    q, v, a, _, before, _ = random_motions(dynamics, states * robot.nv, np.random.default_rng(seed))
+    order = np.argsort(before[0]) if before else np.arange(len(q))
+    t = before[0][order] if before else np.arange(float(len(q)))
+    nothing = {joint.name: np.zeros((len(q), len(WRENCH))) for joint in robot.joints}
+    recording = Recording("random states", t, q[order], v[order], a[order], np.zeros_like(v), nothing)
+    blocks = [Y for Y, _ in rows.blocks(recording)]
+    return np.concatenate([rows.written_out(Y, k) for Y in blocks for k in range(len(rows.channels))])
+
+
 # ── parts of forms ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

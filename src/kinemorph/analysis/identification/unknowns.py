@@ -23,6 +23,7 @@ from kinemorph.algebra.inertia import pseudo_inertia
 from kinemorph.analysis.identification.base_parameters import (
     EASY,
     NOTHING,
+    OVER,
     BaseParameters,
     base_parameters,
     independent_columns,
@@ -30,6 +31,7 @@ from kinemorph.analysis.identification.base_parameters import (
 )
 from kinemorph.analysis.identification.feasible.statement import NOT_NEGATIVE, prior_pseudo_inertia
 from kinemorph.analysis.identification.information import Information
+from kinemorph.analysis.identification.rows import Rows, sampled_rows
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.recursions.regressors import OF_BODY, OF_VELOCITY
@@ -127,6 +129,7 @@ def unknowns(
     given: Known,
     mass_deviation: float | None = None,
     *,
+    rows: Rows | None = None,
     seed: int = 0,
 ) -> Unknowns:
     """The unknowns: the inertial parameters of all bodies, and the parts of friction that are named.
@@ -134,7 +137,8 @@ def unknowns(
     `model` are the values of the model, by column. `friction` are some of "viscous", "coulomb" and "offset"; `armature`
     makes the armatures unknown, too. `given` are known values of columns; columns that are neither have the model's
     values. `mass_deviation` is the standard deviation of the model's masses, relative to them; None where they are not
-    trusted more than other values.
+    trusted more than other values. `rows` are those of the torques or wrenches that are measured, if they are not all
+    torques: they show other combinations.
     """
     known = {name: float(value) for name, value in given.items() if not isinstance(value, tuple)}
     approximate = {name: _checked_pair(name, value) for name, value in given.items() if isinstance(value, tuple)}
@@ -161,7 +165,7 @@ def unknowns(
     if mass_deviation is not None:
         masses = {name: nominal[name] for name in chosen if name.endswith(f".{OF_BODY[0]}") and name not in given}
         approximate |= {name: (mass, mass_deviation * mass) for name, mass in masses.items() if mass > 0.0}
-    return Unknowns(chosen, values, others, fixed, approximate, _base(dynamics, chosen, seed))
+    return Unknowns(chosen, values, others, fixed, approximate, _base(dynamics, chosen, rows, seed))
 
 
 def _checked_pair(name: str, value: tuple[float, float]) -> tuple[float, float]:
@@ -189,10 +193,11 @@ def _is_chosen(name: str, parts: Collection[str], bodies: Collection[str], known
     return part in parts and (of in bodies if part in OF_BODY else name not in known)
 
 
-def _base(dynamics: Dynamics, chosen: tuple[str, ...], seed: int) -> BaseParameters:
-    """The base parameters of chosen columns: friction, then those of bodies by `base_parameters`, then armatures.
+def _base(dynamics: Dynamics, chosen: tuple[str, ...], rows: Rows | None, seed: int) -> BaseParameters:
+    """The base parameters of chosen columns: friction, then those of bodies, then armatures.
 
-    Columns that depend on earlier ones are found by factorization at random states.
+    Where all torques are measured, those of bodies are by `base_parameters`. Columns that depend on earlier ones are
+    found by factorization at random states.
     """
     robot, names = dynamics.robot, dynamics.regressor_columns
     place = {name: k for k, name in enumerate(chosen)}
@@ -202,18 +207,22 @@ def _base(dynamics: Dynamics, chosen: tuple[str, ...], seed: int) -> BaseParamet
         (name, units[place[name]]) for name, part in zip(chosen, parts, strict=True) if part in OF_VELOCITY[1:]
     ]
     inertial = base_parameters(dynamics, seed=seed)
-    if all(name in place for name in inertial.columns):
+    if rows is None and all(name in place for name in inertial.columns):
         at = [place[name] for name in inertial.columns]
         for head, row in zip(inertial.independent, inertial.combinations, strict=True):
             whole = np.zeros(len(chosen))
             whole[at] = row
             candidates.append((inertial.columns[head], whole))
-    else:  # some are known, so that the combinations are others
+    else:  # some are known, or other forces are measured, so that the combinations are others
         candidates += [(name, units[place[name]]) for name in inertial.columns if name in place]
     candidates += [
         (name, units[place[name]]) for name, part in zip(chosen, parts, strict=True) if part == OF_VELOCITY[0]
     ]
-    Y = sampled_regressor(dynamics, len(chosen), seed)[:, [names.index(name) for name, _ in candidates]]
+    if rows is None:
+        every = sampled_regressor(dynamics, len(chosen), seed)
+    else:
+        every = sampled_rows(rows, dynamics, OVER * len(chosen), seed)
+    Y = every[:, [names.index(name) for name, _ in candidates]]
     sizes = np.linalg.norm(Y, axis=0)
     seen = [k for k in range(len(candidates)) if sizes[k] > NOTHING * sizes.max(initial=0.0)]
     kept, shares = independent_columns(Y[:, seen] / sizes[seen])
