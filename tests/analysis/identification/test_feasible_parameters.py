@@ -14,7 +14,7 @@ import scipy.optimize
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
-from kinemorph.analysis.identification.feasible.conditions import Ellipsoid, inside
+from kinemorph.analysis.identification.feasible.conditions import inside
 from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible, feasible_parameters
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
