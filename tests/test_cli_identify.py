@@ -86,6 +86,16 @@ def test_columns_can_have_other_names_and_units(folder: Path) -> None:
     assert "wrote out/report.html" in told.stderr and f"{ONE}.viscous" in told.stdout
 
 
+def test_one_column_can_be_named_alone(folder: Path) -> None:
+    """The sign of one force is turned in the file and turned back; the fit is that of the right file."""
+    turned = (folder / "one.csv").read_text().splitlines()[:1]
+    np.savetxt(folder / "turned.csv", table(1) * [1, 1, 1, 1, 1, 1, -1], delimiter=",", header=turned[0], comments="")
+    common = ("--cutoff", "8", "--no-pictures")
+    right = parsed("identify", "arm.toml", "one.csv", *common)
+    back = parsed("identify", "arm.toml", "turned.csv", "--column", f"tau.{TWO}=-1*tau.{TWO}", *common)
+    assert back["error"] == pytest.approx(right["error"], rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -49,7 +49,7 @@ class DataOptions:
 
     column: Annotated[
         list[str] | None,
-        option("A column of the files: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. May be repeated.",
+        option("A column with another name: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. May be repeated.",
                "TEXT"),
     ] = None  # fmt: skip
     unit: Annotated[
