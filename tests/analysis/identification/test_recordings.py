@@ -105,7 +105,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("degrees", {f"q.{ONE}": np.degrees(Q[:, 0])}, f"slope of q.{ONE} is 57.3 times v.{ONE}, so q is in degrees"),
     ("degrees of v", {f"v.{TWO}": np.degrees(V[:, 1])}, "so v is in degrees"),
     ("sign of v", {f"v.{ONE}": -V[:, 0]}, f"v.{ONE} is the negative slope of q.{ONE}"),
-    ("repeated", {"t": np.where(np.arange(401) == 5, T[4], T)}, r"1 times are not later .* t\[5\] = 0.04 s"),
+    ("repeated", {"t": np.where(np.arange(401) == 5, T[4], T)}, r"1 time not later .* t\[5\] = 0.04 s"),
     ("no times", {"t": nan(T)}, "t is not a finite number"),
 ]
 
@@ -126,7 +126,7 @@ DOUBTFUL: list[tuple[str, Callable[[], Recording], str]] = [
     ),
     ("saturated", lambda: Recording("r", T, Q, V, A, np.clip(TAU, -4.0, 4.0)), f"tau.{ONE} stays at its extreme 4 in"),
     ("not measured", lambda: Recording("r", T, Q, V, A, TAU * [1.0, 0.0]), f"tau.{TWO} is 0 in all samples"),
-    ("gap", lambda: Recording("r", T + (T > 2.0), Q, tau=TAU), "1 gaps between samples"),
+    ("gap", lambda: Recording("r", T + (T > 2.0), Q, tau=TAU), "1 gap between samples"),
     (
         "sign",
         lambda: Recording("r", T, Q, V, A, TAU * [-1.0, 1.0]),

@@ -1,8 +1,8 @@
 """`read_recording`: a recording from a text file with one column for each signal and one line for each sample.
 
 Columns have the names that a saved run has, "t [s]", "q.elbow [rad]", "v.elbow", "a.elbow", "tau.elbow [N m]",
-"wrench.foot.fx" to "wrench.foot.mz", "u.voltage". A map gives a meaning to columns with other names, with a factor where
-the file has currents:
+"wrench.foot.fx" to "wrench.foot.mz", "u.voltage". A map gives a meaning to columns with other names, with a factor
+where the file has currents:
 
     {"time": "t", "pos1": "q.shoulder", "i1": ("tau.shoulder", 10.7)}
 
@@ -39,6 +39,7 @@ UNITS: dict[str, float] = {
 GROUPS = ("q", "v", "a", "tau")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 SEPARATORS = ",;\t"
+IN_MAP = "say in `columns` (--column) which column it is."
 Target = str | tuple[str, float]
 
 
@@ -219,7 +220,7 @@ def _unit(units: Mapping[str, str], title: str, name: str) -> str:
 def _assembled(label: str, robot: Robot, found: Mapping[str, Array]) -> Recording:
     """The recording of columns by name. Groups have to be complete; forces that were not measured are NaN-free."""
     if "t" not in found:
-        raise ShapeError(f"recording '{label}' has no column 't' with times. Name it in the file, or in `columns`.")
+        raise ShapeError(f"recording '{label}' has no column 't' with times. Name it in the file, or {IN_MAP}")
     arrays: dict[str, Array | None] = {}
     for group in GROUPS:
         names = [f"{group}.{one}" for one in (robot.q_names if group == "q" else robot.v_names)]
@@ -227,7 +228,7 @@ def _assembled(label: str, robot: Robot, found: Mapping[str, Array]) -> Recordin
         if missing and (group == "q" or len(missing) < len(names)):
             raise ShapeError(
                 f"recording '{label}' has no column {quoted(missing)}; expected {group} of every joint of robot "
-                f"'{robot.name}'. Add it to the file, or name it in `columns`."
+                f"'{robot.name}'. Add it to the file, or {IN_MAP}"
             )
         arrays[group] = None if missing else np.stack([found[name] for name in names], axis=-1)
     wrenches: dict[str, Array] = {}

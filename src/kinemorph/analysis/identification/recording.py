@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.words import listed
+from kinemorph.words import counted, listed
 
 if TYPE_CHECKING:
     from kinemorph.model.elements.drives.motors import DCMotor
@@ -62,7 +62,7 @@ class Recording:
         late = np.flatnonzero(np.diff(self.t) <= 0.0)
         if len(late):
             raise ShapeError(
-                f"recording '{self.name}': {len(late)} times are not later than the ones before, the first "
+                f"recording '{self.name}': {counted(len(late), 'time')} not later than the one before, the first "
                 f"t[{late[0] + 1}] = {self.t[late[0] + 1]:.9g} s after {self.t[late[0]]:.9g} s; expected increasing "
                 "times. Remove repeated samples, and sort the others."
             )

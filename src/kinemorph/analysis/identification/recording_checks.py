@@ -17,6 +17,7 @@ from kinemorph.analysis.identification.recording import Recording
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 STILL = 1e-6  # [rad or m], a coordinate whose range is smaller never moves
 FOLLOWS, STRANGER = 0.8, 0.5  # correlations: a velocity follows a coordinate above the first, and not below the second
@@ -160,8 +161,8 @@ def _gaps(recording: Recording) -> Iterator[Problem]:
     if len(late):
         yield _problem(
             recording,
-            f"{len(late)} gaps between samples are longer than {GAP:g} times the usual {usual:.3g} s, the longest "
-            f"{distances.max():.3g} s at t = {recording.t[int(np.argmax(distances))]:.6g} s",
+            f"{counted(len(late), 'gap')} between samples of more than {GAP:g} times the usual {usual:.3g} s, the "
+            f"longest {distances.max():.3g} s at t = {recording.t[int(np.argmax(distances))]:.6g} s",
             "Cut the file there and give the parts as recordings of their own.",
         )
 

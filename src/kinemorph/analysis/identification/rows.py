@@ -323,5 +323,8 @@ def needed(recording: Recording, group: str) -> Array:
     """The array of a recording with this name; raises ShapeError where it was not measured."""
     found: Array | None = getattr(recording, group)
     if found is None:
-        raise ShapeError(f"recording '{recording.name}' has no {group}, which these rows need. Add its columns.")
+        raise ShapeError(
+            f"recording '{recording.name}' has no {group}, which these rows need. Add columns '{group}.JOINT' for all "
+            "joints, or say which columns of the file they are: `columns`, or --column on the command line."
+        )
     return found

@@ -49,8 +49,8 @@ class DataOptions:
 
     column: Annotated[
         list[str] | None,
-        option("A column with another name: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. May be repeated.",
-               "TEXT"),
+        option("A column with another name, unit or sign: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. "
+               "Others are read by their names. May be repeated.", "TEXT"),
     ] = None  # fmt: skip
     unit: Annotated[
         list[str] | None, option("Unit of a column or a group, as q=deg. May be repeated.", "NAME=UNIT")

@@ -43,6 +43,7 @@ from kinemorph.model.system import System
 from kinemorph.words import did_you_mean, listed, quoted
 
 LOAD = "load"
+BIAS = "Noise of the signals makes gains smaller than they are; the deviations do not count it."
 LOOSE = 0.1  # a relative standard deviation from which on a gain counts as undetermined
 FAR = 3.0  # standard deviations by which constraints may move a gain that is determined
 SHARE = 0.15  # the cut-off of the default filter, relative to the highest frequency that samples show
@@ -95,7 +96,11 @@ class DriveGains:
             f"{name:<{width}}  {gain:10.4f} +- {deviation:.4f}" if sure else f"{name:<{width}}  undetermined"
             for name, gain, deviation, sure in rows
         ]
-        return "\n".join([f"gains of {len(self.drives)} drives, error {100.0 * self.error:.2f} % of torques", *lines])
+        head = f"gains of {len(self.drives)} drives, error {100.0 * self.error:.2f} % of torques"
+        notes = [self.failure] if self.failure else []
+        if self.by_name:
+            notes.append(BIAS)
+        return "\n".join([head, *lines, *notes])
 
 
 def drive_gains(
