@@ -202,6 +202,50 @@ def test_what_is_missing_is_told() -> None:
         excite(four_bar)
 
 
+def with_gripper(at: float | None = None) -> Robot:
+    """The arm with two coupled fingers, the second one at 0.01 - 2 q of the first, or both welded where `at` puts them.
+
+    `at` is the coordinate [m] of the first finger.
+    """
+    builder = RobotBuilder("gripping", gravity=(0.0, -9.81, 0.0))
+    builder.add(Body.rod("upper", 1.0, 0.4, center=(0.2, 0.01, 0.02), axis="x", radius=0.02))
+    builder.joint("shoulder", "revolute", "world", "upper", lower=-2.0, upper=2.0, velocity=3.0, effort=12.0)
+    for name, place in (("left", at), ("right", None if at is None else 0.01 - 2.0 * at)):
+        builder.add(Body.rod(name, 0.3, 0.1, axis="x", radius=0.01))
+        if place is None:
+            builder.joint(name, "prismatic", "upper", name, axis=(0.0, 1.0, 0.0), translation=(0.4, 0.0, 0.0))
+        else:
+            builder.joint(name, "fixed", "upper", name, translation=(0.4, place, 0.0))
+    return (builder if at is not None else builder.couple("right", "left", multiplier=-2.0, offset=0.01)).build()
+
+
+@each_case(("given", "place"), [({"left": 0.03}, 0.03), (None, 0.0), ([0.0, 0.02, -0.03], 0.02)])
+def test_coupled_joints_that_are_held_are_allowed(given: object, place: float) -> None:
+    """The forces of the motion are those of an arm whose fingers are welded where the coupling puts them."""
+    options = {"duration": 4.0, "harmonics": 3, "draws": 5, "starts": 1, "rate": 20.0, "acceleration": 20.0}
+    found = excite(with_gripper(), joints=["shoulder"], q=given, **options)  # type: ignore[arg-type]
+    assert np.allclose(found.q[:, 1:], [place, 0.01 - 2.0 * place], rtol=0.0, atol=1e-15)
+    assert np.abs(found.q[:, 0]).max() > 0.1 and not found.v[:, 1:].any()
+    welded = derive(with_gripper(place), backend="interpreter")
+    tau = welded.inverse_dynamics(found.q[:, :1], found.v[:, :1], found.a[:, :1])
+    assert np.allclose(found.tau[:, :1], tau, rtol=1e-12, atol=1e-12)
+    assert any("left" in text and "right" in text for text in found.assumed)
+
+
+@each_case(
+    ("options", "says"),
+    [
+        ({}, "'right' and 'left' of 'gripping' are coupled"),
+        ({"joints": ["shoulder", "left"]}, "are coupled"),
+        ({"joints": ["shoulder"], "measured": ["shoulder", "right"]}, "measured names 'right', which is coupled"),
+        ({"joints": ["shoulder"], "q": {"right": 0.5}}, "q of joint 'right' is 0.5; expected 0.01"),
+    ],
+)
+def test_coupled_joints_that_are_not_held_are_told(options: dict[str, object], says: str) -> None:
+    with pytest.raises(UnsupportedError, match=says):
+        excite(with_gripper(), **options)  # type: ignore[arg-type]
+
+
 def test_a_base_that_is_held_shows_its_wrench() -> None:
     """A free base in a fixture: joint torques alone show less than the wrench on the base does."""
     builder = RobotBuilder("carried").add(Body.box("base", 3.0, (0.3, 0.2, 0.1))).root("base", "free")

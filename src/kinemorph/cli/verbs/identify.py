@@ -217,7 +217,8 @@ def _written(
     if lost:
         beside = path.with_suffix(FORMATS["toml"].endings[0])
         say(f"note: {row.title} cannot hold {listed(lost, 8)}, so '{beside}' has the model with all identified values")
-        files += save(result.model, beside, format="toml")
+        with reported_warnings():
+            files += save(result.model, beside, format="toml")
     return files
 
 

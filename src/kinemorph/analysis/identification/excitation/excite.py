@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +33,9 @@ from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.control.references import FourierSeries
 from kinemorph.model.joint import PLAIN, Joint
-from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 from kinemorph.words import did_you_mean, listed, quoted
 
 FRICTION = ("viscous", "coulomb", "offset")
@@ -46,6 +47,7 @@ STEPS = 150  # for each of them
 TIGHT = 0.995  # [1] of the limits, in the search: between its times a motion goes a little further
 ROUNDS = 6  # searches with tighter limits, until they hold between the times of the search too
 NAME = "excitation"  # of the element
+COUPLED = 1e-6  # [rad or m] and relative: how far a coupled coordinate that is given may be from where it should be
 
 
 def excite(
@@ -77,11 +79,12 @@ def excite(
     """The motion from rest to rest that shows the parameters of a robot best: log det of their information is largest.
 
     Each joint moves by a finite Fourier series. The search begins at the best of random series and uses exact
-    gradients; it finds a local optimum. The robot is an open tree.
+    gradients; it finds a local optimum. The robot is an open tree; it may have coupled joints that are all held.
 
     `joints`        the joints that move, of one axis each; all by default. The others are held at q
     `duration`      the period [s], and `harmonics` the number of its harmonics, 2 or more
-    `q`             the configuration (nq,) of joints that are held, or {name: value}; by default the initial one
+    `q`             the configuration (nq,) of joints that are held, or {name: value}; by default the initial one.
+                    Coupled joints that it does not name follow their leaders
     `anchored`      whether the motion begins and ends at q; by default the search chooses where
     `hanging`       joints that nothing drives, such as the hook of a crane or a free base without gravity: they begin
                     at rest in equilibrium near q and swing as the others move. Their forces, 0, count as measured
@@ -107,14 +110,16 @@ def excite(
                     those of the median of the random series
     """
     began = time.perf_counter()
-    dynamics = model if isinstance(model, Dynamics) and not model.parameters else derive(_robot(model))
+    coupled = as_robot(_robot(model))
+    _check(coupled, duration=duration, harmonics=harmonics, share=share, rate=rate, draws=draws, starts=starts)
+    loose = _hanging(coupled, hanging)
+    moving, assumed = _moving(coupled, joints, loose)
+    _check_couplings(coupled, [*(joint.name for joint in moving), *loose], measured)
+    dynamics = _uncoupled(model)
     robot = dynamics.robot
-    _check(robot, duration=duration, harmonics=harmonics, share=share, rate=rate, draws=draws, starts=starts)
-    loose = _hanging(robot, hanging)
-    moving, assumed = _moving(robot, joints, loose)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = motion_limits(robot, moving, **given, share=share)  # type: ignore[arg-type]
-    held = _configuration(model, robot, q)
+    held = _configuration(model, coupled, q)
     rows, through = _rows(robot, measured, (*limits.joints, *loose)), _wrenches(robot, wrenches)
     noise, told = _noise(robot, rows, through, limits, share, deviations)
     _check_parts(friction)
@@ -232,12 +237,40 @@ def _robot(model: Robot | System | Dynamics) -> Robot | System:
     return model.robot if isinstance(model, Dynamics) else model
 
 
+def _uncoupled(model: Robot | System | Dynamics) -> Dynamics:
+    """The dynamics of the model without its couplings: while all coupled joints are held, both have the same forces."""
+    if isinstance(model, Dynamics) and not model.parameters and not model.robot.couplings:
+        return model
+    source = _robot(model)
+    tree = replace(as_robot(source), couplings=())
+    return derive(replace(source, robot=tree) if isinstance(source, System) else tree)
+
+
+def _check_couplings(robot: Robot, moving: Sequence[str], measured: Sequence[str] | None) -> None:
+    """Raises UnsupportedError where coupled joints move, or where the force of one of them is to be measured."""
+    measured = () if measured is None else (measured,) if isinstance(measured, str) else measured
+    for one in robot.couplings:
+        pair = (one.joint, one.leader)
+        if any(name in moving for name in pair):
+            raise UnsupportedError(
+                f"excite: joints '{one.joint}' and '{one.leader}' of '{robot.name}' are coupled, so that their motions "
+                "depend on each other; expected joints that move alone. Name the joints that move (joints, --joints) "
+                "without these, which are held then."
+            )
+        for name in pair:
+            if name in measured:
+                raise UnsupportedError(
+                    f"excite: measured names '{name}', which is coupled with another joint, so that its force alone "
+                    "is not known. Leave it out."
+                )
+
+
 def _check(robot: Robot, **numbers: float) -> None:
     """Raises UnsupportedError for closed chains, and for numbers out of range."""
-    if not robot.is_open:
+    if robot.loops:
         raise UnsupportedError(
-            f"excite: robot '{robot.name}' has closed chains or coupled joints, whose motions depend on each other; "
-            "expected an open tree. Cut the loops, or record motions of your own choice."
+            f"excite: robot '{robot.name}' has closed chains, whose motions depend on each other; expected an open "
+            "tree. Cut the loops, or record motions of your own choice."
         )
     least = {"harmonics": 2, "draws": 1, "starts": 1}
     for name, value in numbers.items():
@@ -293,11 +326,32 @@ def _configuration(model: Any, robot: Robot, q: npt.ArrayLike | Mapping[str, flo
             found[robot.q_names.index(name)] = value
     elif q is not None:
         found = np.array(q, dtype=float)
+    named = robot.q_names if q is not None and not isinstance(q, Mapping) else tuple(q or ())
     if found.shape != (robot.nq,) or not np.isfinite(found).all():
         raise UnsupportedError(
             f"excite: q has the shape {found.shape}; expected {robot.nq} finite numbers, the configuration of "
             f"'{robot.name}'."
         )
+    return _followed(robot, found, named)
+
+
+def _followed(robot: Robot, q: Array, named: Sequence[str]) -> Array:
+    """The configuration (nq,) in which coupled joints follow their leaders.
+
+    Raises UnsupportedError where a coordinate that was given, one of `named`, does not.
+    """
+    found = q.copy()
+    for _ in robot.couplings:  # a leader may follow another joint
+        for one in robot.couplings:
+            at, leader = robot.q_slice(one.joint).start, robot.q_slice(one.leader).start
+            found[at] = evaluate(one.multiplier) * found[leader] + evaluate(one.offset)
+    for one in robot.couplings:
+        at = robot.q_slice(one.joint).start
+        if robot.q_names[at] in named and not np.isclose(q[at], found[at], rtol=COUPLED, atol=COUPLED):
+            raise UnsupportedError(
+                f"excite: q of joint '{one.joint}' is {q[at]:g}; expected {found[at]:g}, as its coupling with "
+                f"'{one.leader}' demands. Leave it out, or give this value."
+            )
     return found
 
 
