@@ -57,6 +57,7 @@ LONG = (
     "identification_physical",
     "optimal_gaits",
     "orbits",
+    "quasicoordinates",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

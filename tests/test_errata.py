@@ -510,12 +510,14 @@ def test_E003_1_closure_of_the_four_bar_needs_the_ground_link() -> None:
     assert printed(th1, th2, th3) == pytest.approx([l0, 0.0], abs=1e-14)  # the residual is the missing length itself
 
 
-def test_E004_1_derivative_by_a_rotation_matrix(rng: np.random.Generator) -> None:
+def test_E004_1_derivative_by_a_rotation_matrix(rng: np.random.Generator, record_property: Any) -> None:
     C, x, y = random_pose(rng)[:3, :3], rng.normal(size=3), rng.normal(size=3)
     # T = x^T C y under a small turn d of the body, C -> C exp(d~): its gradient by d.
     gradient = np.array([difference(lambda h, e=e: x @ C @ exponential(hat(e * h)) @ y) for e in np.eye(3)])
-    assert np.abs(hat(y) @ C.T @ x - gradient).max() < 1e-8
-    assert np.abs(hat(y) @ C @ x - gradient).max() > 0.1
+    corrected, printed = (float(np.abs(hat(y) @ turn @ x - gradient).max()) for turn in (C.T, C))
+    record_property("figure", ("errata", "E004-1, derivative by (4) corrected", corrected))
+    record_property("figure", ("errata", "E004-1, derivative by (4) as printed", printed))
+    assert corrected < 1e-8 and printed > 0.1
 
 
 def test_E004_2_identity_of_two_tildes(rng: np.random.Generator) -> None:
@@ -527,7 +529,7 @@ def test_E004_2_identity_of_two_tildes(rng: np.random.Generator) -> None:
     assert np.abs(printed).max() > 0.1
 
 
-def test_E004_4_elimination_of_the_coriolis_terms(rng: np.random.Generator) -> None:
+def test_E004_4_elimination_of_the_coriolis_terms(rng: np.random.Generator, record_property: Any) -> None:
     bodies = 4
     rho, L, w = rng.normal(size=(3, bodies, 3))
     C0 = [random_pose(rng)[:3, :3] for _ in range(bodies)]
@@ -565,5 +567,23 @@ def test_E004_4_elimination_of_the_coriolis_terms(rng: np.random.Generator) -> N
         tail = grid(bodies, width, C_hat) @ grid(width, width, psi) @ grid(bodies, width, Q).T
         return Phi_dot + Phi(0.0) @ W.T + tail
 
-    assert np.abs(identity_25(corrected)).max() < 1e-13
-    assert np.abs(identity_25(printed)).max() > 0.1
+    right, wrong = (float(np.abs(identity_25(psi)).max()) for psi in (corrected, printed))
+    record_property("figure", ("errata", "E004-4, identity (25) with (20) corrected", right))
+    record_property("figure", ("errata", "E004-4, identity (25) with (20) as printed", wrong))
+    assert right < 1e-13 and wrong > 0.1
+
+
+def test_E004_9_integral_of_the_rate_of_phi(rng: np.random.Generator, record_property: Any) -> None:
+    points, masses, w = rng.normal(size=(8, 3)), rng.uniform(0.5, 2.0, size=8), rng.normal(size=3)
+    # One body, in its own axes: Phi = rho~^T at each point, and Phid = w~ rho~^T.
+    exact = sum(m * hat(r) @ hat(w) @ hat(r).T for m, r in zip(masses, points, strict=True))
+    S, m = masses @ points / masses.sum(), masses.sum()
+    about_joint = sum(m * hat(r).T @ hat(r) for m, r in zip(masses, points, strict=True))
+    I_star = about_joint + hat(S) @ hat(S) * m  # eq. 36
+    about_center = sum(m * hat(r - S).T @ hat(r - S) for m, r in zip(masses, points, strict=True))
+    assert np.abs(I_star - about_center).max() < 1e-13  # E004-10
+    printed = m * hat(S) @ hat(w) @ hat(S).T + hat(w) @ I_star  # eq. 35
+    record_property("figure", ("errata", "E004-9, (35) as matrices", float(np.abs(printed - exact).max())))
+    record_property("figure", ("errata", "E004-9, (35) applied to w", float(np.abs((printed - exact) @ w).max())))
+    assert np.abs(printed - exact).max() > 0.1
+    assert np.abs((printed - exact) @ w).max() < 1e-14 * np.abs(exact).max() * len(points)

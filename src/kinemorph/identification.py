@@ -32,7 +32,6 @@ HOMES: dict[str, str] = {
     "wrench_rows": "kinemorph.analysis.identification.rows",
     "feasible_parameters": "kinemorph.analysis.identification.feasible.feasible_parameters",
     "Feasible": "kinemorph.analysis.identification.feasible.feasible_parameters",
-    "Ellipsoid": "kinemorph.analysis.identification.feasible.conditions",
     "identify_payload": "kinemorph.analysis.identification.loads.payload",
     "Payload": "kinemorph.analysis.identification.loads.payload",
     "drive_gains": "kinemorph.analysis.identification.loads.drive_gains",
@@ -52,7 +51,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.identification.excitation.excite import excite as excite
     from kinemorph.analysis.identification.excitation.motion_limits import LimitUse as LimitUse
     from kinemorph.analysis.identification.excitation.zones import Zone as Zone
-    from kinemorph.analysis.identification.feasible.conditions import Ellipsoid as Ellipsoid
     from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible as Feasible
     from kinemorph.analysis.identification.feasible.feasible_parameters import (
         feasible_parameters as feasible_parameters,

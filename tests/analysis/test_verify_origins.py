@@ -160,9 +160,9 @@ MUTATIONS: dict[str, tuple[Callable[[Tree], Tree], set[str]]] = {
     "gravity upside down": (lambda tree: replace(tree, gravity=scale(-1.0, tree.gravity)), {ENERGY}),
     "pitch ignored": (each_link(lambda link: replace(link, pitch=0.0)), {POSES, MASS, ENERGY}),
     "offsets doubled": (each_link(with_offsets_doubled), {POSES, MASS, ENERGY}),
-    "inertia tensors doubled": (  # d'Alembert's principle takes the inertias of the bodies, not of the links
+    "inertia tensors doubled": (  # two formulations take the inertias of the bodies, not of the links
         each_link(lambda link: replace(link, sigma=scale(2.0, link.sigma))),
-        {MASS, ENERGY, "formulation dalembert"},
+        {MASS, ENERGY, "formulation dalembert", "formulation quasicoordinates"},
     ),
     "armature dropped": (
         each_link(lambda link: replace(link, armature=(0.0,) * len(link.armature))),

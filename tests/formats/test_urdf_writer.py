@@ -100,6 +100,7 @@ def test_pinocchio_reads_what_we_write(name, tmp_path):
         ("free", {}, False),
         ("planar", {}, False),
         ("universal", {"axis": (0.0, 0.0, 1.0), "axis2": (0.6, 0.8, 0.0), "upper": (1.0, math.inf)}, True),
+        ("gimbal", {"order": "yzx", "upper": (1.0, 0.5, math.inf), "velocity": (1.0, 2.0, 3.0)}, True),
         ("cylindrical", {"axis": (0.0, 0.6, 0.8), "velocity": (1.0, 2.0)}, True),
         ("spherical", {}, True),
         ("point_on_line", {"axis": (0.0, 0.6, 0.8)}, True),
@@ -128,8 +129,8 @@ def test_every_kind_of_joint_moves_as_before(kind, data, warned, away, tmp_path)
     limits = [tuple(getattr(before.joint("j"), key)) for key in ("lower", "upper", "velocity")]
     if kind in ("revolute", "prismatic"):
         assert [tuple(getattr(after.robot.joint("j"), key)) for key in ("lower", "upper", "velocity")] == limits
-    if kind in ("universal", "cylindrical"):
-        pair = after.robot.joints[1:3]
+    if kind in ("universal", "gimbal", "cylindrical"):
+        pair = after.robot.joints[1 : 1 + before.joint("j").nv]
         assert [tuple(joint.upper[0] for joint in pair), tuple(j.velocity[0] for j in pair)] == limits[1:]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.optimize
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
-from kinemorph.analysis.identification.feasible.conditions import Ellipsoid, inside
+from kinemorph.analysis.identification.feasible.conditions import inside
 from kinemorph.analysis.identification.feasible.feasible_parameters import Feasible, feasible_parameters
 from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
@@ -28,7 +29,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Sphere
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from support.robots.random_robots import random_pose
 
 SOLVERS = ("gauss_newton", "clarabel")
@@ -278,11 +279,12 @@ def test_two_solvers_agree_on_many_random_problems(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, weight = int(rng.integers(5, 80)), float(10.0 ** rng.uniform(-2.0, 1.0))
     R, z, columns, prior = random_problem(100 + seed, rows)
-    kind = rng.choice([*SHAPES])
+    center = np.array([prior[f"two.h{axis}"] for axis in "xyz"]) / prior["two.m"] + rng.uniform(-0.1, 0.1, size=3)
+    placed = replace(SHAPES[rng.choice([*SHAPES])], placement=Pose(random_pose(rng).R, tuple(center.tolist())))
     wishes: list[dict[str, Any]] = [
         {},
         {"known": {"one.m": 1.1 * prior["one.m"], "j.armature": 0.15}},
-        {"shapes": {"two": SHAPES[kind]}},
+        {"shapes": {"two": placed}},
         {"shapes": {"one": Sphere(0.5)}, "known": {"two.m": 0.9 * prior["two.m"]}},
     ]
     first, second = both(R, z, columns, prior=prior, weight=weight, **wishes[seed % 4])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, simulate
-from kinemorph.elements import PD, Sinusoid
+from kinemorph import Body, RobotBuilder, System, derive, library, simulate
+from kinemorph.elements import PD, JointFriction, Sinusoid
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.identification import Measured, Recording, identify
 
@@ -68,6 +68,34 @@ def test_without_noise_instruments_are_least_squares(light: System, clean: Recor
     one, other = (identify(light, clean, method=method, **FREE) for method in ("weighted", "instrumental"))
     np.testing.assert_allclose(one.base_values, other.base_values, rtol=1e-4, atol=1e-6)
     assert other.values["pivot.viscous"] == pytest.approx(VISCOUS, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::kinemorph.errors.RecordingWarning")
+def test_intervals_of_instruments_hold_all_base_parameters_of_two_joints() -> None:
+    """Ten seeds of a double pendulum with dry friction and noisy rates: intervals of least squares miss the truth."""
+    robot = library.double_pendulum()
+    joints = robot.joint_names
+    path = Sinusoid("path", amplitude=(0.8, 0.6), frequency=(0.5, 0.9), joints=joints)
+    control = PD("pd", joints, (120.0, 60.0), (12.0, 6.0), reference=("path",))
+    friction = JointFriction("friction", joints, coulomb=0.3, viscous=0.5, smoothing=0.01)
+    exact = Recording.of(simulate(System(robot, (path, control, friction)), 10.0, output_step=0.01))
+    model = System(robot, (path, control))
+    columns = derive(robot).regressor_columns
+    truth = dict(zip(columns, derive(robot).regressor_parameters, strict=True))
+    truth |= {f"{name}.{part}": x for name in joints for part, x in (("viscous", 0.5), ("coulomb", 0.3))}
+    options = {"rates": Measured(), "physical": False, "prior": 1e-9, "mass_deviation": None}
+    inside: dict[str, list[bool]] = {"weighted": [], "instrumental": []}
+    for seed in range(10):
+        recording = noisy(replace(exact, inputs={}), seed)
+        for method, found in inside.items():
+            result = identify(model, recording, method=method, friction=("viscous", "coulomb"), **options)
+            values = result.base.combinations @ np.array([truth[name] for name in result.columns])
+            low, high = result.base_intervals.T
+            found += ((low <= values) & (values <= high)).tolist()
+    shares = {method: float(np.mean(found)) for method, found in inside.items()}
+    print(f"intervals that hold the truth: {shares}")
+    assert shares["instrumental"] > 0.85 and shares["weighted"] < shares["instrumental"] - 0.1
 
 
 def test_a_robot_without_controllers_is_told(clean: Recording) -> None:

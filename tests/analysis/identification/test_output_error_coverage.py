@@ -24,7 +24,7 @@ def held(fitted: Fitted, truth: dict[str, float]) -> list[bool]:
 # ── a leg with closed loops ───────────────────────────────────────────────────────────────────────────────────────────
 
 NUTS = ("height_nut_joint", "reach_nut_joint")
-ENCODER, FORCE = 2e-5, 0.05  # [m], [N]: noise of nut positions and of their measured forces
+ENCODER, FORCE = 2e-5, 0.02  # [m], [N]: noise of nut positions and of their measured forces
 OF_NUTS = {
     f"{nut}.{part}": value for nut in NUTS for part, value in (("armature", 0.5), ("viscous", 12.0), ("coulomb", 1.5))
 }

@@ -15,6 +15,7 @@ from kinemorph.formats.loading import load, save
 from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.simulation.simulate import simulate
@@ -162,3 +163,16 @@ def test_offsets_of_ball_joints_and_two_frictions_are_refused() -> None:
     two = [elements.JointFriction(name, ("elbow",), coulomb=0.1) for name in ("one", "two")]
     with pytest.raises(ModelError, match="joint 'elbow': the elements 'one' and 'two' both act on it"):
         with_parameters(System(arm(), tuple(two)), {"elbow.viscous": 1.0})
+
+
+def test_parameters_stay_inputs_of_the_forces() -> None:
+    """With Parameters in place of numbers, forces for other values of them are those of a model with these numbers."""
+    names = ("fore.m", "fore.hx", "fore.Iyy", "elbow.armature")
+    own = dict(zip(derive(arm()).regressor_columns, derive(arm()).regressor_parameters, strict=True))
+    changed = {name: 1.1 * own[name] + 0.01 for name in names}
+    kept = with_parameters(arm(), {name: Parameter(name, own[name]) for name in names})
+    assert [one.name for one in kept.robot.parameters] == [*names]
+    numbers = with_parameters(arm(), changed)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 5, 2))
+    found = derive(kept.robot, parameters="all").inverse_dynamics(q, v, a, [changed[name] for name in names])
+    np.testing.assert_allclose(found, derive(numbers.robot).inverse_dynamics(q, v, a), rtol=1e-12, atol=1e-12)

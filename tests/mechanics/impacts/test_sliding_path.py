@@ -126,6 +126,26 @@ def test_many_impulses_equal_those_of_scipy() -> None:
     assert np.quantile(errors, 0.99) < 1e-8 and (errors > 1e-7).mean() < 0.003 and errors.max() < 1e-4
 
 
+def test_sliding_that_turns_back_close_to_a_stop() -> None:
+    """The sliding velocity falls to 1e-9 of its first value while its direction turns slowly, and rises again."""
+    cases = [
+        Case(
+            np.array([[0.9406, -0.4647, -0.471], [-0.4647, 1.4806, -0.0303], [-0.471, -0.0303, 0.3888]]),
+            np.array([-0.9924, 0.0791, 0.077]),
+            1.1526,
+        ),
+        Case(
+            np.array([[4.5618, 2.5942, 1.9483], [2.5942, 2.1375, 1.6945], [1.9483, 1.6945, 6.9977]]),
+            np.array([-0.7072, -0.1392, -0.0308]),
+            1.0309,
+        ),
+    ]
+    for case, found in zip(cases, ours(cases, Energetic(E)), strict=True):
+        path = Followed(case)
+        np.testing.assert_allclose(found, path.impulse(), rtol=0.0, atol=1e-9)
+        assert path.ends == ["slides", "slides"]
+
+
 def test_work_is_given_back_after_a_second_compression() -> None:
     """Friction presses the contact once more while it opens; the work then rises from below its first minimum."""
     W = np.array([[0.216, 0.465, -0.618], [0.465, 2.783, -1.23], [-0.618, -1.23, 3.007]])

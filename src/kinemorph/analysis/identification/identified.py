@@ -208,7 +208,7 @@ class Identified(ShownIdentification):
         percent = f"{100.0 * self.confidence:g} %"
         lines = [
             f"'{self.robot.name}': {len(self.columns)} parameters from {counted(len(self.fits), 'recording')} by "
-            f"{self.method} least squares, prior weight {self.prior:g}; {len(self.base)} combinations are seen",
+            f"the method '{self.method}', prior weight {self.prior:g}; {len(self.base)} combinations are seen",
             *(f"    {note}" for note in self.notes),
             "",
             f"{'channel':24} {'samples':>9} {'error':>9} {'deviation':>11} {'correlation':>12}",

@@ -21,7 +21,7 @@ import scipy.linalg
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, sandwich, score_sums
 from kinemorph.analysis.identification.estimators import Estimate, Task, estimated
-from kinemorph.analysis.identification.feasible.conditions import Ellipsoid, Plane
+from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
@@ -73,7 +73,7 @@ def identify(
     physical: bool = True,
     mirrored: Mapping[str, str] | None = None,
     plane: Plane = "xz",
-    shapes: Mapping[str, Shape | Ellipsoid] | None = None,
+    shapes: Mapping[str, Shape] | None = None,
     solver: str = "gauss_newton",
     confidence: float = 0.95,
 ) -> Identified:

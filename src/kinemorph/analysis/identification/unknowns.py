@@ -153,7 +153,7 @@ def unknowns(
     if strange:
         raise ShapeError(f"friction: '{strange[0]}' is unknown. Known: {listed(OF_VELOCITY[1:])}.")
     parts = {*OF_BODY, *friction, *(("armature",) if armature else ())}
-    nominal = {name: model[name] for name in names} | known
+    nominal = _weighed({name: model[name] for name in names}, known, approximate)
     bodies = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in OF_BODY and name not in known}
     chosen = tuple(name for name in names if _is_chosen(name, parts, bodies, known))
     values = np.array([nominal[name] for name in chosen])
@@ -172,6 +172,19 @@ def _checked_pair(name: str, value: tuple[float, float]) -> tuple[float, float]:
     if len(value) != 2 or not np.all(np.isfinite(value)) or not value[1] > 0.0:
         raise ShapeError(f"known: '{name}' is {value}; expected a number, or (value, positive standard deviation).")
     return float(value[0]), float(value[1])
+
+
+def _weighed(
+    nominal: dict[str, float], known: Mapping[str, float], approximate: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
+    """The model's values with known ones; moments of a body whose mass is known are those of the same shape."""
+    masses = {**{name: pair[0] for name, pair in approximate.items()}, **known}
+    found = dict(nominal)
+    for name, mass in masses.items():
+        body, _, part = name.rpartition(".")
+        if part == OF_BODY[0] and nominal[name] > 0.0:
+            found |= {f"{body}.{one}": nominal[f"{body}.{one}"] * mass / nominal[name] for one in OF_BODY}
+    return found | dict(known)
 
 
 def _is_chosen(name: str, parts: Collection[str], bodies: Collection[str], known: Mapping[str, float]) -> bool:

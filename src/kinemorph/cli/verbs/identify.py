@@ -32,6 +32,7 @@ class MethodChoice(StrEnum):
     ordinary = "ordinary"
     robust = "robust"
     total = "total"
+    instrumental = "instrumental"
 
 
 class FormChoice(StrEnum):

@@ -22,6 +22,7 @@ WORDS = {
     "weighted": "weighted least squares",
     "robust": "robust least squares",
     "total": "total least squares",
+    "instrumental": "instrumental variables",
 }
 
 
@@ -112,13 +113,12 @@ def _channels(data: Data) -> Grid:
 
 
 def _validation(data: Data) -> Grid:
-    names = list(data["validation"][0]["errors"])
-    rows = [
-        [one["recording"], str(one["samples"]), _percent(one["error"]), *(_percent(one["errors"][k]) for k in names)]
-        for one in data["validation"]
-    ]
-    columns = ("recording", "samples", "all", *names)
-    return Grid("recordings that were not used: error of the predicted forces", columns, rows, right=columns[1:])
+    every = data["validation"]
+    rows = [[name, *(_percent(one["errors"][name]) for one in every)] for name in every[0]["errors"]]
+    rows.append(["all", *(_percent(one["error"]) for one in every)])
+    columns = ("channel", *(one["recording"] for one in every))
+    title = "recordings that were not used: error of the predicted forces"
+    return Grid(title, columns, rows, right=columns[1:], feet=1)
 
 
 def _parameters(data: Data) -> Grid:

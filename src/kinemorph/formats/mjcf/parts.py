@@ -126,8 +126,8 @@ def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier
 
 
 def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses) -> None:
-    """Writes a joint that closes a loop: spherical as connect, fixed as weld, revolute as two connected points on its
-    axis. Other kinds are left out, with a warning.
+    """Writes a joint that closes a loop: spherical and gimbal as connect, fixed as weld, revolute as two connected
+    points on its axis. Other kinds are left out, with a warning.
     """
     offsets = {"spherical": (0.0,), "gimbal": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
     if offsets is None:

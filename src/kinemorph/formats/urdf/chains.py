@@ -13,6 +13,7 @@ from kinemorph.algebra.groups import IDENTITY
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.system import System
+from kinemorph.words import listed
 
 CHAINS = ("universal", "gimbal", "cylindrical", "point_on_line", "point_on_plane")
 PER_COORDINATE, PER_VELOCITY = ("lower", "upper"), ("velocity", "effort", "damping", "friction", "armature")
@@ -39,7 +40,7 @@ def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
         bodies += map(Body.massless, between)
         joints += _steps(joint, between, names)
         split.add(joint.name)
-        endings = " and ".join(f"_{suffix}" for suffix in suffixes)
+        endings = listed(f"_{suffix}" for suffix in suffixes)
         lack(f"{joint.kind} joint; it is written as {len(steps)} joints whose names end in {endings}", joint.name)
     if not split:
         return system

@@ -5,10 +5,9 @@
 While the contact slides, friction opposes the sliding velocity, ds/dp = -mu u_t / |u_t|. Where sliding stops, the
 contact sticks if mu allows it, else it slides on in the one direction in which friction opposes it. In a plane there
 are two pieces with constant rates, and everything has a closed form. In space the direction of sliding turns: a fixed
-number of Taylor steps (`sliding_steps`) follows it, a series (`sliding_stop`) brings it exactly to its stop, and a
-straight piece comes after the stop. Where sliding does not stop, the steps are followed by a straight piece in the
-direction that sliding approaches. Where sliding turns so slowly that the steps end too early, its direction is
-approximate there: momentum holds exactly.
+number of Taylor steps (`sliding_steps`) follows it until next to nothing is left of the sliding velocity or of the
+turn. A straight piece in the direction that sliding approaches ends the path to a stop, and another one comes after it.
+Where sliding turns so slowly that the steps end too early, its direction is approximate there: momentum holds exactly.
 
 Keller, J. Appl. Mech. 53 (1986) 1-4; Stronge, Proc. R. Soc. A 431 (1990) 169-181; Bhatt and Koechling, J. Appl. Mech.
 62 (1995) 893-898.
@@ -21,8 +20,7 @@ from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, less_equal, maximum, minimum, sqrt, where
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.impacts.sliding_steps import Step, chosen_step, taylor_step
-from kinemorph.mechanics.impacts.sliding_stop import Stop, last_direction, stop_from
+from kinemorph.mechanics.impacts.sliding_steps import Step, chosen_step, last_direction, taylor_step
 from kinemorph.mechanics.impacts.touch import (
     FLAT,
     Place,
@@ -34,22 +32,20 @@ from kinemorph.mechanics.impacts.touch import (
     length,
 )
 
-STEPS = 20  # Taylor steps along a path that turns
-LOCATING = 12  # steps of Newton's method that find a place within a piece of the path
-ROUNDING = 1e-14  # changes of theta, from 0 to 1 within a piece, that are no larger are rounding errors
+STEPS = 22  # Taylor steps along a path that turns
+LOCATING = 12  # steps of Newton's method that find a place within a step
+ROUNDING = 1e-14  # changes of theta, from 0 to 1 within a step, that are no larger are rounding errors
 STOPPED = 1e-14  # of the velocities before the impact: sliding that is no faster has stopped
 SLIPPING = 6  # steps of Newton's method that find the direction of sliding after a stop
 
 
 class Path(NamedTuple):
-    """The path of one contact: its smooth steps, the end of its sliding, and a straight piece after a stop."""
+    """The path of one contact: its smooth steps, then two pieces with constant friction rates."""
 
     touch: Touch
     steps: list[Step]
-    stop: Stop | None  # how sliding that turns stops; None in a plane
-    curves: S  # 1 where `stop` ends the sliding, 0 where a straight piece does
     slid: Place  # the end of the last smooth step
-    slides: list[S]  # friction rates (t,) of the straight piece until sliding stops
+    slides: list[S]  # friction rates (t,) until sliding stops
     stops: S  # 1 where sliding stops
     corner: Place  # where it stops
     rests: list[S]  # friction rates (t,) from there on: sticking, or sliding in a constant direction
@@ -95,7 +91,7 @@ def until_work(target: S) -> Goal:
 
 def path_of(touch: Touch, restitution: S) -> Path:
     """The path of a contact. The restitution only says how far the smooth steps of a path in space have to reach."""
-    slid, u, steps, stop, curves = Place(0.0, [0.0] * (len(touch.u) - 1), 0.0), list(touch.u), [], None, 0.0
+    slid, u, steps = Place(0.0, [0.0] * (len(touch.u) - 1), 0.0), list(touch.u), []
     direction = direction_of(u[1:])
     if len(u) == 3:
         whole = touch.sticking(restitution)
@@ -103,17 +99,13 @@ def path_of(touch: Touch, restitution: S) -> Path:
             steps.append(taylor_step(touch, slid, u, whole))
             slid, u = steps[-1].at(1.0), steps[-1].velocity(1.0)
         direction = last_direction(touch, u)
-        stop, curves = stop_from(touch, slid, u, direction)
     speed = length(u[1:])
     moves = less(STOPPED * touch.fastest(), speed)
     slides = [-touch.mu * x for x in direction]
     slower = -dot(direction, [row[0] + dot(row[1:], slides) for row in touch.W[1:]])  # -d|u_t|/dp
     stops = where(moves, less(0.0, slower), 1.0)
     along = where(moves * stops, div(speed, where(less(0.0, slower), slower, 1.0)), 0.0)
-    corner = touch.moved(slid, slides, along)
-    if stop is not None:
-        corner = chosen(curves, stop.end, corner)
-    return Path(touch, steps, stop, curves, slid, slides, stops, corner, _rates_after_stop(touch))
+    return Path(touch, steps, slid, slides, stops, touch.moved(slid, slides, along), _rates_after_stop(touch))
 
 
 def reach(path: Path, goal: Goal, after: Place) -> Place:
@@ -130,10 +122,8 @@ def reach(path: Path, goal: Goal, after: Place) -> Place:
         further = goal.further(start, u_n, where(rises, a, 1.0))
         return touch.moved(start, rates, further if goal.always else where(rises, further, 0.0))
 
-    sliding, resting = straight(path.slid, path.slides), straight(path.corner, path.rests)
-    if path.stop is not None:
-        sliding = chosen(path.curves, path.stop.at(_located(path.stop, goal, after)), sliding)
-    found = chosen(where(path.stops, is_reached(path.corner), 1.0), sliding, resting)
+    in_slide = where(path.stops, is_reached(path.corner), 1.0)
+    found = chosen(in_slide, straight(path.slid, path.slides), straight(path.corner, path.rests))
     if not path.steps:
         return found
     step, smooth = path.steps[-1], is_reached(path.steps[-1].at(1.0))
@@ -143,13 +133,13 @@ def reach(path: Path, goal: Goal, after: Place) -> Place:
     return chosen(smooth, step.at(_located(step, goal, after)), found)
 
 
-def _located(piece: Step | Stop, goal: Goal, after: Place) -> S:
-    """The theta from 0 to 1 in a piece of the path at which a goal is reached, by Newton's method between bounds.
+def _located(step: Step, goal: Goal, after: Place) -> S:
+    """The theta from 0 to 1 in a step at which a goal is reached, by Newton's method between bounds.
 
-    The lower bound is the place `after` where it is inside the piece, so that work is searched where it rises.
+    The lower bound is the place `after` where it is inside the step, so that work is searched where it rises.
     """
-    impulse, quantity = piece.followed("p"), piece.followed(goal.quantity)
-    low = 0.0 * piece.p[1]
+    impulse, quantity = step.followed("p"), step.followed(goal.quantity)
+    low = 0.0 * step.p[1]
     for _ in range(LOCATING):  # theta of the place `after`
         low = _improved(low, after.p, *impulse(low))
     theta, bottom, top = 0.5 * (low + 1.0), low, 1.0

@@ -6,7 +6,14 @@ With the variable tau, dp = |u_t| dtau, the equations of Darboux and Keller are 
 
 A path that stops takes an infinite tau. So that its direction is known up to its stop, the length of a step follows
 from its last terms in comparison with the geometric mean of the sliding speed at its start and of the speed before the
-impact.
+impact, and u_t is carried from step to step: as a difference of impulses it would end in rounding errors.
+
+In polar coordinates, u_t = r e(theta), the direction turns by itself, and the speed follows it:
+
+    dtheta/dtau = h(theta),    h = e' . W_tn - mu e' . W_tt e,      e' normal to e
+    dr/dtau = r g(theta),      g = e . W_tn - mu e . W_tt e
+
+Sliding approaches a direction with h = 0 and dh/dtheta < 0; it stops there if g < 0.
 """
 
 from __future__ import annotations
@@ -14,13 +21,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sign, sqrt, where
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.impacts.touch import Place, Quantity, Touch, convolved, length, slopes_of, squared, value_of
+from kinemorph.mechanics.impacts.touch import (
+    Place,
+    Quantity,
+    Touch,
+    convolved,
+    direction_of,
+    length,
+    slopes_of,
+    squared,
+    value_of,
+)
 
 ORDER = 14  # of the Taylor polynomials
 NEGLECTED = 1e-9  # the share of velocities and work in the last terms of a step, which sets its length
 LONGEST = 4.0  # the longest step, as a multiple of the whole impact
+TURNING = 10  # steps of Newton's method that find the direction that sliding approaches
+FARTHEST = 0.4  # the largest turn in one of them [rad]
 
 
 class Step(NamedTuple):
@@ -100,3 +119,29 @@ def chosen_step(condition: S, one: Step, other: Step) -> Step:
     return Step(
         terms(one.p, other.p), lists(one.friction, other.friction), terms(one.work, other.work), lists(one.u, other.u)
     )
+
+
+# ── the direction that sliding approaches ─────────────────────────────────────────────────────────────────────────────
+
+
+def last_direction(touch: Touch, u: Sequence[S]) -> list[S]:
+    """The direction (2,) that sliding with the velocity u (3,) approaches: the next one in which it does not turn."""
+    e = direction_of(u[1:])
+    for _ in range(TURNING):
+        _, h, slope = _rates(touch, e)
+        falls = less(slope, 0.0)
+        turn = where(falls, -div(h, where(falls, slope, 1.0)), FARTHEST * sign(h))
+        turn = minimum(maximum(turn, -FARTHEST), FARTHEST)
+        shrink = div(1.0, sqrt(1.0 + turn * turn))
+        e = [(e[0] - turn * e[1]) * shrink, (e[1] + turn * e[0]) * shrink]
+    return e
+
+
+def _rates(touch: Touch, e: Sequence[S]) -> tuple[S, S, S]:
+    """(g, h, dh/dtheta) in the direction e."""
+    w, A = [row[0] for row in touch.W[1:]], [row[1:] for row in touch.W[1:]]
+    across = [-e[1], e[0]]
+    Ae = [dot(row, e) for row in A]
+    along, turned = dot(e, Ae), dot(across, [dot(row, across) for row in A])
+    faster = dot(e, w) - touch.mu * along
+    return faster, dot(across, w) - touch.mu * dot(across, Ae), -faster - touch.mu * turned

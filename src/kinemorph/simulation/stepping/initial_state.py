@@ -362,7 +362,7 @@ def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:
 
 def _other_joints(look: _ConstraintsAt) -> str:
     """A second remedy for rounded data, where joints other than spherical ones close loops; else ""."""
-    if all(loop.kind == "spherical" for loop in look.robot.loops):
+    if all(loop.kind in ("spherical", "gimbal") for loop in look.robot.loops):
         return ""
     return ", or close the loops with joints that constrain less, as 'spherical'"
 

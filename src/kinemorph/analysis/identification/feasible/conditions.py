@@ -18,29 +18,19 @@ from typing import Literal
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
 from kinemorph.errors import ModelError, Problem
-from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Cylinder, Shape, Sphere
+from kinemorph.model.shapes import Box, Cylinder, Ellipsoid, Shape, Sphere
 
 Plane = Literal["xy", "xz", "yz"]
 NORMALS: dict[str, int] = {"xy": 2, "xz": 1, "yz": 0}  # plane -> the axis across it
 SAME = 1e-6  # [m] places that differ by less are the same
 TEN = 10
-
-
-@dataclass(frozen=True)
-class Ellipsoid:
-    """An ellipsoid with `radii` [m] along x, y, z of its frame, which `placement` puts on the body."""
-
-    radii: tuple[float, float, float]
-    placement: Pose = IDENTITY
 
 
 # ── mirrored limbs ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -81,12 +71,12 @@ def mirrored_bodies(robot: Robot, pairs: Mapping[str, str], plane: Plane) -> dic
 # ── centers of mass inside shapes ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def center_of(shape: Shape | Ellipsoid) -> Array:
+def center_of(shape: Shape) -> Array:
     """The center of a shape in the frame of its body [m], shape (3,)."""
     return np.array(evaluate_all(shape.placement).p, dtype=float)
 
 
-def inside(body: str, shape: Shape | Ellipsoid) -> list[Array]:
+def inside(body: str, shape: Shape) -> list[Array]:
     """Matrices (4, s, s), one for each of m, hx, hy, hz, whose sums are positive where c is inside the shape."""
     if not isinstance(shape, (Box, Sphere, Cylinder, Ellipsoid)):
         what = f"the shape for its center of mass is a {type(shape).__name__}"

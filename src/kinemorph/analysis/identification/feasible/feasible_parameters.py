@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.feasible.conditions import NORMALS, Ellipsoid, Plane
+from kinemorph.analysis.identification.feasible.conditions import NORMALS, Plane
 from kinemorph.analysis.identification.feasible.cone_solver import solve_by_cones
 from kinemorph.analysis.identification.feasible.gauss_newton import solve_by_factors
 from kinemorph.analysis.identification.feasible.problem import ConvexProblem, Solution, residual
@@ -86,7 +86,7 @@ def feasible_parameters(
     known: Mapping[str, float] | None = None,
     mirrored: Mapping[str, str] | None = None,
     plane: Plane = "xz",
-    shapes: Mapping[str, Shape | Ellipsoid] | None = None,
+    shapes: Mapping[str, Shape] | None = None,
     solver: str = "gauss_newton",
 ) -> Feasible:
     """The possible parameters that minimize |R theta - z|^2, and that are near the CAD values where data say nothing.

@@ -38,11 +38,11 @@ from kinemorph.analysis.identification.feasible.problem import (
 )
 
 MOST = 100  # steps at one mu
-FEWER = 0.05  # mu decreases by this factor
+FEWER, GENTLE = 0.05, 0.3  # mu decreases by these factors, by the second one where x moves straight
 NEARLY = 1e-5  # mu from which on solutions are compared, relative to the weight of the prior
 LAST = 1e-10  # the last mu, relative to the weight of the prior
 LONGEST = 2.0  # the most that the logarithm of an entry of a factor changes in one step
-BEFORE = 0.99  # the share of the way to the boundary of a constraint that a step may take
+BEFORE = 0.95  # the share of the way to the boundary of a constraint that a step may take
 LEAST = 1e-10  # a line search with a shorter step makes no progress
 ARMIJO = 1e-4
 FAR = (1e-4, 1e4)  # the range of S B, relative to mu
@@ -124,7 +124,8 @@ class _Newton:
                     self.best, least = found, off
             if last:
                 return
-            mu = max(FEWER * mu, self.weight if mu > self.weight else end)
+            less = (GENTLE if self.straight else FEWER) * mu
+            mu = max(less, self.weight if mu > self.weight else end)
 
     def _solution(self, state: State, settled: bool) -> Solution:
         forces = []

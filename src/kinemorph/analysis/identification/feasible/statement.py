@@ -23,7 +23,6 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import from_pseudo_inertia, pseudo_inertia
 from kinemorph.analysis.identification.feasible.conditions import (
     TEN,
-    Ellipsoid,
     Plane,
     center_of,
     inside,
@@ -58,7 +57,7 @@ class Wishes:
     known: Mapping[str, float]
     mirrored: Mapping[str, str]
     plane: Plane
-    shapes: Mapping[str, Shape | Ellipsoid]
+    shapes: Mapping[str, Shape]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.loads.load_rows import (
+    EXACT,
     FRICTION,
     Trials,
     left_out,
@@ -45,6 +46,7 @@ LOAD = "load"
 LOOSE = 0.1  # a relative standard deviation from which on a gain counts as undetermined
 FAR = 3.0  # standard deviations by which constraints may move a gain that is determined
 SHARE = 0.15  # the cut-off of the default filter, relative to the highest frequency that samples show
+CLOSE = 1e-3  # relative deviations of gains that are not worth a distinction
 RADIUS = 0.1  # [m], of the ball near which the load is searched where data leave it open
 HIDDEN = 1e-6  # a relative part of forces that counts as nothing
 DEPENDENT = 1e-9  # singular values that are smaller, relative to the largest, are zero
@@ -144,7 +146,7 @@ def drive_gains(
     )
     gains = found.values[chosen]
     relative = free.deviations / np.maximum(np.abs(free.gains), 1e-300)
-    moved = np.abs(gains - free.gains) > FAR * free.deviations
+    moved = np.abs(gains - free.gains) > FAR * np.maximum(free.deviations, CLOSE * np.abs(gains))
     torques = np.concatenate([gains * np.array(trial.recording.tau) for trial in whole.trials])
     left = np.concatenate(whole.residuals(found.values))
     return DriveGains(
@@ -195,7 +197,7 @@ def _least_squares(whole: Trials, drives: Sequence[str], load: Sequence[str]) ->
     covariance, estimable = whole.covariance(theta, np.ones(len(drives)))
     left = np.concatenate(whole.residuals(theta))
     forces = np.concatenate([theta[chosen] * np.array(trial.recording.tau) for trial in whole.trials])
-    least = 1e-9 * max(float(np.abs(forces).max(initial=0.0)), 1e-300)
+    least = EXACT * max(float(np.abs(forces).max(initial=0.0)), 1e-300)
     deviation = max(float(np.sqrt(np.mean(left**2))), least)
     return _Free(theta[chosen], np.sqrt(np.diag(covariance)[chosen]), estimable[chosen], deviation)
 

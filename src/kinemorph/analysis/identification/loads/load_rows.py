@@ -33,6 +33,7 @@ from kinemorph.words import listed
 
 DEPENDENT = 1e-9  # singular values that are smaller, relative to the largest, are zero
 ESTIMABLE = 1e-6  # of a unit vector: what rows do not determine of an unknown
+EXACT = 1e-6  # the least deviation of residuals, relative to the largest force: forces without noise
 FRICTION = ("viscous", "coulomb", "offset")
 
 

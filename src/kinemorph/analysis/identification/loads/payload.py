@@ -15,6 +15,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.loads.load_rows import (
+    EXACT,
     FRICTION,
     Trials,
     left_out,
@@ -154,10 +155,10 @@ def _of_joint(name: str) -> bool:
 
 
 def _deviations(whole: Trials, theta: Array, unknowns: int) -> Array:
-    """The standard deviations of the channels, shape (channels,), at least a billionth of the forces."""
+    """The standard deviations of the channels, shape (channels,), at least EXACT of the forces."""
     left = np.concatenate(whole.residuals(theta))
     forces = np.concatenate([np.array(trial.recording.tau) for trial in whole.trials])
     share = max(1.0, left.size - unknowns) / left.size
-    least = 1e-9 * max(float(np.abs(forces).max(initial=0.0)), 1e-300)
+    least = EXACT * max(float(np.abs(forces).max(initial=0.0)), 1e-300)
     found: Array = np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), least)
     return found
