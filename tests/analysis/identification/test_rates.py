@@ -68,6 +68,12 @@ def test_rates_of_a_body_that_turns_freely() -> None:
     inside = np.isin(np.round(run.t, 9), np.round(found.t, 9))
     assert np.abs(found.v - run.v[inside]).max() < 1e-5 * np.abs(run.v).max()
     assert np.abs(found.a - run.a[inside]).max() < 1e-3 * np.abs(run.a).max()
+    some = np.sort(np.random.default_rng(6).choice(len(run.t), size=480, replace=False))  # at irregular times
+    signs = np.where(np.arange(480) % 3, 1.0, -1.0)[:, None]  # q and -q are the same rotation
+    q = np.hstack([run.q[some, :3], signs * run.q[some, 3:]])
+    found = with_rates(Recording("r", run.t[some], q), robot, ZeroPhase(cutoff=20.0)).recording
+    wanted = np.stack([np.interp(found.t, run.t, column) for column in run.v.T], axis=1)
+    assert np.abs(found.v - wanted).max() < 1e-2 * np.abs(run.v).max()
 
 
 def test_bad_requests_are_refused() -> None:
