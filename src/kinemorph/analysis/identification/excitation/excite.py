@@ -26,6 +26,7 @@ from kinemorph.analysis.identification.excitation.random_series import drawn_nea
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
 from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
@@ -108,7 +109,7 @@ def excite(
     """
     began = time.perf_counter()
     dynamics = model if isinstance(model, Dynamics) and not model.parameters else derive(_robot(model))
-    robot = dynamics.robot
+    robot, values = dynamics.robot, None if isinstance(model, Dynamics) else system_parameters(model)
     _check(robot, duration=duration, harmonics=harmonics, share=share, rate=rate, draws=draws, starts=starts)
     loose = _hanging(robot, hanging)
     moving, assumed = _moving(robot, joints, loose)
@@ -132,7 +133,7 @@ def excite(
 
     def problem_of(tight: float) -> ExcitationProblem:
         within, away = tightened(limits, tight), kept.wider(1.0 - tight)
-        return ExcitationProblem(dynamics, basis, within, columns, away, held, samples, swinging)
+        return ExcitationProblem(dynamics, basis, within, columns, away, held, samples, swinging, values)
 
     swinging = None
     if loose:
