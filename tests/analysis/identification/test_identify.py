@@ -418,6 +418,18 @@ def test_bad_requests_are_refused() -> None:
         identify(ROBOT, [])
 
 
+def test_a_prediction_that_is_far_worse_than_the_fit_is_told() -> None:
+    """The same robot is predicted without a word; with a load that the used data did not have, the result tells it."""
+    loaded = replace(recorded(9), name="loaded", tau=1.5 * recorded(9).tau)
+    with pytest.warns(
+        RecordingWarning, match=r"'loaded' was not used and is predicted with an error of 33.* %"
+    ) as found:
+        result = identify(ROBOT, recorded(8), validate=[recorded(9), loaded])
+    told = [note for note in result.notes if "was not used" in note]
+    assert len(told) == 1 and told[0] in str(result)
+    assert not any("'run 9' was not used" in str(one.message) for one in found)
+
+
 def test_the_result_is_told_as_a_table() -> None:
     result = identify(ROBOT, recorded(8), validate=recorded(9))
     text = str(result)
