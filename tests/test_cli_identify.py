@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.deriving.dynamics import derive
 from kinemorph.formats.loading import load, save
 from kinemorph.model import library
@@ -57,6 +59,37 @@ def test_identify_writes_the_model_and_a_report(folder: Path) -> None:
         assert name in report and name in page
 
 
+FILES = [
+    (".urdf", ("--armature",), [".urdf", ".sidecar.toml", ".toml"], "armature"),
+    (".xml", (), [".xml", ".toml"], "offset"),
+    (".urdf", ("--armature", "--to", "toml"), [".toml"], ""),
+    pytest.param(".toml", ("--armature", "--to", "urdf"), [".urdf", ".sidecar.toml"], "", marks=pytest.mark.slow),
+    pytest.param(".urdf", (), [".urdf", ".sidecar.toml"], "", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
+@pytest.mark.parametrize(("ending", "options", "written", "lost"), FILES)
+def test_values_that_a_format_lacks_are_written_as_toml_too(
+    folder: Path, ending: str, options: tuple[str, ...], written: list[str], lost: str
+) -> None:
+    """URDF has no armature and MJCF no offset; of the files written, the one in TOML has all identified values."""
+    save(ROBOT, folder / f"arm{ending}")
+    common = ("--cutoff", "8", "--no-pictures", "--output", "out", "--json")
+    told = run("identify", f"arm{ending}", "one.csv", *common, *options)
+    assert told.exit_code == 0, told.stderr
+    names = {"report.md", "report.html", *(f"double_pendulum{end}" for end in written)}
+    data = json.loads(told.stdout)
+    assert {path.name for path in (folder / "out").iterdir()} == names == {Path(file).name for file in data["files"]}
+    notes = [line for line in told.stderr.splitlines() if line.startswith("note:")]
+    assert len(notes) == (1 if lost else 0), told.stderr
+    assert not lost or (f"{ONE}.{lost}" in notes[0] and "double_pendulum.toml" in notes[0])
+    if ".toml" in written:
+        kept = system_parameters(load(folder / "out" / "double_pendulum.toml"))
+        for row in data["parameters"]:
+            assert kept[row["parameter"]] == pytest.approx(row["value"], rel=1e-6, abs=1e-9), row
+
+
 @pytest.mark.slow
 def test_reports_have_pictures(folder: Path) -> None:
     told = run("identify", "arm.toml", "one.csv", "--output", "out")
@@ -84,6 +117,16 @@ def test_columns_can_have_other_names_and_units(folder: Path) -> None:
     )
     assert told.exit_code == 0, told.stderr
     assert "wrote out/report.html" in told.stderr and f"{ONE}.viscous" in told.stdout
+
+
+def test_one_column_can_be_named_alone(folder: Path) -> None:
+    """The sign of one force is turned in the file and turned back; the fit is that of the right file."""
+    turned = (folder / "one.csv").read_text().splitlines()[:1]
+    np.savetxt(folder / "turned.csv", table(1) * [1, 1, 1, 1, 1, 1, -1], delimiter=",", header=turned[0], comments="")
+    common = ("--cutoff", "8", "--no-pictures")
+    right = parsed("identify", "arm.toml", "one.csv", *common)
+    back = parsed("identify", "arm.toml", "turned.csv", "--column", f"tau.{TWO}=-1*tau.{TWO}", *common)
+    assert back["error"] == pytest.approx(right["error"], rel=1e-9)
 
 
 @pytest.mark.parametrize(

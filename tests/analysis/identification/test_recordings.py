@@ -58,6 +58,29 @@ def test_files_in_other_names_and_units_give_the_same_samples(tmp_path: Path) ->
     assert first.a is None and len(first) == 401 and first.name == "a.csv"
 
 
+def test_a_map_adds_to_the_names_of_the_file(tmp_path: Path) -> None:
+    """One sign is turned, or currents are named alone, and all other columns are read as without a map."""
+    plain = read_recording(ours(tmp_path / "a.csv"), ROBOT)
+    turned = read_recording(tmp_path / "a.csv", ROBOT, {f"tau.{TWO}": (f"tau.{TWO}", -1)})
+    for group in ("t", "q", "v"):
+        assert np.array_equal(getattr(turned, group), getattr(plain, group)), group
+    assert np.array_equal(turned.tau, plain.tau * [1.0, -1.0])
+    currents = {"i1": TAU[:, 0] / 7.0, "i2": TAU[:, 1] / 5.0, "q__gripper": 0.0 * T, "u__valve": T}
+    path = ours(tmp_path / "b.csv", **{f"tau__{ONE}": 0.0 * T, f"tau__{TWO}": 0.0 * T}, **currents)
+    driven = read_recording(path, ROBOT, {"i1": (ONE, 7.0), "i2": (f"tau.{TWO}", 5.0)})
+    assert np.allclose(driven.tau, plain.tau, rtol=1e-9, atol=1e-9)  # not the columns tau, whose meaning is given
+    assert np.array_equal(driven.q, plain.q) and list(driven.inputs) == ["valve"]
+
+
+def test_a_map_can_exchange_names_of_the_file(tmp_path: Path) -> None:
+    """A title in our names has the meaning that the map gives to it, and no other."""
+    path = ours(tmp_path / "a.csv", **{f"v__{ONE}": V[:, 1], f"v__{TWO}": V[:, 0]})
+    back = read_recording(path, ROBOT, {f"v.{ONE}": f"v.{TWO}", f"v.{TWO}": f"v.{ONE}"})
+    assert np.allclose(back.v, V, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ShapeError, match=f"has no column 'v.{ONE}'"):
+        read_recording(path, ROBOT, {f"v.{ONE}": f"v.{TWO}"})
+
+
 def test_a_saved_run_is_read_as_it_was(tmp_path: Path) -> None:
     """Forces of a run are those of the actuators: friction and damping are what identification explains."""
     element = JointFriction("rub", joints=(ROBOT.joint_names[0],), coulomb=0.3, viscous=0.2, smoothing=0.01)

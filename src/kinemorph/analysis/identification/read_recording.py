@@ -1,10 +1,13 @@
 """`read_recording`: a recording from a text file with one column for each signal and one line for each sample.
 
 Columns have the names that a saved run has, "t [s]", "q.elbow [rad]", "v.elbow", "a.elbow", "tau.elbow [N m]",
-"wrench.foot.fx" to "wrench.foot.mz", "u.voltage"; or a map gives their meaning, with a factor where the file has
-currents:
+"wrench.foot.fx" to "wrench.foot.mz", "u.voltage". A map gives a meaning to columns with other names, with a factor
+where the file has currents:
 
     {"time": "t", "pos1": "q.shoulder", "i1": ("tau.shoulder", 10.7)}
+
+Columns that the map does not name are still read by their names, except where the map gives the same meaning to another
+column.
 
 A unit in brackets after the name converts the column; `units` does it for files without units.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +41,7 @@ UNITS: dict[str, float] = {
 GROUPS = ("q", "v", "a", "tau")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 SEPARATORS = ",;\t"
-IN_MAP = "name it in `columns` (--column): where this is given, columns that it does not name are not read."
+IN_MAP = "say in `columns` (--column) which column it is."
 Target = str | tuple[str, float]
 
 
@@ -59,9 +62,9 @@ def read_recording(
 ) -> Recording:
     """The recording in a text file with a line of names and one line of numbers for each sample.
 
-    `columns`   what the columns of the file are, {"pos1": "q.shoulder", "i1": ("tau.shoulder", gain [N m/A])}; other
-                columns are not read. A joint alone is short for its q, and with a gain for its tau. By default columns
-                have the names of a saved run.
+    `columns`   what columns of the file are, {"pos1": "q.shoulder", "i1": ("tau.shoulder", gain [N m/A])}. A joint
+                alone is short for its q, and with a gain for its tau. Columns that have the names of a saved run need
+                no entry; one whose meaning the map gives to another column is not read.
     `units`     of columns, or of groups of columns, where the file does not say them: {"q": "deg", "v.elbow": "rpm"}
     `name`      what messages call the recording; the file's name by default
 
@@ -72,7 +75,8 @@ def read_recording(
     label = name or path.name
     titles, table = _table(path)
     known = known_names(robot)
-    signals = _by_map(label, titles, columns, known) if columns else _by_name(label, titles, known)
+    signals = _by_map(label, titles, columns or {}, known)
+    signals |= _by_name(label, titles, known, columns or {}, {signal.name for signal in signals.values()})
     found: dict[str, Array] = {}
     for index, signal in signals.items():
         title, unit = titles[index]
@@ -165,14 +169,26 @@ def _cell_by_cell(label: str, titles: Sequence[tuple[str, str]], lines: Sequence
 # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _by_name(label: str, titles: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[int, Signal]:
-    """The columns with names of a recording, by index. Names that look so and are unknown raise ShapeError."""
+def _by_name(
+    label: str,
+    titles: Sequence[tuple[str, str]],
+    known: Sequence[str],
+    columns: Mapping[str, Target],
+    given: Collection[str],
+) -> dict[int, Signal]:
+    """The columns with names of a recording, by index, except those that the map `columns` names or replaces.
+
+    `given` are the meanings of the map. Names that look like those of a recording and are unknown raise ShapeError
+    where there is no map; with a map they may be any other columns, and are ignored.
+    """
     found: dict[int, Signal] = {}
     for k, (title, _) in enumerate(titles):
         group = title.partition(".")[0]
+        if title in columns or title in given:
+            continue
         if title in known or (group == "u" and "." in title):
             found[k] = Signal(title, 1.0)
-        elif group in (*GROUPS, "wrench"):
+        elif group in (*GROUPS, "wrench") and not columns:
             raise ShapeError(
                 f"recording '{label}': column '{title}' is unknown.{did_you_mean(title, known)} Known: "
                 f"{listed(known, 24)}."

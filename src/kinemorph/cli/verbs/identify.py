@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -9,20 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinemorph.cli.application import Json, flag, option, put, reported_warnings, verb, working
+from kinemorph.cli.application import Json, flag, option, put, reported_warnings, say, verb, working
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen, is_file
 from kinemorph.cli.output_files import make_folder, write_text, wrote
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS, by_ending
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.analysis.identification.identified import Identified
     from kinemorph.analysis.identification.rates import Rates
 
-WRITTEN = ("urdf", "mjcf", "toml")  # formats that keep masses, inertias and friction
 PICTURES = ("forces", "parameters", "residuals")
+
+
+HELD = 1e-9  # [1] how far a number may change when the model is written and read back
+
+
+class Written(StrEnum):
+    """The formats that --to chooses from: those that keep masses, inertias and friction."""
+
+    urdf = "urdf"
+    mjcf = "mjcf"
+    toml = "toml"
 
 
 class MethodChoice(StrEnum):
@@ -49,8 +61,8 @@ class DataOptions:
 
     column: Annotated[
         list[str] | None,
-        option("A column of the files: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. Columns without it "
-               "are then not read. May be repeated.", "TEXT"),
+        option("A column with another name, unit or sign: MEANING=COLUMN or MEANING=GAIN*COLUMN, as tau.elbow=9.5*i3. "
+               "Others are read by their names. May be repeated.", "TEXT"),
     ] = None  # fmt: skip
     unit: Annotated[
         list[str] | None, option("Unit of a column or a group, as q=deg. May be repeated.", "NAME=UNIT")
@@ -117,6 +129,14 @@ def identify(
         list[Path] | None, option("A recording that is predicted, not used. May be repeated.", "FILE")
     ] = None,
     output: Annotated[Path | None, option("Folder for model and report.", "DIR", default="ROBOT_identified")] = None,
+    to: Annotated[
+        Written | None,
+        option(
+            f"Format of the model: {', '.join(Written)}.",
+            "FORMAT",
+            default="that of the file, and TOML beside it where that cannot hold all identified values",
+        ),
+    ] = None,
     method: Annotated[MethodChoice, option("The estimator.")] = MethodChoice.weighted,
     form: Annotated[FormChoice, option("What is balanced; momentum needs no accelerations.")] = FormChoice.torques,
     friction: Annotated[str, option("Parts of friction that are identified, or none.", "NAMES")] = (
@@ -138,7 +158,7 @@ def identify(
     """Identifies masses, inertias and friction from recorded motions and forces, and writes the model and a report.
 
     Columns of the files are those of a saved run: t, q.elbow, v.elbow, tau.elbow. Intervals count that errors of
-    neighboring samples depend on each other. The folder gets the model in its own format, report.md and report.html.
+    neighboring samples depend on each other. The folder gets the model, report.md and report.html.
     """
     from kinemorph.analysis.identification.identify import identify as identified
     from kinemorph.display.tables import identification_reports
@@ -169,21 +189,53 @@ def identify(
     told = identification_reports.identified_summary(result)
     make_folder(folder)
     told["files"] = wrote(
-        _written(result, folder, robot), _reported(result, told, folder, PICTURES if pictures else ())
+        _written(result, folder, robot, to, reading), _reported(result, told, folder, PICTURES if pictures else ())
     )
     put(told, as_json, identification_reports.identified_tables)
 
 
-def _written(result: Identified, folder: Path, robot: str) -> tuple[Path, ...]:
-    """Writes the identified model, in the format of its file if that can be written, else in TOML."""
+def _written(
+    result: Identified, folder: Path, robot: str, to: Written | None, reading: ReadingOptions
+) -> tuple[Path, ...]:
+    """Writes the identified model in the format `to` and returns the paths of all files.
+
+    By default it is the format of the model's file if that can be written, else TOML. Where this format cannot hold
+    all identified values, the model is written in TOML, too, and a note says so.
+    """
     from kinemorph.formats.loading import save
 
     row = by_ending(robot) if is_file(robot) else FORMATS["toml"]
-    if row.name not in WRITTEN:
+    if to is not None:
+        row = FORMATS[to.value]
+    elif row.name not in Written.__members__:
         row = FORMATS["urdf" if row.name == "xacro" else "toml"]
     ending = Path(robot).suffix if is_file(robot) and Path(robot).suffix in row.endings else row.endings[0]
+    path = folder / f"{identifier(result.robot.name)}{ending}"
     with reported_warnings():
-        return save(result.model, folder / f"{identifier(result.robot.name)}{ending}", format=row.name)
+        files = save(result.model, path, format=row.name)
+    lost = _lost(result, path, reading) if to is None and row.name != "toml" else []
+    if lost:
+        beside = path.with_suffix(FORMATS["toml"].endings[0])
+        say(f"note: {row.title} cannot hold {listed(lost, 8)}, so '{beside}' has the model with all identified values")
+        files += save(result.model, beside, format="toml")
+    return files
+
+
+def _lost(result: Identified, path: Path, reading: ReadingOptions) -> list[str]:
+    """The identified masses and parameters of joints that the model has no longer when it is read back from its file.
+
+    Centers of mass and inertias are not compared: all formats have them, some in other frames of the bodies.
+    """
+    from kinemorph.analysis.identification.system_parameters import system_parameters
+    from kinemorph.formats.loading import examine
+    from kinemorph.formats.sources import Options
+    from kinemorph.mechanics.recursions.regressors import OF_BODY, OF_VELOCITY
+
+    back = examine(path, options=Options(package_dirs=tuple(reading.package_dir or ()))).system
+    kept = {} if back is None else system_parameters(back)
+    names = [name for name in result.columns if name.rpartition(".")[2] in (OF_BODY[0], *OF_VELOCITY)]
+    meant = system_parameters(result.model)
+    return [name for name in names if not math.isclose(kept.get(name, math.nan), meant[name], rel_tol=HELD)]
 
 
 def _reported(result: Identified, told: dict[str, Any], folder: Path, drawn: tuple[str, ...]) -> list[Path]:
