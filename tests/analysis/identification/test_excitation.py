@@ -22,7 +22,7 @@ from kinemorph.analysis.identification.excitation.series_basis import SeriesBasi
 from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
 from kinemorph.deriving.dynamics import derive
-from kinemorph.elements import PrescribedMotion
+from kinemorph.elements import DCMotor, PrescribedMotion
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
@@ -103,6 +103,18 @@ def test_the_motion_keeps_its_limits(arm: Robot, found: Excitation) -> None:
     assert all(use.share <= 1.0 for use in found.limits if use.quantity != "distance")
     assert all(use.least >= 0.0 for use in found.limits if use.quantity == "distance")
     assert "acceleration" not in " ".join(found.assumed)  # it was given
+
+
+def test_torques_contain_rotors_and_friction_of_motors() -> None:
+    """A motor's rotor and friction, through its gear, were missing from the torques that limits are checked with."""
+    robot = planar_arm()
+    motor = DCMotor("drive", "elbow", 1.0, 0.05, ratio=30.0, inertia=1e-4, viscous=1e-3, coulomb=0.02)
+    options = {"duration": 6.0, "harmonics": 2, "draws": 1, "starts": 1, "acceleration": 20.0}
+    found = excite(System(robot, [motor]), **options)
+    bare = derive(robot).inverse_dynamics(found.q, found.v, found.a)
+    v, a = found.v[:, 1], found.a[:, 1]
+    added = 0.09 * a + 0.9 * v + 0.6 * np.sign(v)
+    np.testing.assert_allclose(found.tau - bare, np.stack([np.zeros_like(v), added], axis=1), atol=1e-9)
 
 
 def test_the_motion_is_better_than_random_ones(found: Excitation) -> None:

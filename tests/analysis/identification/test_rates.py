@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,26 @@ def test_a_filter_finds_rates_of_noisy_positions(irregular: float, measured: boo
     assert np.abs(differences - motion(t)[2]).max() > 10.0 * np.abs(found.a - motion(found.t)[2]).max()
 
 
+@pytest.mark.parametrize("measured", [False, True])
+@pytest.mark.parametrize("rests", [0.0, 6.0])
+def test_a_joint_that_is_often_at_rest_is_named_and_one_that_turns_around_is_not(measured: bool, rests: float) -> None:
+    """The first joint rests for a time at the beginning and at the end of 20 s; its velocities there are only noise."""
+    rng = np.random.default_rng(6)
+    t = 0.01 * np.arange(2000)
+    length = 20.0 - 2.0 * rests
+    s = np.clip((t - rests) / length, 0.0, 1.0)
+    q, v, _ = motion(t)
+    q[:, 0], v[:, 0] = 2.0 * (10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5), 60.0 / length * s**2 * (1.0 - s) ** 2
+    q, v = q + 1e-4 * rng.normal(size=q.shape), v + 1e-3 * rng.normal(size=v.shape)
+    note = with_rates(Recording("r", t, q, v if measured else None), ROBOT).note
+    if not rests:
+        assert "at rest" not in note
+        return
+    named = re.search(rf"at rest in more than a third of the samples.*: {ROBOT.v_names[0]} in ([\d.]+) % \(below", note)
+    assert named is not None and note.endswith("rad/s)") and f"{ROBOT.v_names[1]} in" not in note
+    assert 0.8 * 60.0 < float(named[1]) < 1.05 * 60.0  # rest of 12 in 20 s; the filter blurs its ends
+
+
 def test_a_fourier_series_finds_its_own_rates_at_irregular_times() -> None:
     rng = np.random.default_rng(5)
     t = np.sort(rng.uniform(0.0, 10.0, size=400))
@@ -68,6 +90,12 @@ def test_rates_of_a_body_that_turns_freely() -> None:
     inside = np.isin(np.round(run.t, 9), np.round(found.t, 9))
     assert np.abs(found.v - run.v[inside]).max() < 1e-5 * np.abs(run.v).max()
     assert np.abs(found.a - run.a[inside]).max() < 1e-3 * np.abs(run.a).max()
+    some = np.sort(np.random.default_rng(6).choice(len(run.t), size=480, replace=False))  # at irregular times
+    signs = np.where(np.arange(480) % 3, 1.0, -1.0)[:, None]  # q and -q are the same rotation
+    q = np.hstack([run.q[some, :3], signs * run.q[some, 3:]])
+    found = with_rates(Recording("r", run.t[some], q), robot, ZeroPhase(cutoff=20.0)).recording
+    wanted = np.stack([np.interp(found.t, run.t, column) for column in run.v.T], axis=1)
+    assert np.abs(found.v - wanted).max() < 1e-2 * np.abs(run.v).max()
 
 
 def test_bad_requests_are_refused() -> None:

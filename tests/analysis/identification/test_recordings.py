@@ -89,8 +89,11 @@ def test_a_saved_run_is_read_as_it_was(tmp_path: Path) -> None:
     assert np.abs(recording.tau).max() < 1e-12  # no actuator acts
     assert np.abs(run.tau).max() > 0.1
     assert np.allclose(recording.a, run.a)
-    with pytest.warns(RecordingWarning, match="not to be measured"):
+    with pytest.warns(RecordingWarning) as said:
         back = read_recording(run.save(tmp_path / "run.csv"), ROBOT)
+    told = [str(one.message) for one in said]
+    assert any("not to be measured" in one for one in told)
+    assert any("all generalized forces, friction of joints and elements included" in one for one in told)
     assert np.array_equal(back.q, run.q) and np.array_equal(back.tau, run.tau)
 
 
@@ -104,6 +107,13 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("swapped", {f"v.{ONE}": V[:, 1], f"v.{TWO}": V[:, 0]}, f"v.{ONE} does not follow q.{ONE} .* columns are swapped"),
     ("degrees", {f"q.{ONE}": np.degrees(Q[:, 0])}, f"slope of q.{ONE} is 57.3 times v.{ONE}, so q is in degrees"),
     ("degrees of v", {f"v.{TWO}": np.degrees(V[:, 1])}, "so v is in degrees"),
+    (
+        "milliseconds",
+        {"t": 1e3 * T},
+        rf"\({ONE}, {TWO}\) are 0.001 times .* times seem to be in milliseconds.* 't \[ms\]'",
+    ),
+    ("microseconds", {"t": 1e6 * T}, "are 1e-06 times .* times seem to be in microseconds"),
+    ("gear", {f"v.{TWO}": 50.0 * V[:, 1]}, f"the slope of q.{TWO} is 0.02 times v.{TWO}, so the units of q, v and t"),
     ("sign of v", {f"v.{ONE}": -V[:, 0]}, f"v.{ONE} is the negative slope of q.{ONE}"),
     ("repeated", {"t": np.where(np.arange(401) == 5, T[4], T)}, r"1 time not later .* t\[5\] = 0.04 s"),
     ("no times", {"t": nan(T)}, "t is not a finite number"),
@@ -118,11 +128,27 @@ def test_data_that_cannot_be_meant_are_refused(changed: dict[str, Any], sentence
     assert "bad.csv" in str(caught.value)
 
 
+NOISE = 1e-3 * np.random.default_rng(1).normal(size=401)  # [rad], of an encoder
 DOUBTFUL: list[tuple[str, Callable[[], Recording], str]] = [
     (
         "still",
         lambda: Recording("r", T, np.stack([Q[:, 0], 0.0 * T], 1), np.stack([V[:, 0], 0.0 * T], 1)),
         f"joint '{ROBOT.joint_names[1]}' never moves",
+    ),
+    (
+        "noise only",
+        lambda: Recording("r", T, np.stack([Q[:, 0], 0.3 + NOISE], 1)),
+        f"joint '{ROBOT.joint_names[1]}' never moves",
+    ),
+    (
+        "spike",
+        lambda: Recording("r", T, Q + np.outer(np.arange(401) == 200, [0.0, 0.5]), V, A, TAU),
+        f"q.{TWO} jumps by 0.504 rad in sample 201 (t = 2 s) and returns in the next",
+    ),
+    (
+        "swapped torques",
+        lambda: Recording("r", T, Q, V, A, (TAU + 2.0 * np.sign(V) + V)[:, ::-1]),
+        f"tau.{ONE} and tau.{TWO} may be swapped",
     ),
     ("saturated", lambda: Recording("r", T, Q, V, A, np.clip(TAU, -4.0, 4.0)), f"tau.{ONE} stays at its extreme 4 in"),
     ("not measured", lambda: Recording("r", T, Q, V, A, TAU * [1.0, 0.0]), f"tau.{TWO} is 0 in all samples"),
@@ -150,6 +176,18 @@ def test_good_data_give_no_warning() -> None:
         recording = Recording("r", T, Q, V, A, TAU + 0.01 * np.random.default_rng(0).normal(size=TAU.shape))
         check_recording(recording, ROBOT)
         check_forces(recording, DYNAMICS)
+
+
+def test_neither_noise_nor_coarse_encoders_nor_friction_nor_wrong_masses_give_a_warning() -> None:
+    """Encoders with 4096 steps have jumps of one step; a model whose forces are off by a half has the same order."""
+    steps = 2.0 * np.pi / 4096
+    rubbed = 0.5 * TAU + 2.0 * np.sign(V) + V + 0.2 * np.random.default_rng(0).normal(size=TAU.shape)
+    slow = np.stack([Q[:, 0], 0.02 * np.sin(T)], axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for q in (Q, np.round(Q / steps) * steps, Q + NOISE[:, None], np.round(slow / steps) * steps):
+            check_recording(Recording("r", T, q, tau=TAU), ROBOT)
+        check_forces(Recording("r", T, Q, V, A, rubbed), DYNAMICS)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ MOST, SETTLED = 30, 1e-6  # iterations; the relative change of deviations that e
 LAST, NEARLY = 5, 1e-3  # of those with constraints
 BISQUARE = 4.685  # [deviations], where Tukey's weights end: 95 % of the efficiency of least squares for normal noise
 ROBUST_SETTLED = 1e-4
+NOISELESS = 1e-8  # the least deviation of residuals, relative to the forces of their channel
+SMALL = 1e-6  # forces that are smaller, relative to those of the largest channel, count as so large
 MEDIAN = 0.6745  # the median of |x| for normal x of deviation 1
 
 
@@ -76,24 +78,41 @@ class Estimate(NamedTuple):
     stretch: float = 1.0
 
 
+def least_deviations(info: Information) -> Array:
+    """The least deviation of the residuals of each channel, shape (channels,): that of data without noise.
+
+    It is a share of the channel's forces, or of the largest ones where its own are zero or rounding errors.
+    """
+    sizes = info.norms() / np.sqrt(np.maximum(info.rows(), 1.0))
+    largest = float(sizes.max(initial=0.0)) or 1.0
+    return NOISELESS * np.maximum(sizes, SMALL * largest)
+
+
 def ordinary(task: Task) -> Estimate:
     """Least squares with equal weights. The deviations of the channels are all that of all residuals together."""
     info = task.information
-    R, z, _ = info.weighted()
-    theta = task.solve(R, z)
     rows = max(float(info.rows().sum()) - len(task.base), 1.0)
-    return Estimate(theta, np.full(len(info.channels), np.sqrt(info.squares(theta).sum() / rows)), info)
+    least = least_deviations(info).max(initial=0.0)
+
+    def deviations_of(theta: Array) -> Array:
+        return np.full(len(info.channels), max(np.sqrt(info.squares(theta).sum() / rows), least))
+
+    return _in_turns(task, deviations_of)
 
 
 def weighted(task: Task) -> Estimate:
     """Least squares with each channel divided by the deviation of its residuals, which is found by iteration."""
     info = task.information
     left = np.maximum(info.rows() - task.freedoms, 1.0)
-    least = 1e-12 * np.maximum(info.norms(), 1e-300) / np.sqrt(np.maximum(info.rows(), 1.0))
+    least = least_deviations(info)
+    return _in_turns(task, lambda theta: np.maximum(np.sqrt(info.squares(theta) / left), least))
 
-    def deviations_of(theta: Array) -> Array:
-        return np.maximum(np.sqrt(info.squares(theta) / left), least)
 
+def _in_turns(task: Task, deviations_of: Callable[[Array], Array]) -> Estimate:
+    """Parameters, and the deviations of the channels that follow from them, found in turns: the prior counts in
+    deviations.
+    """
+    info = task.information
     R, z, _ = info.weighted()
     deviations = deviations_of(task.quick(R, z))
     for solve, most, settled in ((task.quick, MOST, SETTLED), (task.solve, LAST, NEARLY)):
@@ -114,12 +133,13 @@ def robust(task: Task) -> Estimate:
     quick = task._replace(solve=task.quick)
     theta = weighted(quick).theta
     info, deviations = task.information, np.ones(len(task.information.channels))
+    least = least_deviations(info)
     weights: list[Array] = []
     sizes: list[Array] = []
     for _ in range(MOST):
         residuals = task.residuals(theta)
         old = deviations
-        deviations = np.array([max(float(np.median(np.abs(one))) / MEDIAN, 1e-300) for one in residuals])
+        deviations = np.maximum([float(np.median(np.abs(one))) / MEDIAN for one in residuals], least)
         sizes = [np.abs(one) / deviation for one, deviation in zip(residuals, deviations, strict=True)]
         weights = [np.maximum(1.0 - (size / BISQUARE) ** 2, 0.0) ** 2 for size in sizes]
         info = task.reweighted(weights)
@@ -173,7 +193,8 @@ def total(task: Task, column_error: float = 0.01, force_errors: Mapping[str, flo
     base[order] = np.concatenate([early, late]) / scales[:-1]
     theta = task.solve(R, Rb @ base)
     left = np.maximum(task.information.rows() - task.freedoms, 1.0)
-    return Estimate(theta, np.sqrt(task.information.squares(theta) / left), task.information)
+    deviations = np.maximum(np.sqrt(task.information.squares(theta) / left), least_deviations(task.information))
+    return Estimate(theta, deviations, task.information)
 
 
 def instrumental(task: Task, most: int = 20, settled: float = 0.05) -> Estimate:
@@ -188,7 +209,7 @@ def instrumental(task: Task, most: int = 20, settled: float = 0.05) -> Estimate:
     theta = weighted(task._replace(solve=task.quick)).theta
     for _ in range(max(1, most)):
         sums = task.instruments(theta)
-        deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+        deviations = np.maximum(np.sqrt(info.squares(theta) / left), least_deviations(info))
         R, z, _ = sums.weighted(deviations)
         old, theta = theta, task.quick(R, z)
         moved = float(np.linalg.norm(R @ (theta - old))) / np.sqrt(len(task.base))
@@ -203,7 +224,7 @@ def instrumental(task: Task, most: int = 20, settled: float = 0.05) -> Estimate:
             stacklevel=users_level(),
         )
     theta = task.solve(R, z)
-    deviations = np.sqrt(np.maximum(info.squares(theta) / left, 1e-300))
+    deviations = np.maximum(np.sqrt(info.squares(theta) / left), least_deviations(info))
     return Estimate(theta, deviations, sums)
 
 

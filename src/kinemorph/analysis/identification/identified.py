@@ -165,7 +165,7 @@ class Identified(ShownIdentification):
     @property
     def error(self) -> float:
         """The norm of all residuals of the recordings that were used, relative to that of the measured forces."""
-        return _together(self.fits)
+        return error_of(self.fits)
 
     @property
     def errors(self) -> dict[str, float]:
@@ -232,7 +232,7 @@ class Identified(ShownIdentification):
         return "\n".join(lines)
 
 
-def _together(fits: Sequence[Prediction]) -> float:
+def error_of(fits: Sequence[Prediction]) -> float:
     """The error of several predictions together, relative to the norm of all their measured forces."""
     errors = sum(float(np.sum(fit.residuals**2)) for fit in fits)
     forces = sum(float(np.sum(fit.measured**2)) for fit in fits)

@@ -23,12 +23,12 @@ from kinemorph.analysis.identification.covariances import correlation_time, leng
 from kinemorph.analysis.identification.estimators import Estimate, Task, estimated
 from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
-from kinemorph.analysis.identification.identified import Identified, predicted
+from kinemorph.analysis.identification.identified import Identified, error_of, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
 from kinemorph.analysis.identification.rates import Rates, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
-from kinemorph.analysis.identification.recording_checks import check_forces, check_recording
+from kinemorph.analysis.identification.recording_checks import bad_predictions, check_forces, check_recording
 from kinemorph.analysis.identification.rows import FORMS, Rows, torque_rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
@@ -141,6 +141,10 @@ def identify(
         task = task._replace(instruments=instruments(system, rows, wanted, recordings))
     estimate = estimated(task, method, options or {})
     spread = _spread(passes, estimate, wanted.trust(info, estimate.theta) if physical else D, prior)
+    fits, validation = (
+        tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in group) for group in (recordings, others)
+    )
+    failures += bad_predictions(error_of(fits), [(one.name, one.error) for one in validation])
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
         system=system,
@@ -154,8 +158,8 @@ def identify(
         base_shares=spread.base_shares,
         information=info,
         deviations=dict(zip(rows.channels, estimate.deviations.tolist(), strict=True)),
-        fits=tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in recordings),
-        validation=tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in others),
+        fits=fits,
+        validation=validation,
         method=method,
         prior=prior,
         confidence=confidence,

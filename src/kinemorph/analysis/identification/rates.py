@@ -10,6 +10,9 @@ Encoder noise is amplified by the square of its frequency in accelerations. Abov
 the motion, a signal says nothing; that is the default cut-off of `ZeroPhase`. Forces are not filtered by default:
 their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
 
+A joint at rest has velocities that are noise, and the sign of noise is no direction of friction. The note of
+`ZeroPhase` names the joints that rest for more than a third of the samples; their velocities are left as they are.
+
 Joints with one axis are filtered in their coordinates. Of joints that turn about several axes the velocities are
 filtered, because quaternions cannot be added.
 """
@@ -35,6 +38,9 @@ FEWEST = 40  # samples that a filter needs
 FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
 ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
+REST = 4.0  # a velocity that stays below this many standard deviations of its noise is that of a joint at rest
+OFTEN = 1.0 / 3.0  # joints that rest in a larger share of the samples are named
+NUMERICAL = 1e-6  # and so is one that is smaller than this share of the largest velocity of the joint
 AVERAGED = 9  # neighboring frequencies whose powers are averaged
 HIGHEST, LOWEST = 0.5, 0.01  # bounds of the default cut-off, as shares of the highest frequency that samples show
 
@@ -153,9 +159,38 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
     loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
     note = (
         f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
-        f"{loads}; {len(kept)} of {len(recording)} samples used"
+        f"{loads}; {len(kept)} of {len(recording)} samples used{_resting(even, robot, v, cutoff)}"
     )
     return Prepared(kept, note)
+
+
+def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
+    """Part of a sentence that names the joints with one axis that are often at rest, by filtered velocities v (n, nv).
+
+    A joint is at rest while its velocity stays below a few standard deviations of its noise for longer than a period of
+    the cut-off f. Noise of even density S has the variance S f in velocities that were measured, and S (2 pi)^2 f^3 / 3
+    in those that are slopes of coordinates.
+    """
+    from scipy.ndimage import binary_opening
+
+    n = len(even)
+    h = (even.t[-1] - even.t[0]) / (n - 1)
+    fewest = min(n, max(2, round(1.0 / (cutoff * h))))
+    told = []
+    for link in resolve(robot).links:
+        if ELEMENTARY[link.kind].nv != 1:
+            continue
+        source = even.q[:, link.q] if even.v is None else even.v[:, link.v]
+        density = float(_spectrum(source[:, None], h).noise[0]) ** 2 * 2.0 * h
+        variance = density * (cutoff if even.v is not None else (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
+        speed = np.abs(v[:, link.v])
+        band = max(REST * float(np.sqrt(variance)), NUMERICAL * float(speed.max()))
+        rest = binary_opening(speed <= band, np.ones(fewest))
+        if rest.mean() > OFTEN:
+            unit = robot.v_units[link.v]
+            told.append(f"{robot.v_names[link.v]} in {100.0 * rest.mean():.3g} % (below {band:.2g} {unit})")
+    often = "; at rest in more than a third of the samples, where the sign of Coulomb friction is that of noise: "
+    return often + ", ".join(told) if told else ""
 
 
 def _filter(cutoff: float, h: float, order: int) -> Callable[[Array], Array]:
@@ -252,15 +287,31 @@ def default_cutoff(recording: Recording, robot: Robot) -> float:
     source = recording.q[:, lines] if recording.v is None or not lines else recording.v
     if not source.shape[1]:
         return 0.2 * highest
+    found = _spectrum(source, 0.5 / highest)
+    above = found.frequencies[(found.power > ABOVE * found.floor).any(axis=1)]
+    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+
+
+class Spectrum(NamedTuple):
+    """Smoothed powers (m, k) of k signals at frequencies [Hz], those of their noise (k,), and its deviations (k,)."""
+
+    frequencies: Array
+    power: Array
+    floor: Array
+    noise: Array
+
+
+def _spectrum(x: Array, h: float) -> Spectrum:
+    """The spectra of signals x (n, k) with samples every h [s]; their upper quarter is taken for noise."""
+    n, highest = len(x), 0.5 / h
     # the fourth power of a sine as a window: its sidelobes fall by ten powers of the frequency, below any noise
     window = np.sin(np.pi * (np.arange(n) + 0.5) / n)[:, None] ** 4
-    power = np.abs(np.fft.rfft(window * (source - source.mean(axis=0)), axis=0)) ** 2
+    power = np.abs(np.fft.rfft(window * (x - x.mean(axis=0)), axis=0)) ** 2
     sums = np.cumsum(np.concatenate([np.zeros((1, power.shape[1])), power]), axis=0)
     smooth = (sums[AVERAGED:] - sums[:-AVERAGED]) / AVERAGED
     frequencies = highest * (np.arange(len(smooth)) + 0.5 * (AVERAGED - 1)) / (len(power) - 1)
     floor = np.median(smooth[frequencies > (1.0 - FLOOR) * highest], axis=0)
-    above = frequencies[(smooth > ABOVE * floor).any(axis=1)]
-    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+    return Spectrum(frequencies, smooth, floor, np.sqrt(floor / np.sum(window**2)))
 
 
 # ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────

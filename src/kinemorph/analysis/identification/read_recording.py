@@ -15,6 +15,7 @@ A unit in brackets after the name converts the column; `units` does it for files
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,9 +26,10 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_recording
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ShapeError, StorageError
+from kinemorph.errors import Problem, RecordingWarning, ShapeError, StorageError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.simulation.files.text_tables import MARK
 from kinemorph.words import did_you_mean, listed, quoted
 
 DEGREE, TURN = np.pi / 180.0, 2.0 * np.pi
@@ -91,7 +93,16 @@ def read_recording(
         found[signal.name] = table[:, index] * (UNITS[unit] * signal.factor)
     recording = _assembled(label, robot, found)
     check_recording(recording, robot)
+    if recording.tau is not None and _is_saved_run(path):
+        what = "it is a saved run, whose tau are all generalized forces, friction of joints and elements included"
+        remedy = "Take Recording.of(run), which leaves friction out, or write the forces of the actuators as tau."
+        warnings.warn(Problem("recording", label, what, remedy), RecordingWarning, stacklevel=users_level())
     return recording
+
+
+def _is_saved_run(path: Path) -> bool:
+    with path.open(encoding="utf-8-sig") as file:
+        return file.read(len(MARK)) == MARK
 
 
 def known_names(robot: Robot) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ search it is v / sqrt(v^2 + s^2) with a small s, so that the search has slopes. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,7 +30,6 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.parameter_functions import chosen_regressor, chosen_regressor_gradient
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import evaluate
 
 SMOOTH = 0.02  # [1] of the largest velocity: below it the sign of Coulomb friction is smoothed in the search
 AT_REST = 1e-12  # [1] of the limit of a velocity: what is less is a rounding error, and has no sign
@@ -65,6 +64,8 @@ class ExcitationProblem:
     `held`      the configuration (nq,) of all that does not move
     `samples`   times in a period at which information is summed and limits hold in a search
     `hanging`   joints that nothing drives, and that swing
+    `values`    the friction of joints, by column of the regressor: that of the robot by default, to which elements of a
+                system may add
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class ExcitationProblem:
         held: Array,
         samples: int,
         hanging: Hanging | None = None,
+        values: Mapping[str, float] | None = None,
     ) -> None:
         self.dynamics, self.basis, self.limits, self.columns, self.zones = dynamics, basis, limits, columns, zones
         self.held, robot = held, dynamics.robot
@@ -87,9 +89,10 @@ class ExcitationProblem:
         self.size = self.shape[0] * self.shape[1]
         self.t = times_of(basis.period, samples)
         self.functions = basis.functions(self.t)
-        joints = [robot.joint(name) for name in limits.joints]
-        self.damping = np.array([float(evaluate(joint.damping[0])) for joint in joints])
-        self.friction = np.array([float(evaluate(joint.friction[0])) for joint in joints])
+        values = values or dict(zip(dynamics.regressor_columns, dynamics.regressor_parameters.tolist(), strict=True))
+        velocities = [robot.v_names[k] for k in self.at_v]
+        self.damping = np.array([values[f"{name}.viscous"] for name in velocities])
+        self.friction = np.array([values[f"{name}.coulomb"] for name in velocities])
         self.hanging = hanging
         self.swinging = [] if hanging is None else [name for name in hanging.names if _bounded(robot.joint(name))]
         self.smooth = SMOOTH * limits.velocity

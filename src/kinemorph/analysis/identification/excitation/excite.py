@@ -27,6 +27,7 @@ from kinemorph.analysis.identification.excitation.random_series import drawn_nea
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
 from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
+from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
@@ -116,7 +117,7 @@ def excite(
     moving, assumed = _moving(coupled, joints, loose)
     _check_couplings(coupled, [*(joint.name for joint in moving), *loose], measured)
     dynamics = _uncoupled(model)
-    robot = dynamics.robot
+    robot, values = dynamics.robot, None if isinstance(model, Dynamics) else system_parameters(model)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = motion_limits(robot, moving, **given, share=share)  # type: ignore[arg-type]
     held = _configuration(model, coupled, q)
@@ -137,7 +138,7 @@ def excite(
 
     def problem_of(tight: float) -> ExcitationProblem:
         within, away = tightened(limits, tight), kept.wider(1.0 - tight)
-        return ExcitationProblem(dynamics, basis, within, columns, away, held, samples, swinging)
+        return ExcitationProblem(dynamics, basis, within, columns, away, held, samples, swinging, values)
 
     swinging = None
     if loose:
