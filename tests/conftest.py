@@ -10,8 +10,8 @@ have from it: these, slow tests and child processes have the code that ships.
 
 Durations of all tests are written to out/durations.txt; `support.tools.durations` says which are too long.
 
-A test reports a value by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
-is shown, from all worker processes together.
+A test reports a value by `record_property("figure", (family, name, value))`; the largest of each name is shown, from
+all worker processes together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -102,6 +102,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """How hard LLVM tries for the code of this test, and of the fixtures that are made for it."""
     full = among(item.path, FULL) or item.get_closest_marker("slow") is not None
     engine.SPEED = EFFORT if full else LEAST
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Values of NumPy become plain floats: worker processes cannot send others."""
+    report = yield
+    report.user_properties = [
+        (key, (*value[:2], float(value[2])) if key == "figure" else value) for key, value in report.user_properties
+    ]
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
