@@ -70,6 +70,7 @@ FILES = [
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
 @pytest.mark.parametrize(("ending", "options", "written", "lost"), FILES)
+@pytest.mark.slow
 def test_values_that_a_format_lacks_are_written_as_toml_too(
     folder: Path, ending: str, options: tuple[str, ...], written: list[str], lost: str
 ) -> None:

@@ -32,6 +32,7 @@ from kinemorph.model.library import build
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from support.robots.random_robots import random_axis, random_body, random_pose, random_robot, random_states
+from support.tools.some_slow import first
 
 POSES, MASS, ENERGY = "poses as declared", "mass as declared", "energy as declared"
 
@@ -185,7 +186,7 @@ def resolve_as(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tree], Tree]) 
 
 
 @pytest.mark.parametrize("parameters", [None, pytest.param("all", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", MUTATIONS)
+@pytest.mark.parametrize("name", first(MUTATIONS, 7))
 def test_a_sound_tree_of_another_robot_is_found(name: str, parameters: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     change, expected = MUTATIONS[name]
     resolve_as(monkeypatch, change)

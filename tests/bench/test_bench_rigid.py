@@ -22,6 +22,7 @@ def stated() -> dict[str, Problem]:
     return {problem.name: problem for problem in problems()}
 
 
+@pytest.mark.slow
 def test_the_ball_in_closed_form_obeys_its_equations(stated: dict[str, Problem]) -> None:
     """Friction mu g slows the ball down and turns it until it rolls; then neither changes any more."""
     ball = stated["ball"]
@@ -43,6 +44,7 @@ def test_time_steps_converge_to_the_exact_motion(stated: dict[str, Problem], nam
     assert errors[1] < 0.15 * errors[0] < 1e-3
 
 
+@pytest.mark.slow
 def test_peers_state_the_same_problems(stated: dict[str, Problem]) -> None:
     """Each peer that is installed is near the exact motion of the rod, and of the stack where it has one."""
     for name, run in compare.PEERS.items():

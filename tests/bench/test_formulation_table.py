@@ -14,6 +14,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from support.tools.command_line import parsed, run
 
 
+@pytest.mark.slow
 def test_every_formulation_is_compared_with_the_recursion() -> None:
     data = parsed("verify", "pendulum", "--table", "--states", "3")
     rows = {row["formulation"]: row for row in data["formulations"]}

@@ -21,6 +21,7 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from support.tools.each_case import each_case
+from support.tools.some_slow import first
 
 
 def sample() -> Program:
@@ -396,7 +397,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize("case", LASTING)
+@pytest.mark.parametrize("case", first(LASTING, 3))
 def test_no_references_leak(case):
     one, two = build(scale()), build(sample())
     x, v = np.ones(3), np.ones(2)

@@ -56,6 +56,7 @@ def test_many_impulses_obey_the_cone(n: int, freedom: int) -> None:
 @pytest.mark.parametrize(
     "way", [pytest.param(way, marks=() if way == "llvm lanes" else pytest.mark.slow) for way in WAYS]
 )
+@pytest.mark.slow
 def test_every_backend_computes_it_alike(way: str) -> None:
     block = CoulombCone(1 if way in ("c", "matlab") else 2)
     given = entries(block.n, 8, 6)

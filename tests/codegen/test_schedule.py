@@ -106,6 +106,7 @@ def test_borders_are_where_little_crosses():
 
 
 @pytest.mark.parametrize("sizes", [(8, 16), (50, 100), (300, 600)])
+@pytest.mark.slow
 def test_chunks_do_not_change_the_result(sizes, monkeypatch):
     program = recursion(120)
     q = np.random.default_rng(3).normal(size=(20, 8))

@@ -209,6 +209,7 @@ def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path
     assert stage.complaints == [] and page.complaints == []
 
 
+@pytest.mark.slow
 def test_buttons_move_a_mechanism_and_its_loop_stays_closed(page: Any, tmp_path: Path) -> None:
     robot = library.four_bar()
     opened(page, replay(robot, q=[0.6, 0.2, 1.4]).save(tmp_path / "posed.html"))  # open, by 0.26 m
@@ -244,6 +245,7 @@ def test_without_webgl_a_sentence_stands_in_and_the_plot_goes_on(page: Any, path
     assert page.locator(".paper").is_visible() and page.complaints == []
 
 
+@pytest.mark.slow
 def test_a_linkage_posed_at_random_is_closed_and_stays_above_the_floor(page: Any, tmp_path: Path) -> None:
     robot = library.four_bar()
     opened(page, replay(robot).save(tmp_path / "linkage.html"))

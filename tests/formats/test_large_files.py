@@ -52,6 +52,7 @@ WRONG: dict[str, tuple[str, Callable[[int], str]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.slow
 def test_many_mistakes_are_told_quickly(name: str, tmp_path: Path) -> None:
     ending, text = WRONG[name]
     path = tmp_path / f"many.{ending}"

@@ -27,6 +27,7 @@ from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, Sphere
 from kinemorph.model.system import Settings, System
 from support.peers.mjcf_peers import peers
 from support.robots.random_robots import random_pose, random_robot, random_states, robot_of_kind
+from support.tools.some_slow import first
 
 mujoco = pytest.importorskip("mujoco")
 Answers = Callable[..., tuple[np.ndarray, np.ndarray]]
@@ -134,7 +135,7 @@ def check(robot: Robot, close: float = 1e-12, answers: Sequence[Answers] = (in_m
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
-@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+@pytest.mark.parametrize("kind", first([kind for kind in JOINT_KINDS if kind != "fixed"], 5))
 def test_every_kind_of_joint(kind: str) -> None:
     robot = robot_of_kind(kind, chained=True)
     even = [replace(j, armature=(0.0,) * j.nv if j.nv == 6 else (j.armature[0],) * j.nv) for j in robot.joints]
@@ -274,6 +275,7 @@ def test_lines_are_no_geoms() -> None:
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.slow
 def test_thin_rods_in_any_direction(seed: int) -> None:
     """A moment of 0 is raised to MuJoCo's least about the rod's own axis, whichever way the principal axes come."""
     turn = np.array(random_pose(np.random.default_rng(seed)).R)

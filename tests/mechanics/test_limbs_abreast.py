@@ -23,6 +23,7 @@ from kinemorph.model.library.choosing import choose
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from support.robots.random_robots import joint_data, random_body, random_pose, random_states
+from support.tools.some_slow import first
 
 TWO, THREE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
 
@@ -60,7 +61,7 @@ def close(ours: Any, exact: Any) -> bool:
     return bool(np.abs(ours - exact).max() <= 1e-11 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", first(ROBOTS, 4))
 def test_one_state_with_limbs_as_lanes(name: str) -> None:
     robot = ROBOTS[name]()
     dynamics, meant = derive(robot), derive(robot, backend="interpreter")

@@ -373,6 +373,7 @@ def test_wrenches_need_a_free_base_or_names() -> None:
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.slow
 def test_compiled_forms_are_those_of_the_interpreter(backend: Any) -> None:
     robot = library.double_pendulum()
     compiled, interpreted = derive(robot, backend=backend), derive(robot, backend="interpreter")

@@ -236,6 +236,7 @@ def test_functions_and_values_are_called_like_those_of_frames() -> None:
         dynamics.derivative(dynamics.joint_wrenches, "q")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_exported_code_has_the_views() -> None:
     robot = library.four_bar()
     tau = np.array([0.3, -0.2, 0.1])
@@ -250,6 +251,7 @@ def test_exported_code_has_the_views() -> None:
     np.testing.assert_allclose(found[1], found[0], rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_runs_and_batches_have_the_views() -> None:
     robot = library.double_pendulum()
     system = System(robot, (JointFriction("rub", ("q2",), viscous=0.3),))

@@ -29,6 +29,7 @@ from support.cases.stiff_elements import as_elements
 from support.cases.stiff_laws import Ground
 from support.cases.stiff_plants import Stiff, standing_hexapod
 from support.references.exact_rates import numbers
+from support.tools.some_slow import first
 
 CONTACT = (
     *("implicit_contact", "implicit_contact_2", "implicit_contact_3"),
@@ -83,7 +84,7 @@ def test_a_robot_stands_on_forces_that_are_its_weight(method: str, record_proper
     assert np.abs(sum(feet)[:2]).max() < 1e-5 * weight
 
 
-@pytest.mark.parametrize("method", CONTACT)
+@pytest.mark.parametrize("method", first(CONTACT, 2))
 def test_trajectories_stay_right_from_a_tenth_of_a_millisecond_to_four(method: str, record_property: Any) -> None:
     """Against a sixteenth of the step: errors of the place, the orientation and the joints fall with the step."""
     sizes, errors = (4e-3, 1e-3, 1e-4), []

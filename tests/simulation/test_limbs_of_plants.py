@@ -123,6 +123,7 @@ def test_the_account_of_energy_is_summed_over_limbs(account: bool) -> None:
 
 
 @pytest.mark.parametrize("passes, shares", [(2, (1.0,)), (1, (1.0, 0.5))])
+@pytest.mark.slow
 def test_whole_implicit_steps(passes: int, shares: tuple[float, ...]) -> None:
     robot = hexapod()
     model = plant(System(robot, standing(robot)), account=passes == 2)

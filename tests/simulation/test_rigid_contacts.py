@@ -294,6 +294,7 @@ def test_failures_of_rigid_contacts_are_named() -> None:
     assert "impulses of the contacts that touch at once were not found" in explained(stepper, Status.INFINITE)
 
 
+@pytest.mark.slow
 def test_friction_and_restitution_that_no_contact_has_are_refused() -> None:
     """A ball with restitution 2 rose to four times its height, and one with mu = -1 was pushed by friction."""
     ball = rigid_ball()

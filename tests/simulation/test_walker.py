@@ -39,6 +39,7 @@ def stance(throws: int) -> tuple[np.ndarray, np.ndarray]:
     return z[here], speed[here]
 
 
+@pytest.mark.slow
 def test_it_walks_as_fast_as_its_feet_go_back_in_stance(walk: Trajectory) -> None:
     assert walk.outcome.kind == "finished"
     later = walk.t >= 1.0

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 
@@ -43,6 +45,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_our_own_methods_run_with_scipy_blocked(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(

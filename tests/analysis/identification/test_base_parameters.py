@@ -178,6 +178,7 @@ def rank(Y: Any) -> int:
 
 
 @pytest.mark.parametrize("make", [library.four_bar, library.pantograph_leg])
+@pytest.mark.slow
 def test_closed_chains(make: Any) -> None:
     """The number is the rank of stacked rows, and forces along the motions are those of the base parameters."""
     robot = make()

@@ -143,6 +143,7 @@ def test_a_controller_follows_the_element(arm: Robot, found: Excitation) -> None
         assert run[f"drive {name}.force"] == pytest.approx((found.tau - friction)[:, k], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_no_other_solver_finds_more() -> None:
     """A pendulum in closed form: SLSQP, which starts at the result, gains next to nothing under the same limits."""
     robot = planar_arm()
@@ -258,6 +259,7 @@ def test_coupled_joints_that_are_not_held_are_told(options: dict[str, object], s
         excite(with_gripper(), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_base_that_is_held_shows_its_wrench() -> None:
     """A free base in a fixture: joint torques alone show less than the wrench on the base does."""
     builder = RobotBuilder("carried").add(Body.box("base", 3.0, (0.3, 0.2, 0.1))).root("base", "free")
@@ -274,6 +276,7 @@ def test_a_base_that_is_held_shows_its_wrench() -> None:
     assert len(whole.names) - 3 == np.linalg.matrix_rank(Y[:, :, :20].reshape(-1, 20), tol=1e-8)
 
 
+@pytest.mark.slow
 def test_wrenches_through_joints_show_more() -> None:
     """A sensor below the arm sees masses that no torque depends on, also without any torque."""
     options = {"duration": 4.0, "harmonics": 3, "acceleration": 30.0, "draws": 5, "starts": 1, "rate": 20.0}
@@ -353,6 +356,7 @@ def test_friction_of_hanging_joints_is_named() -> None:
     assert "Coulomb friction of hanging joints is not applied: slide." in found.assumed
 
 
+@pytest.mark.slow
 def test_a_free_base_under_gravity_falls() -> None:
     with pytest.raises(UnsupportedError, match=r"hook of 'hung' find no equilibrium near q.* falls. Hold it"):
         excite(hung_arm("free", 9.81), hanging="hook")

@@ -234,6 +234,7 @@ def legs() -> Robot:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_mirrored_limbs_are_mirror_images() -> None:
     robot = legs()
     dynamics = derive(robot, backend="interpreter")

@@ -234,6 +234,7 @@ def test_wrenches_through_a_joint_show_what_its_torque_does_not(method: str) -> 
     assert identify(ROBOT, both, form="wrenches", channels=ROBOT.joint_names[::-1], **FREE).error < 1e-9
 
 
+@pytest.mark.slow
 def test_closed_chains_have_rows_along_their_motions() -> None:
     robot = library.four_bar()
     dynamics = derive(robot)

@@ -58,9 +58,11 @@ def step_options(
 def warn_of_tolerances(options: StepOptions, rtol: float | None, atol: float | None) -> None:
     """Warns where the user gave tolerances beside a method of ours that takes constant steps, which ignore them."""
     given = [f"{name}={value!r}" for name, value in (("rtol", rtol), ("atol", atol)) if value is not None]
+    if not given:
+        return
     name = options.method if isinstance(options.method, str) else options.method.name
     ours = not isinstance(options.method, str) or name in METHODS or name in ALIASES
-    if given and ours and options.step is not None:
+    if ours and options.step is not None:
         warnings.warn(
             f"{' and '.join(given)} {'have' if len(given) > 1 else 'has'} no effect: all steps of method '{name}' have "
             f"the size step={options.step:g} s. Leave tolerances out, or leave step out and use an adaptive method, "
