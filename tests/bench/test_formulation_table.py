@@ -26,6 +26,7 @@ def test_every_formulation_is_compared_with_the_recursion() -> None:
         assert (row["error"] is None) if name == "newton_euler" else (row["error"] < 1e-13)
 
 
+@pytest.mark.slow
 def test_a_wrong_formulation_fails_and_a_slow_one_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     row = FORMULATIONS["incidence"]
     wrong = row._replace(inverse_dynamics=lambda *state: [1.001 * x for x in row.inverse_dynamics(*state)])

@@ -35,6 +35,7 @@ def zero(matrix: Any) -> bool:
 
 
 @pytest.mark.parametrize("order", [pytest.param("vw", marks=pytest.mark.slow), "wv"])
+@pytest.mark.slow
 def test_the_printed_matrices_satisfy_the_equations_of_the_paper(order: Any) -> None:
     """A slide and a hinge: equations 7, 9, 10, 20, 21 and 26, multiplied and differentiated by SymPy."""
     robot = library.crane()

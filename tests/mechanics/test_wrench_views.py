@@ -122,6 +122,7 @@ def test_trees_with_outside_wrenches_in_every_view(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["universal", pytest.param("helical", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_loops_in_every_view(kind: str) -> None:
     robot = looped(kind, 4, couple=True)
     q, v = closed_state(looped(kind, 4), 1)

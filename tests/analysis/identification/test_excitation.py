@@ -233,6 +233,7 @@ def with_gripper(at: float | None = None) -> Robot:
 
 
 @each_case(("given", "place"), [({"left": 0.03}, 0.03), (None, 0.0), ([0.0, 0.02, -0.03], 0.02)])
+@pytest.mark.slow
 def test_coupled_joints_that_are_held_are_allowed(given: object, place: float) -> None:
     """The forces of the motion are those of an arm whose fingers are welded where the coupling puts them."""
     options = {"duration": 4.0, "harmonics": 3, "draws": 5, "starts": 1, "rate": 20.0, "acceleration": 20.0}
@@ -311,6 +312,7 @@ HUNG = [
 
 
 @pytest.mark.parametrize(("kind", "gravity"), HUNG)
+@pytest.mark.slow
 def test_a_hanging_base_swings_by_its_own_equations(kind: str, gravity: float) -> None:
     """Its forces are zero, its rates are derivatives, slopes of information and torques are exact; momentum is kept."""
     robot = hung_arm(kind, gravity)

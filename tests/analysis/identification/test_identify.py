@@ -273,6 +273,7 @@ def coverage(seeds: range, noise: Any) -> tuple[float, float]:
     return float(np.mean(hits)), float(np.mean(naive))
 
 
+@pytest.mark.slow
 def test_intervals_count_that_residuals_are_colored() -> None:
     found, naive = coverage(range(12), colored)
     assert 0.88 <= found <= 0.995
