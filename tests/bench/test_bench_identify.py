@@ -13,6 +13,7 @@ from kinemorph.bench.targets import judge_identify
 
 
 @pytest.mark.parametrize("form", ["matrix", "entries"])
+@pytest.mark.slow
 def test_regressors_of_panda_are_those_of_pinocchio(form: str) -> None:
     contest = RegressorContest("panda", form)
     assert disagreement(contest, PythonPeer(contest.twin, contest.tip)) < 1e-12

@@ -102,6 +102,7 @@ def test_printed_wrenches_are_those_through_the_joints() -> None:
         np.testing.assert_allclose(found, expected[:, places], atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_the_graph_and_draws_it(tmp_path: Path) -> None:
     derive = ("derive", "pendulum", "--formulation", "incidence", "--function", "block_matrices", "--emit")
     text = run(*derive, "text", "--order", "wv").stdout

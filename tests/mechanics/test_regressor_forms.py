@@ -222,6 +222,7 @@ def on_turntable(*, driven: bool = False) -> Robot:
 @pytest.mark.parametrize(
     "make", [library.four_bar, library.jansen, library.pantograph_leg, lambda: on_turntable(driven=True)]
 )
+@pytest.mark.slow
 def test_rows_along_the_motions_that_loops_leave(make: Any) -> None:
     """For the accelerations that forces at all joints produce, the rows give the power of these forces."""
     robot = make()

@@ -135,6 +135,7 @@ def test_loops_in_every_view(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bricard", "jansen"])
+@pytest.mark.slow
 def test_wrenches_in_the_world_balance_at_every_body(name: str) -> None:
     """Sums need no change of frame: each joint pushes its child, and its parent with the opposite."""
     made: Any = getattr(library, name)()

@@ -91,6 +91,7 @@ def test_numbers_of_large_robots() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_free_trees_of_hinges_and_slides(seed: int) -> None:
     """Every hinge adds 7 and every slide 4 to the 10 of the base, whatever the geometry."""
     rng = np.random.default_rng(seed)

@@ -44,6 +44,7 @@ def noisy(clean: Recording, seed: int) -> Recording:
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.RecordingWarning")
+@pytest.mark.slow
 def test_instruments_are_unbiased_where_least_squares_is_not(light: System, clean: Recording) -> None:
     found: dict[str, list[float]] = {"weighted": [], "instrumental": []}
     spread = []

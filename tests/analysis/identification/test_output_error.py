@@ -47,6 +47,7 @@ def first() -> System:
     return motor(K=0.04, J=4e-5, c=2e-4)
 
 
+@pytest.mark.slow
 def test_a_motor_is_found_from_voltage_and_encoder(first: System, recording: Recording) -> None:
     fitted = output_error(first, recording, list(TRUTH))
     assert fitted.converged and not fitted.undetermined
@@ -64,6 +65,7 @@ def test_a_motor_is_found_from_voltage_and_encoder(first: System, recording: Rec
     assert "K" in str(fitted) and "95 %" in str(fitted)
 
 
+@pytest.mark.slow
 def test_the_optimum_is_that_of_scipy(first: System, recording: Recording) -> None:
     """SciPy with differences of plain runs finds the same parameters and initial state."""
     fitted = output_error(first, recording, list(TRUTH), deviations={"q.pivot": NOISE})

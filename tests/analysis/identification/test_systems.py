@@ -83,6 +83,7 @@ def test_rotors_and_friction_of_motors_are_those_of_the_identified_system() -> N
     np.testing.assert_allclose([found[name] for name in result.columns], result.theta, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_joints_that_the_time_moves_are_part_of_the_motion() -> None:
     builder = RobotBuilder("led").add(
         Body.rod("upper", 1.0, 0.5, axis="x", center=(0.25, 0.02, 0.0), radius=0.02),

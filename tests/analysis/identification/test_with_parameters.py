@@ -120,6 +120,7 @@ def test_motors_keep_their_share_of_armature_and_friction() -> None:
 
 
 @pytest.mark.parametrize(("ending", "lost"), [("toml", ""), ("urdf", "armature"), ("xml", "AppliedEffort")])
+@pytest.mark.slow
 def test_files_keep_the_parameters_or_name_what_they_leave_out(tmp_path: Path, ending: str, lost: str) -> None:
     robot = arm()
     values = new_values(robot, 4) | {"elbow.coulomb": 0.4, "elbow.viscous": 0.6, "shoulder.offset": 0.2}
