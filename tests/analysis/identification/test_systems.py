@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from kinemorph import elements
 from kinemorph.analysis.identification.identify import identify
