@@ -83,6 +83,7 @@ HOMES: dict[str, str] = {
     "orbits": "kinemorph.orbits:module",
     "legs": "kinemorph.legs:module",
     "identification": "kinemorph.identification:module",
+    "tracking": "kinemorph.tracking:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "codegen": "kinemorph.codegen:module",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import notation as notation
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
+    from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
