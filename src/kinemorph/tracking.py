@@ -12,6 +12,8 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     "Markers": "kinemorph.analysis.tracking.markers",
     "load_markers": "kinemorph.analysis.tracking.load_markers",
+    "track": "kinemorph.analysis.tracking.track",
+    "Tracked": "kinemorph.analysis.tracking.tracked",
 }
 
 __all__ = [*HOMES]
@@ -19,5 +21,7 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.tracking.load_markers import load_markers as load_markers
     from kinemorph.analysis.tracking.markers import Markers as Markers
+    from kinemorph.analysis.tracking.track import track as track
+    from kinemorph.analysis.tracking.tracked import Tracked as Tracked
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
