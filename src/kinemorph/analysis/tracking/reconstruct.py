@@ -27,7 +27,7 @@ from kinemorph.words import counted, listed, quoted
 STEPS = 30
 TOGETHER = 0.25  # frames of two cameras belong together if their times differ by less than this share of the distance
 OPEN = 1e-10  # a normal matrix whose least eigenvalue is a smaller share of its largest leaves a direction open
-FAR = 10.0  # a marker whose residuals are larger by this factor than the usual ones is told
+FAR = 10.0  # a marker whose residuals are larger by this factor than the usual ones gives a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
