@@ -119,9 +119,11 @@ class Maker:
         *,
         written: bool = False,
         merged: bool = True,
+        sizes: Mapping[str, Shape] | None = None,
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; `written` and `merged` as for `program`."""
-        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written, merged=merged))
+        """A law as a compiled function of straight-line code; `written`, `merged` and `sizes` as for `program`."""
+        kinds: dict[str, Any] = {"written": written, "merged": merged, "sizes": sizes}
+        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, **kinds))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
         """A recursion along the links as a compiled function; on one state, similar limbs are computed side by side."""
