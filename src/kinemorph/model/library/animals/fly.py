@@ -53,7 +53,9 @@ def fly(scale: float = 1.0, hips: Mapping[str, tuple[float, float, float]] | Non
     `hips`    places of thorax-coxa joints [mm] in axes of the thorax, by leg, instead of those of the recording
     """
     size = MM * scale
-    thorax = Body.ellipsoid("thorax", MASS - 6.0 * LEG_MASS, (0.5 * size, 0.3 * size, 0.3 * size), (0.0, 0.0, 0.2 * size))
+    thorax = Body.ellipsoid(
+        "thorax", MASS - 6.0 * LEG_MASS, (0.5 * size, 0.3 * size, 0.3 * size), (0.0, 0.0, 0.2 * size)
+    )
     builder = RobotBuilder("fly").add(thorax).root("thorax", "free")
     for leg, place in {**HIPS, **(hips or {})}.items():
         _add_leg(builder, leg, tuple(size * x for x in place), tuple(size * x for x in LENGTHS[leg[1]]))
