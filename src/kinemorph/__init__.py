@@ -32,6 +32,8 @@ HOMES: dict[str, str] = {
     "library": "kinemorph.library:module",
     "reroot": "kinemorph.model.changes.reroot",
     "merge_fixed": "kinemorph.model.changes.merge_fixed",
+    "scaled": "kinemorph.mechanics.scaling.scaled",
+    "Scales": "kinemorph.model.scales",
     # models in files
     "load": "kinemorph.formats.loading",
     "load_text": "kinemorph.formats.loading",
@@ -167,6 +169,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.formats.loading import load as load
     from kinemorph.formats.loading import load_text as load_text
     from kinemorph.formats.loading import save as save
+    from kinemorph.mechanics.scaling.scaled import scaled as scaled
     from kinemorph.model.body import Body as Body
     from kinemorph.model.building.builder import RobotBuilder as RobotBuilder
     from kinemorph.model.changes.merge_fixed import merge_fixed as merge_fixed
@@ -179,6 +182,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.parameter import Parameter as Parameter
     from kinemorph.model.positions.position_builder import PositionBuilder as PositionBuilder
     from kinemorph.model.robot import Robot as Robot
+    from kinemorph.model.scales import Scales as Scales
     from kinemorph.model.system import Element as Element
     from kinemorph.model.system import System as System
     from kinemorph.simulation.files.storage import load_trajectory as load_trajectory
