@@ -29,7 +29,9 @@ FACES = (
             "modules",
             "loops",
             "orbits",
+            "legs",
             "identification",
+            "tracking",
             "conventions",
             "plants",
             "codegen",
@@ -65,7 +67,19 @@ def test_no_module_of_the_top_level_bears_the_name_of_a_public_function() -> Non
 
 
 @pytest.mark.parametrize(
-    "subject", ["library", "elements", "modules", "loops", "orbits", "identification", "conventions", "plants"]
+    "subject",
+    [
+        "library",
+        "elements",
+        "modules",
+        "loops",
+        "orbits",
+        "legs",
+        "identification",
+        "tracking",
+        "conventions",
+        "plants",
+    ],
 )
 def test_a_subject_can_be_imported_as_a_module(subject: str) -> None:
     """`import kinemorph.library` and `from kinemorph.elements import PD` raised ModuleNotFoundError."""
