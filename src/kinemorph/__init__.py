@@ -33,7 +33,6 @@ HOMES: dict[str, str] = {
     "reroot": "kinemorph.model.changes.reroot",
     "merge_fixed": "kinemorph.model.changes.merge_fixed",
     "scaled": "kinemorph.mechanics.scaling.scaled",
-    "Scales": "kinemorph.model.scales",
     # models in files
     "load": "kinemorph.formats.loading",
     "load_text": "kinemorph.formats.loading",
@@ -186,7 +185,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.parameter import Parameter as Parameter
     from kinemorph.model.positions.position_builder import PositionBuilder as PositionBuilder
     from kinemorph.model.robot import Robot as Robot
-    from kinemorph.model.scales import Scales as Scales
     from kinemorph.model.system import Element as Element
     from kinemorph.model.system import System as System
     from kinemorph.simulation.files.storage import load_trajectory as load_trajectory

@@ -97,8 +97,9 @@ class SignalUnits:
         return {"effort": FORCES[coordinate], "position": coordinate, "velocity": f"{coordinate}/s"}[actuator.control]
 
     def joint(self, name: str) -> str:
-        """The unit of the coordinate of a joint with one axis."""
-        return self.coordinates[self.ensemble.robot.joint(name).motion_names("q")[0]]
+        """The unit of the coordinate of a joint with one axis, or of one coordinate of a joint by its full name."""
+        known = [name] if name in self.coordinates else self.ensemble.robot.joint(name).motion_names("q")
+        return self.coordinates[known[0]]
 
     def measured(self, element: Any) -> list[str]:
         """The unit of what each channel of a controller reads."""
