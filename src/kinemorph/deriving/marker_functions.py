@@ -5,8 +5,9 @@ a Gauss-Newton step dv solves
 
     (sum of w_i J_i^T J_i) dv = sum of w_i J_i^T e_i
 
-A marker that is far off counts less: w_i is its given weight divided by 1 + c |e_i|^2 (Cauchy's function). One function gives the positions and both sums, of which only entries that are not always 0 are stored; called with a
-batch, it computes all frames of a recording side by side.
+A marker that is far off counts less: w_i is its given weight divided by 1 + c |e_i|^2 (Cauchy's function). One function
+gives the positions and both sums, of which only entries that are not always 0 are stored; called with a batch, it
+computes all frames of a recording side by side.
 """
 
 from __future__ import annotations

@@ -10,25 +10,27 @@ again from their neighbors; then all frames are solved together, with the smooth
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import Ranges
-from kinemorph.analysis.tracking import misfits, starts
-from kinemorph.analysis.tracking.attachments import Attached, Attachment, attach
-from kinemorph.analysis.tracking.descent import Descended, descend
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.attachments import Attachments, attached
+from kinemorph.analysis.tracking.fitting import misfits, starts
+from kinemorph.analysis.tracking.fitting.descent import Descended, descend
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
+from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
-from kinemorph.analysis.tracking.smoothness import Smoothness
 from kinemorph.analysis.tracking.tracked import Tracked
 from kinemorph.deriving.dynamics import BackendName, derive
-from kinemorph.errors import RecordingWarning, ShapeError, users_level
+from kinemorph.errors import RecordingWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.words import counted
+from kinemorph.words import counted, quoted
 
 Told = Callable[[str, int, float], None]
 
@@ -39,7 +41,7 @@ FALLS = 0.5  # the residual with exchanged sides falls to this share or below, w
 def track(
     model: Robot | System,
     markers: Markers,
-    attachments: Mapping[str, Attachment] | None = None,
+    attachments: Attachments | None = None,
     *,
     smoothness: float = 0.01,
     outliers: float | None = None,
@@ -77,9 +79,7 @@ def track(
     Questionable data give a RecordingWarning, and a sentence in `Tracked.notes`.
     """
     _check(smoothness, outliers, noise, search, tolerance, iterations)
-    attached = attach(as_robot(model), markers, attachments)
-    problem = _problem(attached, limits, np.inf if outliers is None else outliers, backend)
-    misfits.check_units(problem, problem.robot_size)
+    problem, followed = _problem(as_robot(model), markers, attachments, limits, outliers, backend)
     q = _first(problem, q0, search, seed, tolerance, progress)
     found = _together(problem, q, smoothness, tolerance, iterations, progress)
     unseen = misfits.unseen_velocities(problem)
@@ -88,25 +88,47 @@ def track(
     notes += _mirrored(problem, found, rms, search, seed)
     for note in notes:
         warnings.warn(f"track: {note}", RecordingWarning, stacklevel=users_level())
-    return _tracked(attached, problem, found, rms, smoothness, noise, unseen, tuple(notes))
+    return _tracked(followed, problem, found, rms, smoothness, noise, unseen, tuple(notes))
 
 
 # ── the phases ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _problem(attached: Attached, limits: bool, outlier: float, backend: BackendName) -> MarkerProblem:
-    """The least squares of attached markers; raises ShapeError where no position was measured."""
-    markers, seen = attached.markers, attached.markers.seen
-    weights = np.where(seen, 1.0 if markers.weights is None else markers.weights, 0.0)
+def _problem(
+    robot: Robot,
+    markers: Markers,
+    attachments: Attachments | None,
+    limits: bool,
+    outliers: float | None,
+    backend: BackendName,
+) -> tuple[MarkerProblem, Markers]:
+    """The least squares of all markers that have a place on the robot, and these markers."""
+    if robot.loops or robot.driven:
+        kind, joints = ("closed loops", robot.loops) if robot.loops else ("driven joints", robot.driven)
+        raise UnsupportedError(
+            f"track: robot '{robot.name}' has {kind} ({quoted([joint.name for joint in joints])}); expected a tree of "
+            "joints that move by themselves. Track the robot without these joints."
+        )
+    places = attached(robot, markers.names, attachments)
+    followed = markers.only([frame.name for frame in places])
+    weights = np.where(followed.seen, 1.0 if followed.weights is None else followed.weights, 0.0)
     if not (weights > 0.0).any():
         raise ShapeError(
             f"track: recording '{markers.source or 'markers'}' has no measured position of an attached marker; "
             "expected at least one. Check the file and the attachments."
         )
-    targets = np.where(seen[..., None], markers.positions, 0.0)
-    ranges = Ranges(attached.robot, limits, attached.frames)
-    dynamics = derive(attached.robot, backend=backend)
-    return MarkerProblem(dynamics, attached.frames, np.array(markers.times), targets, weights, ranges, outlier)
+    check_markers(followed, robot, places)
+    targets = np.where(followed.seen[..., None], followed.positions, 0.0)
+    known = {frame.name: frame for frame in robot.frames}
+    points = [
+        frame if known.get(frame.name) == frame else replace(frame, name=f"marker {frame.name}") for frame in places
+    ]
+    seen = replace(robot, frames=(*robot.frames, *(frame for frame in points if frame.name not in known)))
+    names = tuple(frame.name for frame in points)
+    ranges = Ranges(seen, limits, names)
+    dynamics = derive(seen, backend=backend)
+    outlier = np.inf if outliers is None else outliers
+    return MarkerProblem(dynamics, names, np.array(followed.times), targets, weights, ranges, outlier), followed
 
 
 def _first(
@@ -166,7 +188,7 @@ def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int,
 
 
 def _tracked(
-    attached: Attached,
+    markers: Markers,
     problem: MarkerProblem,
     found: Descended,
     rms: float,
@@ -178,17 +200,15 @@ def _tracked(
     """The result, with its outcome as a sentence."""
     at, converged = found.state.at, bool(found.converged.all())
     residuals = np.where(problem.weights > 0.0, at.distances, np.nan)
-    worst = attached.markers.names[
-        int(np.argmax(np.nanmean(np.where(np.isnan(residuals), 0.0, residuals) ** 2, axis=0)))
-    ]
+    worst = markers.names[int(np.argmax(np.nanmean(np.where(np.isnan(residuals), 0.0, residuals) ** 2, axis=0)))]
     frames = counted(len(problem.times), "frame")
     outcome = "" if converged else f" {counted(int((~found.converged).any(axis=1).sum()), 'frame')} did not converge."
     message = (
-        f"{frames} of {counted(len(attached.frames), 'marker')} are tracked with {rms:.4g} m root mean square; marker "
+        f"{frames} of {counted(len(problem.frames), 'marker')} are tracked with {rms:.4g} m root mean square; marker "
         f"'{worst}' is farthest off.{outcome}"
     )
     return Tracked(
-        attached.robot, attached.markers, attached.frames, found.state.q, at.positions, residuals, smoothness, noise,
+        problem.robot, markers, problem.frames, found.state.q, at.positions, residuals, smoothness, noise,
         unseen, found.iterations, converged, notes, message, problem,
     )  # fmt: skip
 

@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.bands import band_of, inverse_band
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.bands import band_of, inverse_band
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 from kinemorph.analysis.tracking.markers import Markers
-from kinemorph.analysis.tracking.smoothness import Smoothness
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.control.references import SplinePath

@@ -22,7 +22,8 @@ planar_bikes         planar_bike: a System on tires that coasts over a bump, in 
 rovers               rover: a System with rocker-bogie suspension on six driven tires
 balancers            segway: a System that balances on two wheels
 modular              organism9: a System of nine modules that dock
-animals              fly: six legs of seven hinges on a free thorax
+animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs; fly: a
+                     Robot with six legs of seven hinges on a free thorax
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.library.amru import amru5
 from kinemorph.model.library.amru_leg import amru5_leg
 from kinemorph.model.library.amru_walk import amru5_walk
+from kinemorph.model.library.animals.cockroach import cockroach, cockroach_leg
 from kinemorph.model.library.animals.fly import fly
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.balancers import segway
@@ -119,6 +121,8 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "organism9": organism9,
     "amru5_walk": amru5_walk,
     "amru5_leg": amru5_leg,
+    "cockroach": cockroach,
+    "cockroach_leg": cockroach_leg,
 }
 
 

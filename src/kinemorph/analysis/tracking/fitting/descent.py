@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.levenberg import ENOUGH, FIRST_GROWTH, LONGEST, REGULAR, Damping
-from kinemorph.analysis.tracking.bands import band_of, solved
-from kinemorph.analysis.tracking.marker_problem import Groups, Linearized, MarkerProblem
-from kinemorph.analysis.tracking.smoothness import Smoothness
+from kinemorph.analysis.tracking.fitting.bands import band_of, solved
+from kinemorph.analysis.tracking.fitting.marker_problem import Groups, Linearized, MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 
 Mask = npt.NDArray[np.bool_]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import ONE_TO_ONE
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.deriving.marker_functions import Places
 
 HALF_ANGLES = (

@@ -1,5 +1,5 @@
-"""Signs that markers and robot do not belong together: lengths in other units, left and right exchanged, joints that no
-marker shows.
+"""Signs that markers and robot do not belong together, which show when they are fitted: left and right exchanged, and
+joints that no marker shows. Mistakes that show before that are found by `marker_checks`.
 """
 
 from __future__ import annotations
@@ -8,32 +8,13 @@ import re
 
 import numpy as np
 
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem
-from kinemorph.errors import ShapeError
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.words import quoted
 
-APART = 5.0  # ratio of sizes of markers and robot beyond which they are in different units
 WEAK = 1e-9  # smallest eigenvalue of the scaled mean normal matrix that counts as seen
 PART = 0.1  # least share of a velocity in an unseen motion that is named
-UNITS = {1e-3: "mm", 1e-2: "cm", 1e-6: "um", 0.0254: "inches", 1e3: "km"}  # size of a unit [m]
 MISFIT = 0.05  # rms distance of markers, relative to the size of their cloud, that is worth a second look
 SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R"))
-
-
-def check_units(problem: MarkerProblem, model: float) -> None:
-    """Raises ShapeError where the cloud of markers is much larger or smaller than that of the robot's points [m]."""
-    ratio = problem.size / model if model > 0.0 else 1.0
-    if len(problem.frames) < 2 or 1.0 / APART <= ratio <= APART:
-        return
-    unit = min(UNITS, key=lambda size: abs(np.log(ratio * size)))
-    near = 1.0 / APART <= ratio * unit <= APART
-    guess = f" They may be in {UNITS[unit]}: load_markers(..., unit='{UNITS[unit]}')." if near else ""
-    word, factor = ("larger", ratio) if ratio > 1.0 else ("smaller", 1.0 / ratio)
-    raise ShapeError(
-        f"track: the markers are about {factor:.3g} times {word} than the robot: they are {problem.size:.3g} m from "
-        f"their middle (root mean square), the points of robot '{problem.robot.name}' {model:.3g} m. Expected lengths in "
-        f"m.{guess or ' Scale the markers or the robot.'}"
-    )
 
 
 def unseen_velocities(problem: MarkerProblem) -> tuple[str, ...]:

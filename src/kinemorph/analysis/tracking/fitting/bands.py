@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.marker_problem import Linearized, MarkerProblem
-from kinemorph.analysis.tracking.smoothness import Smoothness
+from kinemorph.analysis.tracking.fitting.marker_problem import Linearized, MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 from kinemorph.deriving.marker_functions import Places
 
 

@@ -196,12 +196,6 @@ class MarkerProblem(Fixed):
         return np.asarray(filled(self.triangle, self._sampled.matrix, self.robot.nv).mean(axis=0))
 
     @cached_property
-    def robot_size(self) -> float:
-        """The size of the cloud of the robot's points [m], as `size`, at random configurations."""
-        seen = self.weights.max(axis=0) > 0.0
-        return _spread(self._sampled.positions, np.tile(seen, (SAMPLES, 1)))
-
-    @cached_property
     def size(self) -> float:
         """The size of the cloud of markers [m]: their root mean square distance from their middle."""
         return _spread(self.targets, self.weights > 0.0)

@@ -13,8 +13,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.quaternions import quat_to_rotation, rotation_to_quat
-from kinemorph.analysis.tracking.descent import State, descend
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem, Places
+from kinemorph.analysis.tracking.fitting.descent import State, descend
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem, Places
 from kinemorph.deriving.marker_functions import moving_velocities
 from kinemorph.model.configuration import difference, neutral, random_configuration
 from kinemorph.model.joint import Joint
@@ -25,27 +25,50 @@ JUMP = 1.0  # [rad], a change of an angle from frame to frame that is looked at 
 ROUNDS = 20  # how often jumps are looked at, which mends runs of at most so many wrong frames
 SEEN = 0.3  # a joint is seen in a frame if the markers there show at least this share of what all markers would show
 LOOSE = 1e-5  # tolerance while starts are compared
+NEARLY = 1e-3  # costs that differ by a smaller share are those of equally good configurations
+TURN = 2.0 * np.pi  # [rad]
 
 
 def anchor_configuration(problem: MarkerProblem, q0: Array | None, starts: int, seed: int) -> Array:
     """The best configuration (nq,) of the frame with most markers, from `starts` random configurations and q0."""
     robot, rng = problem.robot, np.random.default_rng(seed)
     frame = int(np.argmax((problem.weights > 0.0).sum(axis=1)))
-    given = [neutral(robot) if q0 is None else q0]
-    q = np.array([*given, *(random_configuration(robot, rng) for _ in range(starts))])
+    usual = neutral(robot) if q0 is None else q0
+    q = np.array([usual, *(random_configuration(robot, rng) for _ in range(starts))])
     many = problem.chosen([frame] * len(q))
     q = many.ranges.inside(aligned(many, q))
     found = descend(many, q, tolerance=LOOSE).state
+    q = unwound(problem, found.q, usual)
     labels, markers = limbs(problem)
-    best = found.q[np.argmin(found.costs.sum(axis=1))].copy()
+    best = q[_best(found.costs.sum(axis=1), np.abs(q - usual).sum(axis=1), problem.size)]
+    mixed = best.copy()
     for limb in range(1, labels.max() + 1):
-        own = found.at.loss[:, markers == limb].sum(axis=1)
         mine = np.flatnonzero(labels == limb)
-        best[mine] = found.q[np.argmin(own), mine]
-    pair = np.array([best, found.q[np.argmin(found.costs.sum(axis=1))]])
-    two = problem.chosen([frame] * 2)
-    last = descend(two, pair, tolerance=LOOSE).state
-    return np.asarray(last.q[np.argmin(last.costs.sum(axis=1))])
+        own = found.at.loss[:, markers == limb].sum(axis=1)
+        mixed[mine] = q[_best(own, np.abs(q[:, mine] - usual[mine]).sum(axis=1), problem.size), mine]
+    last = descend(problem.chosen([frame] * 2), np.array([mixed, best]), tolerance=LOOSE).state
+    return np.asarray(last.q[_best(last.costs.sum(axis=1), np.arange(2.0), problem.size)])
+
+
+def _best(costs: Array, changes: Array, size: float) -> int:
+    """The index of the least cost [m^2]; among costs that are nearly the same, that of the least change."""
+    near = costs <= costs.min() * (1.0 + NEARLY) + (LOOSE * size) ** 2
+    return int(np.argmin(np.where(near, changes, np.inf)))
+
+
+def unwound(problem: MarkerProblem, q: Array, usual: Array) -> Array:
+    """q (n, nq) with angles of hinges changed by whole turns, to be nearest to those of `usual` (nq,) within limits."""
+    robot, (lower, upper) = problem.robot, problem.ranges.bounds
+    hinges = [
+        robot.q_slice(joint.name).start + step.q[0]
+        for joint in robot.joints
+        for step in joint.table.primitives
+        if step.kind == "revolute"
+    ]
+    changed = q.copy()
+    changed[:, hinges] -= TURN * np.round((q[:, hinges] - usual[hinges]) / TURN)
+    allowed = (changed >= lower) & (changed <= upper)
+    return np.where(allowed, changed, q)
 
 
 def mended(problem: MarkerProblem, state: State) -> State:
