@@ -134,12 +134,12 @@ def test_all_frames_with_smoothness_and_gaps_are_the_least_squares_of_scipy():
         off = np.where(np.isnan(gone), 0.0, points(angles) - gone)
         return np.concatenate([off.ravel(), (np.sqrt(0.3) * reach * bent).ravel()])
 
-    best, reach = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}, found.problem.reach
+    best, reach = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}, found.problem.model.reach
     exact = least_squares(error, q.ravel().clip(-1.9, 1.1), bounds=(-2.0, 1.15), args=(reach,), **best)
     assert np.sum(error(found.q.ravel(), reach) ** 2) <= 2.0 * exact.cost * (1.0 + 1e-9)
     assert (found.q >= 1.15 - 1e-12).any(), "some frames reach a limit"
     free = track(arm(), markers, smoothness=0.3, **TIGHT)
-    exact = least_squares(error, q.ravel(), args=(free.problem.reach,), **best)
+    exact = least_squares(error, q.ravel(), args=(free.problem.model.reach,), **best)
     assert np.abs(free.q.ravel() - exact.x).max() < 1e-7
 
 
@@ -150,7 +150,7 @@ def test_smoothness_on_a_free_base_is_a_minimum():
     markers = replace(markers, positions=markers.positions + 0.01 * rng.normal(size=markers.positions.shape))
     found = track(robot, markers, PLACES, smoothness=0.1, q0=crawl(n=7)[1], **TIGHT)
     frames = attached(robot, tuple(PLACES), PLACES)
-    squares = found.problem.reach**2
+    squares = found.problem.model.reach**2
     weights = np.zeros(robot.nq)
     for joint in robot.joints:
         at_q, at_v = robot.q_slice(joint.name), robot.v_slice(joint.name)
@@ -206,7 +206,7 @@ def test_deviations_are_those_of_the_linear_problem():
 def test_deviations_with_smoothness_are_those_of_the_dense_matrix():
     markers, _ = noisy(n=9)
     found = track(arm(), markers, smoothness=0.2, **SMALL)
-    n, reach = 9, found.problem.reach
+    n, reach = 9, found.problem.model.reach
     D = np.kron(np.diff(np.eye(n), n=2, axis=0), np.diag(reach)) * np.sqrt(0.2)
     J = np.zeros((2 * n, 6 * n))
     for k in range(n):
