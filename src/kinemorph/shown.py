@@ -3,9 +3,9 @@
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
 `ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownStances`, `ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, stances, exciting motions and
-identified parameters. Each method only calls the function named in its docstring. This is the only file that imports
-from layers above its own.
+`ShownStances`, `ShownStanding`, `ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, stances, curves
+of standing, exciting motions and identified parameters. Each method only calls the function named in its docstring.
+This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -113,6 +113,16 @@ class ShownStances(Shown):
         from kinemorph.display.charts.legs.stance_plots import plot_stances
 
         return plot_stances(self, **options)  # type: ignore[arg-type]
+
+
+class ShownStanding(Shown):
+    """A base class for the curve of how a legged system stands, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of efforts and reactions over the stiffness of the posture; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.standing_plots import plot_standing
+
+        return plot_standing(self, **options)  # type: ignore[arg-type]
 
 
 class ShownExcitation(Shown):
