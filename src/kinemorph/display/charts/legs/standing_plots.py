@@ -35,9 +35,9 @@ def plot_standing(
     `path`       a file to write, .png, .svg or .pdf
     """
     shown = tuple(legs) or curve.legs
-    figure = blank(9.0, 4.2)
-    left: Any = figure.add_axes((0.08, 0.14, 0.40, 0.68))
-    right: Any = figure.add_axes((0.57, 0.14, 0.40, 0.68))
+    figure = blank(9.0, 4.8)
+    left: Any = figure.add_axes((0.08, 0.12, 0.40, 0.62))
+    right: Any = figure.add_axes((0.57, 0.12, 0.40, 0.62))
     rows = [("", curve, "-"), *((name, other, "--") for name, other in (compare or {}).items())]
     for suffix, one, style in rows:
         for k, leg in enumerate(shown):
@@ -59,7 +59,8 @@ def plot_standing(
         axes.set_xlabel("mean angle error [deg]", fontsize=9, color=INK)
         axes.set_ylabel(words, fontsize=9, color=INK)
         axes.set_ylim(bottom=0.0)
-    left.legend(fontsize=8, frameon=False, loc="lower left")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0.07, 0.92), ncols=4)
     heading = title or f"{curve.name.replace('_', ' ')} stands, from stiff to soft joints"
     figure.text(0.08, 0.97, heading, fontsize=13, color=INK, va="top")
     if path is not None:
