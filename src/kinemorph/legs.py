@@ -17,6 +17,8 @@ HOMES: dict[str, str] = {
     "efforts": "kinemorph.analysis.legs.efforts",
     "LegEffort": "kinemorph.analysis.legs.efforts",
     "with_measures": "kinemorph.analysis.legs.measures",
+    "standing_curve": "kinemorph.analysis.legs.standing",
+    "StandingCurve": "kinemorph.analysis.legs.standing",
 }
 
 __all__ = [*HOMES]
@@ -29,5 +31,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
+    from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
+    from kinemorph.analysis.legs.standing import standing_curve as standing_curve
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -4,4 +4,5 @@ limbs       the legs of a system: the contacts of each foot with the ground, and
 stances     `stances`: touchdown, liftoff, duty factor, impulses and peaks of every leg and stride of a run
 efforts     `efforts`: the mean squared torque and the mean position error of the controlled joints of each leg
 measures    `with_measures`: a system that integrates impulses, work, effort and distance in its runs
+standing    `standing_curve`: efforts and ground reactions at rest, for many stiffnesses of the posture
 """
