@@ -22,7 +22,7 @@ from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
 from kinemorph.model import topology
 from kinemorph.model.body import Body, Vector
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import PLAIN, Joint
 from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
@@ -75,6 +75,20 @@ class JointRow(NamedTuple):
     child: str
     q: tuple[str, ...]
     v: tuple[str, ...]
+
+
+class AxisPlace(NamedTuple):
+    """One axis of a joint: the joint, the number of the axis among its velocities, and its indices in q and v."""
+
+    joint: Joint
+    number: int
+    q: int
+    v: int
+
+    @property
+    def kind(self) -> str:
+        """The motion about or along the axis: "revolute", "prismatic" or "helical"."""
+        return next(step.kind for step in self.joint.motion.primitives if step.v[0] == self.number)
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,6 +257,23 @@ class Robot(Shown):
             layout[joint.name] = (slice(q, q + row.nq), slice(v, v + row.nv))
             q, v = q + row.nq, v + row.nv
         return layout
+
+    @cached_property
+    def axis_places(self) -> dict[str, AxisPlace]:
+        """All single axes by name, with their indices in q and v; see `q_slice` for those of driven joints.
+
+        A joint with one velocity is an axis by its own name. The axes of other joints, about which they turn or along
+        which they slide, have the names of their coordinates: "hip.first", "hip.second" and "hip.third" for a gimbal.
+        Elements that act on one axis accept all these names.
+        """
+        found = {}
+        for joint in self.joints:
+            q, v = (place.start for place in self._layout[joint.name])
+            names = joint.motion_names("v")
+            for step in joint.motion.primitives:
+                if step.kind in PLAIN:
+                    found[names[step.v[0]]] = AxisPlace(joint, step.v[0], q + step.q[0], v + step.v[0])
+        return found
 
     # ── topology ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -47,6 +47,7 @@ UNITS: dict[str, Unit] = {
     "min": _unit(60, s=1),
     "h": _unit(3600, s=1),
     "N": _unit(1, m=1, kg=1, s=-2),
+    "dyn": _unit("1/100000", m=1, kg=1, s=-2),
     "J": _unit(1, m=2, kg=1, s=-2),
     "W": _unit(1, m=2, kg=1, s=-3),
     "Pa": _unit(1, m=-1, kg=1, s=-2),

@@ -19,7 +19,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.attachments import Attachment, Attachments, attached, points_on_bodies
+from kinemorph.analysis.tracking.attachments import Attachment, Attachments, attached, points_on_bodies, usual_posture
 from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import ShapeError
@@ -89,7 +89,7 @@ def scaled_segments(
     """
     robot = model if isinstance(model, Robot) else model.robot
     frames = attached(robot, markers.names, attachments)
-    check_markers(markers, robot, frames)
+    check_markers(markers, robot, frames, usual_posture(model))
     points = points_on_bodies(robot, frames)
     wanted: list[str] = list(robot.body_names if bodies is None else bodies)
     for name in (*wanted, *(name for group in alike for name in group)):

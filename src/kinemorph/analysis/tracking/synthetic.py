@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.attachments import Attachments, attached, marker_positions
+from kinemorph.analysis.tracking.attachments import Attachments, attached, marker_positions, usual_posture
 from kinemorph.analysis.tracking.filmed import Filmed
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.analysis.tracking.views import View
 from kinemorph.errors import ShapeError
-from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -131,9 +130,7 @@ def tripod_markers(
             f"speed is {speed} m/s, period is {period} s, duty is {duty} and feet are {listed(names)}; expected a "
             "speed and a period above 0, a duty between 0 and 1, and the feet in groups that step together."
         )
-    settings = () if isinstance(model, Robot) else model.settings.q
-    start = neutral(robot) if not len(settings) else np.array(settings, dtype=float)
-    posture = start if q is None else np.array(q, dtype=float)
+    posture = usual_posture(model) if q is None else np.array(q, dtype=float)
     frames = attached(robot, (*names, *body_markers))
     places = marker_positions(robot, frames, posture[None])[0]
     times, _ = _sampled(robot, lambda _: posture, rate, 3.0 * period if duration is None else duration)

@@ -128,7 +128,8 @@ def _joint_limit(element: Actuator, view: ElementView) -> float:
 
     A driven joint has no limit.
     """
-    return float(next(iter(view.robot.joint(element.joint).effort), math.inf))
+    place = view.robot.axis_places[element.joint]
+    return float(place.joint.effort[place.number]) if place.joint.effort else math.inf
 
 
 register(Actuator, ActuatorLaw())
