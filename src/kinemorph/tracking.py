@@ -22,6 +22,7 @@ HOMES: dict[str, str] = {
     # lengths of a robot
     "scaled_segments": "kinemorph.analysis.tracking.segment_lengths",
     "ScaledSegments": "kinemorph.analysis.tracking.segment_lengths",
+    "scaled_bodies": "kinemorph.model.changes.scaled_bodies",
     "check_markers": "kinemorph.analysis.tracking.marker_checks",
     # recordings of known motions
     "synthetic_markers": "kinemorph.analysis.tracking.synthetic",
@@ -48,5 +49,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.tracking.synthetic import synthetic_markers as synthetic_markers
     from kinemorph.analysis.tracking.synthetic import tripod_markers as tripod_markers
     from kinemorph.analysis.tracking.views import View as View
+    from kinemorph.model.changes.scaled_bodies import scaled_bodies as scaled_bodies
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
