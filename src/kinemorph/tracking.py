@@ -29,6 +29,8 @@ HOMES: dict[str, str] = {
     "tripod_markers": "kinemorph.analysis.tracking.synthetic",
     "disturbed": "kinemorph.analysis.tracking.synthetic",
     "film": "kinemorph.analysis.tracking.synthetic",
+    "track": "kinemorph.analysis.tracking.track",
+    "Tracked": "kinemorph.analysis.tracking.tracked",
 }
 
 __all__ = [*HOMES]
@@ -48,6 +50,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.tracking.synthetic import film as film
     from kinemorph.analysis.tracking.synthetic import synthetic_markers as synthetic_markers
     from kinemorph.analysis.tracking.synthetic import tripod_markers as tripod_markers
+    from kinemorph.analysis.tracking.track import track as track
+    from kinemorph.analysis.tracking.tracked import Tracked as Tracked
     from kinemorph.analysis.tracking.views import View as View
     from kinemorph.model.changes.scaled_bodies import scaled_bodies as scaled_bodies
 else:
