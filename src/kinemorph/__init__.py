@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `orbits`, `identification`, `conventions` and `plants`.
+`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions` and `plants`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ HOMES: dict[str, str] = {
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
     "optimize": "kinemorph.analysis.optimizing.optimize",
-    "Optimized": "kinemorph.analysis.optimizing.optimized",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -83,7 +82,9 @@ HOMES: dict[str, str] = {
     "modules": "kinemorph.modules:module",
     "loops": "kinemorph.loops:module",
     "orbits": "kinemorph.orbits:module",
+    "legs": "kinemorph.legs:module",
     "identification": "kinemorph.identification:module",
+    "tracking": "kinemorph.tracking:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "codegen": "kinemorph.codegen:module",
@@ -138,16 +139,17 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import elements as elements
     from kinemorph import errors as errors
     from kinemorph import identification as identification
+    from kinemorph import legs as legs
     from kinemorph import library as library
     from kinemorph import loops as loops
     from kinemorph import modules as modules
     from kinemorph import notation as notation
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
+    from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from kinemorph.analysis.optimizing.optimize import optimize as optimize
-    from kinemorph.analysis.optimizing.optimized import Optimized as Optimized
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
     from kinemorph.analysis.small_motions.linearize import linearize as linearize
     from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities as pole_sensitivities

@@ -3,9 +3,9 @@
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
 `ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownExcitation`, `ShownIdentification` and `ShownOptimized` one to plot orbits, gaits, exciting motions, identified
-parameters and optimized designs. Each method only calls the function named in its docstring. This is the only file that
-imports from layers above its own.
+`ShownStances`, `ShownExcitation`, `ShownIdentification` and `ShownOptimized` one to plot orbits, gaits, stances,
+exciting motions, identified parameters and optimized designs. Each method only calls the function named in its
+docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -103,6 +103,16 @@ class ShownGaits(Shown):
         from kinemorph.display.charts.gait_plots import plot_of_gait
 
         return plot_of_gait(self, **options)
+
+
+class ShownStances(Shown):
+    """A base class for the stances of a legged run, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of the ground forces of each leg over its stances; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.stance_plots import plot_stances
+
+        return plot_stances(self, **options)  # type: ignore[arg-type]
 
 
 class ShownExcitation(Shown):

@@ -380,6 +380,8 @@ def test_known_values_are_kept_and_approximate_ones_pull() -> None:
     assert result.values[second] == pytest.approx(true[second], rel=0.02)
     assert 0.005 < result.standard_deviations[second] / true[second] < 0.011
     assert "q1.viscous" not in result.values and result.error < 0.02
+    assert "armature is not identified, it has the model's values (0 for all joints); armature=True" in result.notes[0]
+    assert not any("viscous" in note for note in result.notes)  # it is given
     free = identify(model, data, known={first: true[first]}, physical=False)
     assert free.values[first] == true[first]
     for bad in ((1.0, 0.0), (1.0, np.nan), (1.0, 2.0, 3.0)):

@@ -45,6 +45,7 @@ def test_a_filter_finds_rates_of_noisy_positions(irregular: float, measured: boo
     )
     found, note = with_rates(noisy, ROBOT)
     assert "cut-off" in note and "samples used" in note
+    assert ("velocities recorded" if measured else "velocities slopes of coordinates") in note
     assert max(worst(found)) < 0.02
     differences = np.gradient(np.gradient(noisy.q, t, axis=0), t, axis=0)
     assert np.abs(differences - motion(t)[2]).max() > 10.0 * np.abs(found.a - motion(found.t)[2]).max()
@@ -73,8 +74,9 @@ def test_a_joint_that_is_often_at_rest_is_named_and_one_that_turns_around_is_not
 def test_a_fourier_series_finds_its_own_rates_at_irregular_times() -> None:
     rng = np.random.default_rng(5)
     t = np.sort(rng.uniform(0.0, 10.0, size=400))
-    found, _ = with_rates(Recording("r", t, motion(t)[0]), ROBOT, Periodic(5.0, 3))
-    assert max(worst(found)) < 1e-10
+    found, note = with_rates(Recording("r", t, motion(t)[0]), ROBOT, Periodic(5.0, 3))
+    assert max(worst(found)) < 1e-10 and "not used" not in note
+    assert "recorded v and a not used" in with_rates(Recording("r", t, *motion(t)), ROBOT, Periodic(5.0, 3)).note
     noisy = Recording("r", t, motion(t)[0] + 1e-4 * rng.normal(size=(400, 2)))
     assert max(worst(with_rates(noisy, ROBOT, Periodic(5.0, 3)).recording)) < 1e-3
 

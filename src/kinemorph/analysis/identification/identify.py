@@ -36,6 +36,7 @@ from kinemorph.analysis.identification.system_parameters import system_parameter
 from kinemorph.analysis.identification.unknowns import Known, Unknowns, unknowns
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import RecordingWarning, ShapeError, users_level
+from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import System
@@ -109,7 +110,7 @@ def identify(
     shown = torque_rows(dynamics, channels) if form == "momentum" else rows
     some = shown if channels is not None or form == "wrenches" else None
     wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation, rows=some)
-    notes: list[str] = []
+    notes = _taken_as_known(wanted, known or {})
 
     def prepared(one: Data) -> Recording:
         recording = one if isinstance(one, Recording) else read_recording(one, system.robot, columns, units=units)
@@ -183,6 +184,19 @@ def identify(
 
 def _listed(data: Data | Sequence[Data]) -> list[Data]:
     return [data] if isinstance(data, (Recording, str, Path)) else list(data)
+
+
+def _taken_as_known(wanted: Unknowns, given: Known) -> list[str]:
+    """Sentences that name what has the model's value without being given as known: armatures, and parts of friction."""
+    found = []
+    for part in OF_VELOCITY:
+        taken = {name: value for name, value in wanted.known.items() if name.endswith(f".{part}") and name not in given}
+        some = [f"{name} = {value:.4g}" for name, value in taken.items() if value != 0.0]
+        if taken:
+            values = listed(some, 4) if some else "0 for all joints"
+            remedy = "armature=True" if part == "armature" else f"'{part}' in friction="
+            found.append(f"{part} is not identified, it has the model's values ({values}); {remedy} identifies it")
+    return found
 
 
 def _check_numbers(prior: float, confidence: float, physical: bool, mass_deviation: float | None) -> None:

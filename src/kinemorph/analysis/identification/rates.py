@@ -156,10 +156,12 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
     left = round(method.ends / (cutoff * h))
     kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
     spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
+    source = "slopes of coordinates" if even.v is None else "recorded"
     loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
     note = (
         f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
-        f"{loads}; {len(kept)} of {len(recording)} samples used{_resting(even, robot, v, cutoff)}"
+        f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
+        f"{_resting(even, robot, v, cutoff)}"
     )
     return Prepared(kept, note)
 
@@ -347,9 +349,15 @@ def _periodic(recording: Recording, robot: Robot, method: Periodic) -> Prepared:
     fit = replace(recording, q=fitted, v=first @ coefficients, a=second @ coefficients)
     note = (
         f"'{recording.name}': Fourier series of period {method.period:g} s with {method.harmonics} harmonics, "
-        f"{left:.3g} rad or m (root mean square) from the samples"
+        f"{left:.3g} rad or m (root mean square) from the samples{_unused(recording, ('v', 'a'))}"
     )
     return Prepared(fit, note)
+
+
+def _unused(recording: Recording, groups: Sequence[str]) -> str:
+    """Part of a sentence that names groups of recorded columns that a way of finding rates ignores."""
+    idle = [group for group in groups if getattr(recording, group) is not None]
+    return f", recorded {' and '.join(idle)} not used (rates=Measured() takes them as they are)" if idle else ""
 
 
 WAYS: dict[type, Callable[..., Prepared]] = {ZeroPhase: _zero_phase, Periodic: _periodic}

@@ -53,6 +53,7 @@ class Sinusoid:
 class SplinePath:
     """A path through points at given times [s]; it is constant before the first and after the last time.
 
+    Its velocity is that of the curve from the first to the last instant, both included, and 0 outside of them.
     `points` has a row for each time, with a position [rad or m] for each joint; for a single path, numbers.
     `method`: "cubic", with continuous acceleration; "monotone", a cubic that does not overshoot; or "linear".
     `period` [s] repeats the path; the points are then those of one period. In a model file, `file` may name a CSV file:
