@@ -32,6 +32,7 @@ HOMES: dict[str, str] = {
     "library": "kinemorph.library:module",
     "reroot": "kinemorph.model.changes.reroot",
     "merge_fixed": "kinemorph.model.changes.merge_fixed",
+    "scaled": "kinemorph.mechanics.scaling.scaled",
     # models in files
     "load": "kinemorph.formats.loading",
     "load_text": "kinemorph.formats.loading",
@@ -173,6 +174,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.formats.loading import load as load
     from kinemorph.formats.loading import load_text as load_text
     from kinemorph.formats.loading import save as save
+    from kinemorph.mechanics.scaling.scaled import scaled as scaled
     from kinemorph.model.body import Body as Body
     from kinemorph.model.building.builder import RobotBuilder as RobotBuilder
     from kinemorph.model.changes.merge_fixed import merge_fixed as merge_fixed

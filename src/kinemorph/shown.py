@@ -2,10 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownStances`, `ShownExcitation`, `ShownIdentification` and `ShownOptimized` one to plot orbits, gaits, stances,
-exciting motions, identified parameters and optimized designs. Each method only calls the function named in its
-docstring. This is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run; `ShownOrbits`, `ShownGaits`,
+`ShownStances` and all others have one to plot themselves. Each method only calls the function named in its docstring.
+This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations

@@ -53,15 +53,20 @@ def read_lines(path: Path, expected: str = "a file with comma-separated values")
 
 def text_table(path: Path) -> TextTable:
     """The table in a text file; raises ShapeError where it has no samples."""
-    lines = [line for line in read_lines(path) if line.strip() and not line.startswith("#")]
+    return table_of(path.name, read_lines(path))
+
+
+def table_of(label: str, text: Sequence[str]) -> TextTable:
+    """The table in the lines of a text; `label` is what messages call it."""
+    lines = [line for line in text if line.strip() and not line.startswith("#")]
     if len(lines) < 2:
         raise ShapeError(
-            f"recording '{path.name}' has {counted(len(lines), 'line')}; expected a line of names and samples below. "
-            "Give a file that has both."
+            f"recording '{label}' has {counted(len(lines), 'line')}; expected a line of names and samples below. Give "
+            "a file that has both."
         )
     separator = max(SEPARATORS, key=lines[0].count)
     titles = tuple(_title(cell) for cell in next(csv.reader([lines[0]], delimiter=separator)))
-    return TextTable(path.name, titles, tuple(lines[1:]), separator)
+    return TextTable(label, titles, tuple(lines[1:]), separator)
 
 
 def _title(cell: str) -> Title:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, StorageError, users_level
 from kinemorph.words import listed
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.tracking.filmed import Filmed
 
 # suffix: the file of `files/` that reads it
 FORMATS: dict[str, str] = {
@@ -56,23 +59,30 @@ def load_markers(
     markers = Markers(tuple(raw.names), raw.times, _turned(raw.positions, axes), raw.weights, path.name)
     if names:
         markers = markers.renamed(names)
-    for problem in [*_questionable(markers, raw), *time_gaps(path.name, markers.times)]:
-        warnings.warn(problem, RecordingWarning, stacklevel=users_level())
+    warn_of(markers, raw)
     return markers
 
 
-def save_markers(markers: Markers, path: Path, unit: str) -> Path:
-    """Writes markers to a file whose format its suffix says; see `Markers.save`."""
-    if path.suffix.lower() not in WRITTEN:
+def warn_of(points: Markers | Filmed, raw: RawMarkers) -> None:
+    """Warns of what is questionable in a recording that was read: ignored columns, unseen markers, gaps in time."""
+    for problem in [*_questionable(points, raw), *time_gaps(points.source, points.times)]:
+        warnings.warn(problem, RecordingWarning, stacklevel=users_level())
+
+
+def save_points(points: Markers | Filmed, path: Path, unit: str = "m") -> Path:
+    """Writes points to a file whose format its suffix says; see `Markers.save` and `Filmed.save`."""
+    spatial = isinstance(points, Markers)
+    allowed = WRITTEN if spatial else WRITTEN[:-1]
+    if path.suffix.lower() not in allowed:
         raise StorageError(
-            f"markers cannot be saved as '{path.name}': the suffix '{path.suffix}' is none of {listed(WRITTEN)}. Give "
+            f"markers cannot be saved as '{path.name}': the suffix '{path.suffix}' is none of {listed(allowed)}. Give "
             "one of them."
         )
-    factor = factor_to_si(markers.source, "the argument unit", unit, "length", "m")
-    if markers.weights is not None and path.suffix.lower() == ".trc":
-        problem = Problem("recording", markers.source, "weights are not saved in TRC", "Save as .csv to keep them.")
+    factor = factor_to_si(points.source, "the argument unit", unit, "length", "m")
+    if points.weights is not None and path.suffix.lower() == ".trc":
+        problem = Problem("recording", points.source, "weights are not saved in TRC", "Save as .csv to keep them.")
         warnings.warn(problem, RecordingWarning, stacklevel=users_level())
-    text: str = _format(path).write(path, markers, unit, factor)
+    text: str = _format(path).write(path, points, unit, factor)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -107,7 +117,7 @@ def _turned(positions: Array, axes: tuple[str, str, str]) -> Array:
     return found
 
 
-def _questionable(markers: Markers, raw: RawMarkers) -> list[Problem]:
+def _questionable(markers: Markers | Filmed, raw: RawMarkers) -> list[Problem]:
     """Problems of markers that were read: columns that were ignored, markers that are never seen."""
     found = []
     if raw.ignored:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,45 +39,7 @@ class Markers:
     source: str = ""
 
     def __post_init__(self) -> None:
-        own = self.__dict__
-        own["names"] = tuple(self.names)
-        own["times"] = _fixed(self.times)
-        positions = np.array(self.positions, dtype=float)
-        label, n, k = self.source or "markers", np.size(self.times), len(self.names)
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
-        if twice:
-            raise ShapeError(
-                f"recording '{label}': {counted(len(twice), 'name')} of several markers, {quoted(twice)}; expected "
-                "different names. Rename all but one of them."
-            )
-        if self.times.ndim != 1 or positions.shape != (n, k, 3):
-            raise ShapeError(
-                f"recording '{label}': positions have shape {positions.shape}; expected ({n}, {k}, 3) for "
-                f"{counted(n, 'time')} and {counted(k, 'marker')}. Give x, y and z of every marker at every time."
-            )
-        if not np.isfinite(self.times).all():
-            frame = int(np.flatnonzero(~np.isfinite(self.times))[0])
-            raise ShapeError(
-                f"recording '{label}': the time of frame {frame + 1} is {self.times[frame]}; expected a finite number. "
-                "Remove this frame."
-            )
-        check_times(label, self.times)
-        if np.isinf(positions).any():
-            frame, marker, _ = (int(at) for at in np.argwhere(np.isinf(positions))[0])
-            raise ShapeError(
-                f"recording '{label}': the position of marker '{self.names[marker]}' in frame {frame + 1} is infinite. "
-                "Leave a position that was not measured empty, or write NaN."
-            )
-        positions[np.isnan(positions).any(axis=2)] = np.nan  # a point with one unknown coordinate is missing
-        own["positions"] = _fixed(positions)
-        if self.weights is not None:
-            own["weights"] = _fixed(self.weights)
-            if self.weights.shape != (n, k) or not (self.weights >= 0.0).all():
-                raise ShapeError(
-                    f"recording '{label}': weights have shape {self.weights.shape} and the least value "
-                    f"{np.min(self.weights, initial=np.inf):.3g}; expected shape ({n}, {k}) and values that are not "
-                    "negative. Give 0 to a position that shall not count."
-                )
+        self.__dict__.update(checked_points(self.source or "markers", self, "positions", 3))
 
     def __len__(self) -> int:
         """The number of frames."""
@@ -135,9 +98,52 @@ class Markers:
 
         The numbers of a file are those of the record to the last bit where the unit is m. A .trc file has no weights.
         """
-        from kinemorph.analysis.tracking.load_markers import save_markers
+        from kinemorph.analysis.tracking.load_markers import save_points
 
-        return save_markers(self, Path(path), unit)
+        return save_points(self, Path(path), unit)
+
+
+def checked_points(label: str, points: Any, field: str, axes: int) -> dict[str, Any]:
+    """The fields names, times, `field` (n, k, axes) and weights of a record of points, as arrays that cannot change.
+
+    Raises ShapeError where they do not belong together. A point with one unknown coordinate is missing: all are NaN.
+    """
+    names = tuple(points.names)
+    times, places = _fixed(points.times), np.array(getattr(points, field), dtype=float)
+    n, k = times.size, len(names)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ShapeError(
+            f"recording '{label}': {counted(len(twice), 'name')} of several markers, {quoted(twice)}; expected "
+            "different names. Rename all but one of them."
+        )
+    if times.ndim != 1 or places.shape != (n, k, axes):
+        raise ShapeError(
+            f"recording '{label}': {field} have shape {places.shape}; expected ({n}, {k}, {axes}) for "
+            f"{counted(n, 'time')} and {counted(k, 'marker')}. Give {axes} coordinates of every marker at every time."
+        )
+    if not np.isfinite(times).all():
+        frame = int(np.flatnonzero(~np.isfinite(times))[0])
+        raise ShapeError(
+            f"recording '{label}': the time of frame {frame + 1} is {times[frame]}; expected a finite number. Remove "
+            "this frame."
+        )
+    check_times(label, times)
+    if np.isinf(places).any():
+        frame, marker, _ = (int(at) for at in np.argwhere(np.isinf(places))[0])
+        raise ShapeError(
+            f"recording '{label}': the position of marker '{names[marker]}' in frame {frame + 1} is infinite. Leave a "
+            "position that was not measured empty, or write NaN."
+        )
+    places[np.isnan(places).any(axis=2)] = np.nan
+    weights = None if points.weights is None else _fixed(points.weights)
+    if weights is not None and (weights.shape != (n, k) or not (weights >= 0.0).all()):
+        raise ShapeError(
+            f"recording '{label}': weights have shape {weights.shape} and the least value "
+            f"{np.min(weights, initial=np.inf):.3g}; expected shape ({n}, {k}) and values that are not negative. Give "
+            "0 to a position that shall not count."
+        )
+    return {"names": names, "times": times, field: _fixed(places), "weights": weights}
 
 
 def _fixed(values: npt.ArrayLike) -> Array:

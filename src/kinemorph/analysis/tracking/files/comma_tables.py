@@ -4,6 +4,9 @@ Wide tables have a column of times and three columns for each marker, "foot.x [m
 perhaps its weights, "foot.weight". In place of the dot there may be an underscore, a colon or a space, and in place of
 the weight a "score", a "likelihood" or a "confidence", as trackers call it. Long tables have one line for each point,
 with the columns time, marker, x, y, z, and perhaps weight. A column "frame" replaces times where the rate is given.
+Tables of DeepLabCut have three lines of heads (scorer, bodyparts, coords) in place of one.
+
+Pictures of one camera are tables without z, or with u and v in place of x and y; their coordinates have no unit.
 """
 
 from __future__ import annotations
@@ -11,31 +14,52 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.recorded_tables import TextTable, Title, cells, column_of, numbers, text_table
+from kinemorph.analysis.recorded_tables import TextTable, Title, cells, column_of, numbers, read_lines, table_of
 from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_si, times_of_frames
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import ShapeError
 from kinemorph.words import listed, quoted
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.tracking.filmed import Filmed
 
 TIMES = ("t", "time", "times", "timestamp", "seconds")
 FRAMES = ("frame", "frame#", "frames", "fnum", "index")
 MARKER = ("marker", "name", "point", "label", "bodypart")
 WEIGHTS = ("weight", "score", "likelihood", "confidence")
 AXES = ("x", "y", "z")
-_PART = re.compile(rf"(.+?)[._: ]({'|'.join((*AXES, *WEIGHTS))})", re.IGNORECASE)
+_PART = re.compile(rf"(.+?)[._: ]({'|'.join((*AXES, 'u', 'v', *WEIGHTS))})", re.IGNORECASE)
 
 
 def read(path: Path, unit: str | None, rate: float | None) -> RawMarkers:
     """The markers in a text table, wide or long; `unit` and `rate` are those of `load_markers`."""
-    table = text_table(path)
+    table = _table(path)
     known = [name.lower() for name in table.names]
     if set(AXES) <= set(known) and any(name in known for name in MARKER):
         return _long(table, known, unit, rate)
     return _wide(table, unit, rate, AXES)
+
+
+def read_pictures(path: Path, rate: float | None) -> RawMarkers:
+    """The points in the pictures of one camera, from a wide table; positions have shape (n, k, 2)."""
+    table = _table(path)
+    pairs = [(name.lower()[-2:]) for name in table.names]
+    axes = ("u", "v") if any(pair in (".u", "_u", ":u", " u") for pair in pairs) else ("x", "y")
+    return _wide(table, None, rate, axes)
+
+
+def _table(path: Path) -> TextTable:
+    lines = read_lines(path)
+    if lines and lines[0].lower().startswith("scorer,") and len(lines) > 2:  # the three heads of DeepLabCut
+        parts, coords = (line.split(",")[1:] for line in lines[1:3])
+        head = ",".join(["frame", *(f"{part}.{coord}" for part, coord in zip(parts, coords, strict=False))])
+        lines = [head, *lines[3:]]
+    return table_of(path.name, lines)
 
 
 def _wide(table: TextTable, unit: str | None, rate: float | None, axes: Sequence[str]) -> RawMarkers:
@@ -86,11 +110,13 @@ def columns_by_point(table: TextTable, axes: Sequence[str]) -> tuple[dict[str, d
 
 
 def _points(table: TextTable, values: Array, place: dict[str, int], axes: Sequence[str], unit: str | None) -> Array:
-    """The positions of one point [m], shape (n, number of axes)."""
+    """The positions of one point [m], shape (n, 3), or its picture coordinates, shape (n, 2)."""
     columns = []
     for axis in axes:
         title = table.titles[place[axis]]
-        factor = factor_to_si(table.label, f"column '{title.name}'", unit or title.unit, "length", "m")
+        factor = 1.0
+        if len(axes) == len(AXES):
+            factor = factor_to_si(table.label, f"column '{title.name}'", unit or title.unit, "length", "m")
         columns.append(values[:, place[axis]] * factor)
     return np.stack(columns, axis=1)
 
@@ -150,18 +176,25 @@ def _long(table: TextTable, known: Sequence[str], unit: str | None, rate: float 
     return RawMarkers(names, times, positions, weights, ignored)
 
 
-def write(path: Path, markers: Markers, unit: str, factor: float) -> str:
-    """The text of a wide table; lengths are in `unit`, which has `factor` meters. Missing positions are empty cells."""
+def write(path: Path, points: Markers | Filmed, unit: str, factor: float) -> str:
+    """The text of a wide table; lengths are in `unit`, which has `factor` meters. Missing positions are empty cells.
+
+    Picture coordinates are written as they are, in px.
+    """
     separator = "," if path.suffix.lower() == ".csv" else "\t"
+    if isinstance(points, Markers):
+        places, ends = points.positions / factor, [f"{axis} [{unit}]" for axis in AXES]
+    else:
+        places, ends = points.pictures, ["u [px]", "v [px]"]
     titles = ["t [s]"]
-    weights = markers.weights
-    for name in markers.names:
-        titles += [f"{name}.{axis} [{unit}]" for axis in AXES] + [f"{name}.weight"] * (weights is not None)
+    weights = points.weights
+    for name in points.names:
+        titles += [f"{name}.{end}" for end in ends] + [f"{name}.weight"] * (weights is not None)
     lines = [separator.join(titles)]
-    for k, time in enumerate(markers.times.tolist()):
+    for k, time in enumerate(points.times.tolist()):
         row = [repr(time)]
-        for j, point in enumerate((markers.positions[k] / factor).tolist()):
-            row += ["" if x != x else repr(x) for x in point]
+        for j, place in enumerate(places[k].tolist()):
+            row += ["" if x != x else repr(x) for x in place]
             if weights is not None:
                 row.append(repr(float(weights[k, j])))
         lines.append(separator.join(row))
