@@ -28,7 +28,7 @@ UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above w
 OUTSIDE = 1e-12  # how far a force may be outside its cone, relative to the largest force
 FACES, ROUNDS = 8, 60  # of a cone where the search begins, and the most rounds of added faces
 TIE = 1e-7  # weight of the forces themselves beside the effort: it chooses the smallest of equally good ones
-CLOSE = 1e-13  # tolerance of Clarabel
+CLOSE = (1e-11, 1e-8)  # tolerances of Clarabel: the second one where it does not reach the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +131,21 @@ def solved_by_clarabel(program: ForceProgram, sides: int | None) -> Distribution
         rows = program.around(sides)
         cones = [clarabel.NonnegativeConeT(len(rows))]
     E, d, size, unit = _scaled(program, x0, N)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = CLOSE
     P, q = sparse.csc_matrix(np.triu(E.T @ E)), -E.T @ d
     G, h = sparse.csc_matrix(-(rows @ N)), rows @ x0 / size
-    found = clarabel.DefaultSolver(P, q, G, h, cones, settings).solve()
-    if "Infeasible" in str(found.status):
-        return Distribution(x0, np.inf, NO_FORCES)
+    status = ""
+    for tolerance in CLOSE:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        found = clarabel.DefaultSolver(P, q, G, h, cones, settings).solve()
+        status = str(found.status)
+        if "Infeasible" in status:
+            return Distribution(x0, np.inf, NO_FORCES)
+        if status == "Solved":
+            break
+    else:
+        return Distribution(x0, np.inf, f"Clarabel ended with '{status}'")
     x = x0 + size * (N @ np.array(found.x))
     dual = (2.0 * found.obj_val_dual + float(d @ d)) * (size * unit) ** 2
     return Distribution(x, min(dual, program.effort(x)), "")
