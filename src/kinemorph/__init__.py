@@ -66,7 +66,6 @@ HOMES: dict[str, str] = {
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
     "optimize": "kinemorph.analysis.optimizing.optimize",
-    "Optimized": "kinemorph.analysis.optimizing.optimized",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -152,7 +151,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from kinemorph.analysis.optimizing.optimize import optimize as optimize
-    from kinemorph.analysis.optimizing.optimized import Optimized as Optimized
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
     from kinemorph.analysis.small_motions.linearize import linearize as linearize
     from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities as pole_sensitivities
