@@ -32,6 +32,7 @@ FACES = (
             "identification",
             "conventions",
             "plants",
+            "programs",
             "codegen",
         )
     ),
@@ -65,7 +66,8 @@ def test_no_module_of_the_top_level_bears_the_name_of_a_public_function() -> Non
 
 
 @pytest.mark.parametrize(
-    "subject", ["library", "elements", "modules", "loops", "orbits", "identification", "conventions", "plants"]
+    "subject",
+    ["library", "elements", "modules", "loops", "orbits", "identification", "conventions", "plants", "programs"],
 )
 def test_a_subject_can_be_imported_as_a_module(subject: str) -> None:
     """`import kinemorph.library` and `from kinemorph.elements import PD` raised ModuleNotFoundError."""
