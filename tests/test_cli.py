@@ -77,6 +77,17 @@ def test_derive_says_which_functions_keep_a_loop_closed() -> None:
     assert run("derive", "puma").stderr == ""
 
 
+def test_info_tells_the_axes_of_joints_with_several_turns(tmp_path: Path) -> None:
+    builder = RobotBuilder("r").add(*(Body.box(name, 1.0, (0.1, 0.2, 0.3)) for name in "ab"))
+    builder.joint("ball", "gimbal", "world", "a", order="zxz").joint("cross", "universal", "a", "b")
+    save(builder.build(), tmp_path / "r.toml")
+    ball, cross = parsed("info", str(tmp_path / "r.toml"))["joints"]
+    assert (ball["order"], ball["axis"], ball["axis2"]) == ("zxz", None, None)
+    assert (cross["order"], cross["axis"], cross["axis2"]) == (None, [0, 0, 1], [1, 0, 0])
+    text = run("info", str(tmp_path / "r.toml")).stdout
+    assert re.search(r"ball .*zxz", text) and re.search(r"cross .*0 0 1, 1 0 0", text)
+
+
 def test_info_of_a_loop_speaks_of_the_cut_tree() -> None:
     told = run("info", "four_bar").stdout
     assert "3 dof of the cut tree, 1 loop" in told and "1 with loops closed, 2 of 5 rows are independent" in told

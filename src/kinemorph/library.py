@@ -63,6 +63,8 @@ HOMES: dict[str, str] = {
     "amru5_leg": "kinemorph.model.library.amru_leg",
     "crawler": "kinemorph.model.library.crawlers",
     "organism9": "kinemorph.model.library.modular",
+    "cockroach": "kinemorph.model.library.animals.cockroach",
+    "cockroach_leg": "kinemorph.model.library.animals.cockroach",
 }
 
 __all__ = [*HOMES]
@@ -74,6 +76,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.amru import amru5 as amru5
     from kinemorph.model.library.amru_leg import amru5_leg as amru5_leg
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
+    from kinemorph.model.library.animals.cockroach import cockroach as cockroach
+    from kinemorph.model.library.animals.cockroach import cockroach_leg as cockroach_leg
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
     from kinemorph.model.library.balancers import segway as segway

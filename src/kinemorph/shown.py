@@ -2,9 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, exciting motions and identified parameters. Each
-method only calls the function named in its docstring. This is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run; `ShownOrbits`, `ShownGaits`,
+`ShownStances` and all others have one to plot themselves. Each method only calls the function named in its docstring.
+This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -104,6 +104,16 @@ class ShownGaits(Shown):
         return plot_of_gait(self, **options)
 
 
+class ShownStances(Shown):
+    """A base class for the stances of a legged run, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of the ground forces of each leg over its stances; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.stance_plots import plot_stances
+
+        return plot_stances(self, **options)  # type: ignore[arg-type]
+
+
 class ShownExcitation(Shown):
     """A base class for exciting motions, which can be plotted."""
 
@@ -126,6 +136,16 @@ class ShownIdentification(Shown):
         from kinemorph.display.charts.identification_plots import plot_identified
 
         return plot_identified(self, what, **options)  # type: ignore[arg-type]
+
+
+class ShownOptimized(Shown):
+    """A base class for optimized designs, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of all designs that were measured; see `display.charts.optimizing.plot_optimized`."""
+        from kinemorph.display.charts.optimizing.plot_optimized import plot_optimized
+
+        return plot_optimized(self, **options)  # type: ignore[arg-type]
 
 
 class ShownRun(ShownRuns):

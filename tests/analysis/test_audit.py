@@ -109,6 +109,15 @@ def test_a_top_keeps_its_momentum_about_the_vertical() -> None:
     assert found["quaternions"].passed
 
 
+def test_a_gimbal_keeps_the_momentum_of_its_first_turn_only() -> None:
+    """Its first axis is fixed in the world, and gravity is along it; the other two axes turn."""
+    builder = RobotBuilder("top").add(Body("top", 2.0, (0.0, 0.0, 0.5), diagonal(0.1, 0.1, 0.05)))
+    robot = builder.joint("tip", "gimbal", "world", "top", order="zxz").build()
+    found = audit(simulate(robot, 0.5, q=[0.0, 0.9, 0.0], v=[0.3, 0.0, 20.0]))
+    assert found, str(found)
+    assert [check.name for check in found.checks if check.name.startswith("momentum")] == ["momentum of 'tip.first'"]
+
+
 def test_damping_and_forces_are_accounted_for() -> None:
     run = simulate(library.double_pendulum(), 2.0, q=[0.4, 1.0], forces=lambda t, v: [t - v[0], -0.1 * v[1]])
     assert audit(run)["energy balance"].passed

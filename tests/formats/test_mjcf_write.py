@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.quaternions import quat_to_rotation
+from kinemorph.deriving.dynamics import derive
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.loading import examine, load_text, save
 from kinemorph.formats.mjcf.writer import mjcf_text
@@ -135,7 +136,7 @@ def check(robot: Robot, close: float = 1e-12, answers: Sequence[Answers] = (in_m
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
-@pytest.mark.parametrize("kind", first([kind for kind in JOINT_KINDS if kind != "fixed"], 5))
+@pytest.mark.parametrize("kind", first([kind for kind in JOINT_KINDS if kind != "fixed"], 6))
 def test_every_kind_of_joint(kind: str) -> None:
     robot = robot_of_kind(kind, chained=True)
     even = [replace(j, armature=(0.0,) * j.nv if j.nv == 6 else (j.armature[0],) * j.nv) for j in robot.joints]
@@ -197,6 +198,17 @@ def test_limits_of_balls_times_and_other_velocities_are_named() -> None:
     ):
         assert any(words in sentence for sentence in warned), words
     assert written(RobotBuilder("r").body("a", 1.0, inertia=(1.0, 1.0, 1.0)).root("a", "free").build())[1] == []
+
+
+def test_the_start_of_a_gimbal_is_the_reference_of_its_hinges() -> None:
+    builder = RobotBuilder("r").add(Body.box("a", 1.0, (0.1, 0.2, 0.3), (0.1, 0.2, 0.3)))
+    q = (0.3, -0.4, 0.5)
+    system = System(builder.joint("j", "gimbal", "world", "a", order="yzy").build(), (), Settings(q=q))
+    model = mujoco.MjModel.from_xml_string(written(system)[0])
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    pose = derive(system.robot, backend="interpreter").pose("a")(q)
+    assert np.allclose(data.qpos, q, atol=1e-15) and np.allclose(data.xmat[1].reshape(3, 3), pose[:3, :3], atol=1e-14)
 
 
 def test_loops_couplings_drives_looks_and_start_come_back(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kinemorph import verify
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest
 from kinemorph.codegen.loops.loop_program import LoopProgram
@@ -87,6 +88,15 @@ def test_outside_wrenches_enter_the_loops(monkeypatch: pytest.MonkeyPatch, name:
     monkeypatch.setattr(making, "MOST_PAIRS", -1)
     free = getattr(derive(robot), name)(q, v, a)
     assert np.abs(free[0] - found[1][0][0]).max() > 1e-3  # the wrenches do enter
+
+
+def test_a_mass_matrix_in_loops_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rate, for dM/dt = C + C^T, is that of the same matrix as straight-line code."""
+    monkeypatch.setattr(making, "MOST_PAIRS", -1)
+    dynamics = derive(build("puma"), backend="interpreter")
+    assert isinstance(dynamics.mass_matrix.program, LoopProgram)
+    checks = {check.name: check.status for check in verify(dynamics, states=2, formulations=[]).checks}
+    assert checks["passivity"] == "passed" and "failed" not in checks.values()
 
 
 def test_small_robots_are_written_out() -> None:

@@ -5,6 +5,7 @@ The reference is the recursion of Newton and Euler, and for the identities of th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, derive, verify
 from kinemorph.algebra.groups import Pose, exp_so3
+from kinemorph.analysis.verification import quasicoordinate_law
 from kinemorph.analysis.verification.quasicoordinate_law import identity_error
 from kinemorph.display.equations.equations_of_motion import write_equations
 from kinemorph.mechanics.formulations import quasi_matrices, quasicoordinates
@@ -150,6 +152,19 @@ def test_coriolis_terms_cancel_at_random_mass_points() -> None:
     assert np.abs(residue).max() < 1e-14
 
 
+def test_verify_notices_coriolis_terms_that_do_not_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the rates of the places L of sliding joints, Psi is wrong, and the check fails for these joints only."""
+
+    def still(K: Any, points: Any) -> Any:
+        return quasi_matrices.eliminated(K._replace(L_rate=[(0.0, 0.0, 0.0)] * len(K.L)), points)
+
+    monkeypatch.setattr(quasicoordinate_law, "eliminated", still)
+    for kind, status in (("prismatic", "failed"), ("spherical", "passed")):
+        dynamics = derive(robot_of_kind(kind, chained=True), backend="interpreter")
+        (check,) = (one for one in verify(dynamics, states=2, formulations=[]).checks if one.name == "Coriolis terms")
+        assert check.status == status
+
+
 def points_of(rng: np.random.Generator, inertia: Any) -> tuple[np.ndarray, float]:
     """Six points (6, 3) in the axes of a body, and the mass of each, with the body's mass, center and inertia."""
     moment, com = np.array(inertia.moment, dtype=float), np.array(inertia.com, dtype=float)
@@ -185,7 +200,15 @@ def test_integrals_over_point_masses() -> None:
     assert np.abs((mixed - printed) @ w).max() < 1e-13 * np.abs(mixed @ w).max()
 
 
-@pytest.mark.parametrize("sample", [lambda: animal(2), lambda: random_robot(7, most=16), lambda: animal(1, free=False)])
+def with_rotors(robot: Robot) -> Robot:
+    """The robot with rotor inertia in every joint except those to the world."""
+    joints = [replace(one, armature=(0.1,) * one.nv) if one.parent != "world" else one for one in robot.joints]
+    return replace(robot, joints=tuple(joints))
+
+
+@pytest.mark.parametrize(
+    "sample", [lambda: with_rotors(animal(2)), lambda: random_robot(7, most=16), lambda: animal(1, free=False)]
+)
 def test_the_three_coordinate_sets(sample: Any) -> None:
     """(46): one set follows from another by C^R and D, and the true one is that of the recursion."""
     robot = sample()
@@ -206,6 +229,26 @@ def test_the_three_coordinate_sets(sample: Any) -> None:
     reference = derive(robot, backend="interpreter")
     assert np.abs(M_true - reference.mass_matrix(q)).max() < 1e-12 * np.abs(M_true).max()
     assert np.abs(b_true - reference.bias_forces(q, v)).max() < 1e-12 * np.abs(b_true).max()
+
+
+@pytest.mark.parametrize(
+    "sample", [lambda: animal(2), lambda: random_robot(9, kinds=ALL_KINDS, most=16), lambda: animal(1, free=False)]
+)
+def test_the_matrices_make_up_the_equations(sample: Any) -> None:
+    """(48) to (50) with the dense matrices: M, and h, the forces at zero accelerations, where pdd - g = Gamma."""
+    robot = replace(sample(), gravity=(1.0, -2.0, -9.0))
+    K, q, v = matrices(robot)
+    turning = K["C_R"] @ K["D"]
+    moving = K["Phi"] @ turning + (K["I_v"] @ K["E"] if "E" in K else 0.0)
+    w = turning @ v
+    wd = K["C_R"] @ K["xi"]
+    h = moving.T @ K["m"] @ K["Gamma"] + turning.T @ (K["I"] @ wd + K["W"] @ K["I"] @ w)
+    M = moving.T @ K["m"] @ moving + turning.T @ K["I"] @ turning
+    M += np.diag([float(x) for joint in robot.joints for x in joint.armature])
+    reference = derive(robot, backend="interpreter")
+    assert np.abs(h - reference.bias_forces(q, v)).max() < 1e-12 * np.abs(h).max()
+    assert np.abs(M - reference.mass_matrix(q)).max() < 1e-12 * np.abs(M).max()
+    assert np.abs(K["C_bar"] - K["C_D"] @ (K["C_R"] - np.eye(len(w)))).max() < 1e-14  # (30) has no blocks of its own
 
 
 # ── as the paper writes them ──────────────────────────────────────────────────────────────────────────────────────────

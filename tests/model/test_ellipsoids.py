@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import Parameter, evaluate_all
+from kinemorph.model.shapes import Box, Sphere
 
 
 def measured(points: np.ndarray, mass: float) -> tuple[np.ndarray, np.ndarray]:
@@ -61,6 +64,16 @@ def test_joined_halves_are_the_whole() -> None:
     both, whole = Body.joined("b", [upper, (lower, turned)]), Body.ellipsoid("b", 2.0, radii, (1, 2, 3))
     assert both.mass == 2.0 and len(both.shapes) == 2
     assert np.allclose(both.com, whole.com, atol=1e-15) and np.allclose(both.inertia, whole.inertia, atol=1e-15)
+    slanted = Pose(exp_so3((0.4, -0.7, 1.1)), (0.2, 0.1, -0.3))
+    R, p = np.array(slanted.R), np.array(slanted.p)
+    brick = Body.box("a", 2.0, (0.3, 0.5, 0.8), (0.1, 0.2, 0.3))
+    brick = replace(brick, collisions=(Sphere(0.1),))
+    tilted = Body.joined("b", [(brick, slanted)])
+    assert np.allclose(tilted.com, R @ brick.com + p, atol=1e-15)
+    assert np.allclose(tilted.inertia, R @ np.array(brick.inertia) @ R.T, atol=1e-15)
+    (shape,), (touching,) = tilted.shapes, tilted.collisions
+    assert isinstance(shape, Box) and np.allclose(shape.placement.p, tilted.com) and np.allclose(shape.placement.R, R)
+    assert isinstance(touching, Sphere) and np.allclose(touching.placement.p, p)
     edge = Parameter("edge", 0.4, "m")
     parts = [Body.box(f"p{k}", 1.0, (edge, 0.2, 0.1), (k * edge, 0, 0)) for k in range(3)]
     bar, same = Body.joined("bar", parts), Body.box("bar", 3.0, (1.2, 0.2, 0.1), (0.4, 0, 0))

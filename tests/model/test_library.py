@@ -65,6 +65,8 @@ SIZES = {
     "crawler": (16, 15, 18, 0),
     "amru5_walk": (24, 24, 66, 0),
     "amru5_leg": (3, 3, 10, 0),
+    "cockroach": (37, 36, 19, 0),
+    "cockroach_leg": (12, 11, 4, 0),
 }
 
 

@@ -106,6 +106,15 @@ def test_simple_joints_keep_their_coordinates() -> None:
     assert np.array_equal(other.q_lower, robot.q_lower)
 
 
+def test_gimbal_data_change_places_and_signs() -> None:
+    builder = RobotBuilder("u").add(Body.box("a", 1.0, (0.3, 0.2, 0.1)), Body.box("b", 1.0, (0.3, 0.2, 0.1)))
+    limits = {"lower": (-1, -2, -0.5), "upper": (3, 4, 5), "damping": (0.1, 0.2, 0.3)}
+    builder.root("a", "free").joint("j", "gimbal", "a", "b", order="zxy", **limits)
+    turned = reroot(builder.build(), "b")[0].joint("j")
+    assert (turned.order, turned.damping) == ("yxz", (0.3, 0.2, 0.1))
+    assert (turned.lower, turned.upper) == ((-5.0, -4.0, -3.0), (0.5, 2.0, 1.0))
+
+
 def test_universal_data_change_places() -> None:
     builder = RobotBuilder("u").add(Body.box("a", 1.0, (0.3, 0.2, 0.1)), Body.box("b", 1.0, (0.3, 0.2, 0.1)))
     builder.root("a", "free").joint("j", "universal", "a", "b", lower=(-1, -2), upper=(3, 4), damping=(0.1, 0.2))

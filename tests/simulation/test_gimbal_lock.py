@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, simulate, simulate_batch
+from kinemorph import Body, Guard, RobotBuilder, simulate, simulate_batch
 from kinemorph.errors import ModelError
 from kinemorph.model.joint import CARDAN_ORDERS, EULER_ORDERS, GIMBAL_ORDERS
 from kinemorph.model.robot import Robot
+from kinemorph.notation import Coordinate
 
 EXACT = {"rtol": 1e-12, "atol": 1e-13}
 WHEN = 0.3  # [s] the time at which the leg passes beta = 90 deg
@@ -124,10 +125,57 @@ def test_singular_angles_of_both_families(order: str) -> None:
     assert f"hip.second = {angle:g} deg" in run.outcome.message and run.outcome.t == pytest.approx(0.11, abs=0.011)
     still = simulate(lone(order), 0.1, q=[0.0, np.radians(angle), 0.0], v=[0.1, 0.0, 0.0], method="rk4", step=0.01)
     assert "singular angle" in still.outcome.message and np.isfinite(still.q).all()
-    rotors = simulate(
-        lone(order, armature=(0.01, 0, 0)), 0.5, q=[0.1, begin, 0.2], v=[0, 1, 0], method="rk4", step=0.01
+    for armature, kind in (((0.01, 0, 0), "finished"), ((0, 0, 0.01), "finished"), ((0, 0.01, 0), "failed")):
+        rotors = lone(order, armature=armature)
+        assert simulate(rotors, 0.3, q=[0.1, begin, 0.2], v=[0, 1, 0], method="rk4", step=0.01).outcome.kind == kind
+    held = simulate(lone(order), 0.1, q=[0.0, np.radians(angle), 0.0], locked="hip", method="rk4", step=0.01)
+    assert held.outcome.kind == "finished"
+
+
+def compiled(q: Any) -> dict[str, Any]:
+    return {"q": [q[0], q[1] + 3.0, q[2]]}
+
+
+def called(q: Any) -> dict[str, Any]:
+    return {"q": np.array([float(q[0]), float(q[1]) + 3.0, float(q[2])])}
+
+
+@pytest.mark.parametrize("reset", [compiled, called])
+def test_an_event_may_move_the_angle_beyond_the_singular_one(reset: Any) -> None:
+    """The second angle jumps from 0.3 to 3.3 rad, over 90 deg, and turns on to 270 deg, where the run ends."""
+    jump = Guard("jump", lambda q: q[1] - 0.3, "rising", reset=reset)
+    state: dict[str, Any] = {"q": [0.1, 0.0, 0.0], "v": [0.0, 1.0, 0.0], "method": "rk4", "step": 0.01}
+    run = simulate(lone("zyx"), 1.0, events=[jump], **state)
+    assert run.outcome.kind == "finished" and run.q[-1, 1] == pytest.approx(4.0, abs=1e-9)
+    run = simulate(lone("zyx"), 3.0, events=[jump], **state)
+    assert "hip.second = 270 deg" in run.outcome.message
+    assert run.outcome.t == pytest.approx(np.radians(270.0) - 3.0, abs=0.011)
+    if reset is compiled:
+        batch = simulate_batch(lone("zyx"), 3.0, events=[jump], **(state | {"v": [[0, 1, 0], [0, 0.5, 0], [0, 0, 1]]}))
+        assert [one.kind for one in batch.outcomes] == ["failed", "finished", "finished"]
+        assert batch.outcomes[0].message == run.outcome.message
+
+
+@pytest.mark.parametrize("reset", [compiled, called])
+def test_an_angle_that_is_passed_right_before_a_jump_counts(reset: Any) -> None:
+    """The second angle passes 90 deg and jumps by 3 rad between two samples, from one side of it to the other."""
+    jump = Guard("jump", lambda q: q[1] - 1.6, "rising", reset=reset)
+    state: dict[str, Any] = {"q": [0.1, 1.5, 0.0], "v": [0.0, 1.0, 0.0], "method": "rk4", "step": 0.01}
+    run = simulate(lone("zyx"), 1.0, events=[jump], output_step=0.25, **state)
+    assert "hip.second = 90 deg" in run.outcome.message and run.outcome.t == pytest.approx(0.1, abs=1e-6)
+    if reset is compiled:
+        batch = simulate_batch(lone("zyx"), 1.0, events=[jump], output_step=0.25, **(state | {"v": [[0.0, 1.0, 0.0]]}))
+        assert batch.outcomes[0].message == run.outcome.message
+
+
+def test_gimbals_beside_driven_joints_are_watched() -> None:
+    builder = RobotBuilder("r", gravity=(0, 0, 0)).add(
+        Body.box("b", 1.0, (0.1, 0.2, 0.3)), Body.box("c", 1.0, (0.1,) * 3)
     )
-    assert rotors.outcome.kind == "finished"
+    builder.joint("hip", "gimbal", "world", "b")
+    builder.joint("tail", "revolute", "b", "c", translation=(0.2, 0, 0), driven=2.0 * Coordinate("hip.second"))
+    run = simulate(builder.build(), 0.5, q=[0.1, 1.47, 0.2], v=[0.0, 1.0, 0.0], method="rk4", step=0.01)
+    assert "hip.second = 90 deg" in run.outcome.message
 
 
 def test_orders() -> None:

@@ -119,9 +119,11 @@ class Maker:
         *,
         written: bool = False,
         merged: bool = True,
+        sizes: Mapping[str, Shape] | None = None,
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; `written` and `merged` as for `program`."""
-        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written, merged=merged))
+        """A law as a compiled function of straight-line code; `written`, `merged` and `sizes` as for `program`."""
+        kinds: dict[str, Any] = {"written": written, "merged": merged, "sizes": sizes}
+        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, **kinds))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
         """A recursion along the links as a compiled function; on one state, similar limbs are computed side by side."""
@@ -140,8 +142,11 @@ class Maker:
         """The function of the mass matrix M(q), shape (nv, nv)."""
         if self._pairs_in_loops:
             return self._by_pairs("mass_matrix", ("q",), axis_arrays.momentum_arrays)
-        square = (self.robot.nv, self.robot.nv)
-        return self.function("mass_matrix", ("q",), self.recursion.mass_matrix, {"out": square})
+        return self.unrolled_mass_matrix("mass_matrix")
+
+    def unrolled_mass_matrix(self, name: str = "unrolled_mass_matrix") -> CompiledFunction:
+        """The function of the mass matrix as straight-line code, which dual numbers pass, also of large robots."""
+        return self.function(name, ("q",), self.recursion.mass_matrix, {"out": (self.robot.nv, self.robot.nv)})
 
     def derivatives(self, name: str, inputs: Inputs, outputs: tuple[str, ...]) -> CompiledFunction:
         """The function of the derivatives of inverse or forward dynamics, one matrix (nv, nv) for each output.

@@ -10,6 +10,7 @@ from the root to the tips use `order`.
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -22,7 +23,7 @@ from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
 from kinemorph.model import topology
 from kinemorph.model.body import Body, Vector
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import PLAIN, Joint
 from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
@@ -44,8 +45,8 @@ class Coupling:
 
     joint: str
     leader: str
-    multiplier: Value = 1.0
-    offset: Value = 0.0
+    multiplier: Value = field(default=1.0, metadata={"unit": "{in}/{leader}"})
+    offset: Value = field(default=0.0, metadata={"unit": "{in}"})
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Dependent:
     """A quantity that formulas of driven joints use: its name, its formula, and its unit, such as "rad"."""
 
     name: str
-    formula: Value
+    formula: Value = field(metadata={"unit": "{own}"})
     unit: str = ""
 
 
@@ -77,6 +78,20 @@ class JointRow(NamedTuple):
     v: tuple[str, ...]
 
 
+class AxisPlace(NamedTuple):
+    """One axis of a joint: the joint, the number of the axis among its velocities, and its indices in q and v."""
+
+    joint: Joint
+    number: int
+    q: int
+    v: int
+
+    @property
+    def kind(self) -> str:
+        """The motion about or along the axis: "revolute", "prismatic" or "helical"."""
+        return next(step.kind for step in self.joint.motion.primitives if step.v[0] == self.number)
+
+
 @dataclass(frozen=True, repr=False)
 class Robot(Shown):
     """A checked robot. Build one with `RobotBuilder`. `gravity` [m/s^2] (3,) is the acceleration of free fall."""
@@ -87,7 +102,7 @@ class Robot(Shown):
     loops: tuple[Joint, ...] = ()
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
-    gravity: Vector = (0.0, 0.0, -9.81)
+    gravity: Vector = field(default=(0.0, 0.0, -9.81), metadata={"kind": "acceleration"})
     parameters: tuple[Parameter, ...] = ()
     dependents: tuple[Dependent, ...] = ()
     positions: tuple[Position, ...] = ()  # of a robot from position matrices, from which its joints were made
@@ -243,6 +258,23 @@ class Robot(Shown):
             layout[joint.name] = (slice(q, q + row.nq), slice(v, v + row.nv))
             q, v = q + row.nq, v + row.nv
         return layout
+
+    @cached_property
+    def axis_places(self) -> dict[str, AxisPlace]:
+        """All single axes by name, with their indices in q and v; see `q_slice` for those of driven joints.
+
+        A joint with one velocity is an axis by its own name. The axes of other joints, about which they turn or along
+        which they slide, have the names of their coordinates: "hip.first", "hip.second" and "hip.third" for a gimbal.
+        Elements that act on one axis accept all these names.
+        """
+        found = {}
+        for joint in self.joints:
+            q, v = (place.start for place in self._layout[joint.name])
+            names = joint.motion_names("v")
+            for step in joint.motion.primitives:
+                if step.kind in PLAIN:
+                    found[names[step.v[0]]] = AxisPlace(joint, step.v[0], q + step.q[0], v + step.v[0])
+        return found
 
     # ── topology ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -47,6 +47,7 @@ UNITS: dict[str, Unit] = {
     "min": _unit(60, s=1),
     "h": _unit(3600, s=1),
     "N": _unit(1, m=1, kg=1, s=-2),
+    "dyn": _unit("1/100000", m=1, kg=1, s=-2),
     "J": _unit(1, m=2, kg=1, s=-2),
     "W": _unit(1, m=2, kg=1, s=-3),
     "Pa": _unit(1, m=-1, kg=1, s=-2),
@@ -105,7 +106,9 @@ KINDS: dict[str, tuple[str, ...]] = {
     "joint effort": ("N m", "N"),
     "joint stiffness": ("N m/rad", "N m", "N/m"),
     "joint damping": ("N m s/rad", "N m s", "N s/m"),
+    "joint inertia": ("kg m^2", "kg"),
     "gravitational parameter": ("m^3/s^2",),
+    "frequency": ("Hz",),
 }
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

@@ -205,7 +205,8 @@ class _Folding:
             carried = attachments[joint.child].link
             if carried in kind.owners:
                 limb, link = kind.owners[carried]
-                rows[limb].append((joint.kind, link, joint.name))
+                names = dict.fromkeys((joint.name, *joint.motion_names("v")))  # of the joint and of its axes
+                rows[limb] += [(f"{joint.kind} {k}", link, name) for k, name in enumerate(names)]
         for row in rows:
             row.sort(key=lambda entry: entry[:2])
         for limb, row in enumerate(rows):

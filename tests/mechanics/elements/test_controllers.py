@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline, PchipInterpolator, make_interp_spline
 
 import kinemorph
 from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, simulate
@@ -341,6 +342,24 @@ def test_velocities_and_accelerations_are_derivatives(name):
         slopes = np.gradient(run[value], run.t)[inner]
         off = np.abs(slopes - run[rate][inner])
         assert np.quantile(off, 0.99) < 2e-3 * (1.0 + np.abs(slopes).max())  # but at joints between pieces
+
+
+@pytest.mark.parametrize("method", ["cubic", "monotone", "linear"])
+def test_a_spline_path_moves_on_at_its_last_instant_and_at_the_seam_of_its_period(method):
+    """The rate at the last instant is the limit of the rates before it; a smooth path has one rate at its seam."""
+    times, points = (0.1, 0.4, 0.9, 1.3), (0.1, 0.5, 0.7, 1.4)
+    once = along(SplinePath("r", times, points, method=method), 1.5, 0.1)
+    exact = {"cubic": CubicSpline, "monotone": PchipInterpolator}.get(method, lambda x, y: make_interp_spline(x, y, 1))
+    curve = exact(times, points)
+    assert once.t[13] == pytest.approx(1.3) and once["r"][13] == 1.4
+    assert once["r.velocity"][13] == pytest.approx(float(curve(1.3 - 1e-12, 1)), abs=1e-9)
+    assert once["r.acceleration"][13] == pytest.approx(float(curve(1.3 - 1e-12, 2)) if method != "linear" else 0.0)
+    assert once["r.velocity"][1] == pytest.approx(float(curve(0.1 + 1e-12, 1)), abs=1e-9)
+    assert (once["r.velocity"][[0, 14, 15]] == 0.0).all()
+    if method != "linear":
+        repeated = SplinePath("r", (0.0, 0.3, 0.8, 1.2), (0.1, 0.5, 0.2, 0.1), method=method, period=1.2)
+        rates = along(repeated, 2.4 + 2e-6, 1e-3)["r.velocity"]
+        assert np.abs(np.diff(rates)).max() < 0.06, "the velocity does not jump from one period to the next"
 
 
 def test_paths_go_through_their_points():

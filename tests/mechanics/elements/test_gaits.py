@@ -304,7 +304,9 @@ def test_a_batch_is_single_runs():
 def test_computed_torque_follows_oscillators_exactly():
     gait = OSCILLATORS["chain"]
     exact = ComputedTorque("exact", JOINTS, kp=100.0, kd=20.0, reference="g")
-    run = simulate(System(CHAIN, (gait, exact)), 1.0, method="rk4", step=0.005, output_step=0.1)
+    begin = [*gait.offset] * len(JOINTS)  # a gait begins at rest at its offset
+    run = simulate(System(CHAIN, (gait, exact)), 1.0, q=begin, method="rk4", step=0.005, output_step=0.1)
+    assert np.ptp(run["q.q1"]) > 0.1
     for joint in JOINTS:
         assert run[f"q.{joint}"] == pytest.approx(run[f"g.{joint}"], abs=1e-6)
 

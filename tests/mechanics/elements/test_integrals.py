@@ -56,6 +56,18 @@ def test_integrals_of_a_velocity_of_its_square_and_of_the_time() -> None:
     assert found.columns["way"].unit == "rad"
 
 
+def test_the_integral_of_torque_times_speed_is_the_work_that_was_supplied() -> None:
+    members = (
+        elements.Integral("work", "push", times=f"v.{JOINT}", unit="J"),
+        elements.Integral("moved", "push", "magnitude", times=f"v.{JOINT}"),
+    )
+    found = simulate(summed(*members, drive=True), 6.0, q=[0.7], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found["work"], found.energy.supplied, atol=1e-8)
+    assert found["moved"][-1] > abs(found["work"][-1]) + 0.1
+    with pytest.raises(ModelError, match="it has 1 signal and 2 names in times"):
+        simulate(summed(elements.Integral("wrong", "t", times=("t", "t"))), 1.0)
+
+
 def test_batches_and_derivatives_are_exact() -> None:
     """d/dq0 of the integral of v is dq/dq0 - 1; a batch gives what single runs give."""
     system = summed(elements.Integral("way", f"v.{JOINT}"), elements.Integral("effort", f"v.{JOINT}", "square"))

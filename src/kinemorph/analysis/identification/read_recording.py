@@ -14,7 +14,6 @@ A unit in brackets after the name converts the column; `units` does it for files
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -25,8 +24,9 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import check_recording
+from kinemorph.analysis.recorded_tables import Title, numbers, text_table
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import Problem, RecordingWarning, ShapeError, StorageError, users_level
+from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.simulation.files.text_tables import MARK
@@ -40,7 +40,6 @@ UNITS: dict[str, float] = {
 }
 GROUPS = ("q", "v", "a", "tau")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-SEPARATORS = ",;\t"
 IN_MAP = "say in `columns` (--column) which column it is."
 Target = str | tuple[str, float]
 
@@ -73,7 +72,8 @@ def read_recording(
     robot = model if isinstance(model, Robot) else model.robot
     path = Path(path)
     label = name or path.name
-    titles, table = _table(path)
+    file = text_table(path)
+    titles, table = file.titles, numbers(file)
     known = known_names(robot)
     signals = _by_map(label, titles, columns or {}, known)
     signals |= _by_name(label, titles, known, columns or {}, {signal.name for signal in signals.values()})
@@ -111,67 +111,12 @@ def known_names(robot: Robot) -> tuple[str, ...]:
     return ("t", *groups, *(f"wrench.{joint}.{part}" for joint in robot.joint_names for part in WRENCH))
 
 
-# ── the file ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _table(path: Path) -> tuple[list[tuple[str, str]], Array]:
-    """(name, unit) of every column, and all numbers, shape (n, columns); an empty cell is NaN."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
-        raise StorageError(
-            f"recording '{path}' cannot be read: {reason}. Give a file with comma-separated values."
-        ) from None
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if len(lines) < 2:
-        raise ShapeError(f"recording '{path.name}' has {len(lines)} lines; expected a line of names and samples below.")
-    separator = max(SEPARATORS, key=lines[0].count)
-    titles = [_title(cell) for cell in next(csv.reader([lines[0]], delimiter=separator))]
-    try:
-        table = np.loadtxt(lines[1:], delimiter=separator, ndmin=2)
-    except ValueError:
-        table = _cell_by_cell(path.name, titles, lines, separator)
-    if table.shape[1] != len(titles):
-        raise ShapeError(
-            f"recording '{path.name}' has {table.shape[1]} numbers in each line below {len(titles)} names. Give one "
-            "name for each column."
-        )
-    return titles, table
-
-
-def _title(cell: str) -> tuple[str, str]:
-    """The name and the unit of "name [unit]"."""
-    name, bracket, unit = cell.strip().strip('"').partition("[")
-    return name.strip(), unit.rstrip("] ").strip() if bracket else ""
-
-
-def _cell_by_cell(label: str, titles: Sequence[tuple[str, str]], lines: Sequence[str], separator: str) -> Array:
-    """The numbers of a file that has empty cells; raises ShapeError where a cell is something else than a number."""
-    table = np.full((len(lines) - 1, len(titles)), np.nan)
-    for number, cells in enumerate(csv.reader(lines[1:], delimiter=separator)):
-        if len(cells) != len(titles):
-            raise ShapeError(
-                f"recording '{label}': sample {number + 1} has {len(cells)} cells; expected {len(titles)}, one for "
-                "each name. Correct this line of the file."
-            )
-        for k, cell in enumerate(cells):
-            try:
-                table[number, k] = float(cell) if cell.strip() else np.nan
-            except ValueError:
-                raise ShapeError(
-                    f"recording '{label}': column '{titles[k][0]}' is '{cell.strip()}' in sample {number + 1}; "
-                    "expected a number. Correct this line of the file."
-                ) from None
-    return table
-
-
 # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _by_name(
     label: str,
-    titles: Sequence[tuple[str, str]],
+    titles: Sequence[Title],
     known: Sequence[str],
     columns: Mapping[str, Target],
     given: Collection[str],
@@ -197,7 +142,7 @@ def _by_name(
 
 
 def _by_map(
-    label: str, titles: Sequence[tuple[str, str]], columns: Mapping[str, Target], known: Sequence[str]
+    label: str, titles: Sequence[Title], columns: Mapping[str, Target], known: Sequence[str]
 ) -> dict[int, Signal]:
     """The columns that a map names, by index."""
     names = [title for title, _ in titles]

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.recorded_tables import check_times
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.words import counted, listed
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.model.elements.drives.motors import DCMotor
@@ -59,13 +60,7 @@ class Recording:
         own["wrenches"] = {joint: self._checked(f"wrench of {joint}", x, 2) for joint, x in self.wrenches.items()}
         own["inputs"] = {name: self._checked(f"input {name}", x, 1) for name, x in self.inputs.items()}
         own["outputs"] = {name: self._checked(f"output {name}", x, 1) for name, x in self.outputs.items()}
-        late = np.flatnonzero(np.diff(self.t) <= 0.0)
-        if len(late):
-            raise ShapeError(
-                f"recording '{self.name}': {counted(len(late), 'time')} not later than the one before, the first "
-                f"t[{late[0] + 1}] = {self.t[late[0] + 1]:.9g} s after {self.t[late[0]]:.9g} s; expected increasing "
-                "times. Remove repeated samples, and sort the others."
-            )
+        check_times(self.name, self.t)
 
     def _checked(self, what: str, values: npt.ArrayLike, axes: int) -> Array:
         """The values as a new array that cannot be written to; raises ShapeError where it is not as expected."""

@@ -16,10 +16,11 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.recorded_tables import time_gaps
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted, listed
+from kinemorph.words import listed
 
 STILL = {"rad": 1e-4, "m": 1e-6}  # a coordinate whose range is smaller never moves
 HARDLY = 0.02  # a range that is a smaller share of the largest one of other joints may be noise ...
@@ -34,7 +35,6 @@ USUAL = 3.0  # ... and larger by this factor than 99 % of all steps, and than th
 LEAST_SPIKE = 5e-3  # [rad or m], smaller spikes are not told
 TURNS = 12.0  # [rad], an angle with limits is in degrees if it is beyond them, and beyond this
 HELD = 20  # samples in a row at an extreme that are a saturation
-GAP = 10.0  # a distance of times that is longer than the usual one by this factor is a gap
 AGAINST = -0.5  # a force whose correlation with the model is below has the wrong sign
 THIN = 2000  # samples that the comparison with the model uses
 BETTER, EACH = (
@@ -54,7 +54,7 @@ def check_recording(recording: Recording, robot: Robot) -> None:
         [
             *_still(recording, robot),
             *_spikes(recording, robot),
-            *_gaps(recording),
+            *time_gaps(recording.name, recording.t),
             *_saturated(recording, robot),
         ]
     )
@@ -255,21 +255,6 @@ def _spikes(recording: Recording, robot: Robot) -> Iterator[Problem]:
                 "measurement",
                 "Remove this sample, or put the mean of its neighbors in its place.",
             )
-
-
-def _gaps(recording: Recording) -> Iterator[Problem]:
-    distances = np.diff(recording.t)
-    if not len(distances):
-        return
-    usual = float(np.median(distances))
-    late = np.flatnonzero(distances > GAP * usual)
-    if len(late):
-        yield _problem(
-            recording,
-            f"{counted(len(late), 'gap')} between samples of more than {GAP:g} times the usual {usual:.3g} s, the "
-            f"longest {distances.max():.3g} s at t = {recording.t[int(np.argmax(distances))]:.6g} s",
-            "Cut the file there and give the parts as recordings of their own.",
-        )
 
 
 def _saturated(recording: Recording, robot: Robot) -> Iterator[Problem]:

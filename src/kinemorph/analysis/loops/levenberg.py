@@ -23,6 +23,8 @@ from kinemorph.algebra.arrays import Array
 LONGEST = 1.0  # [rad or m], largest entry of one step: beyond this, the linear model is not valid
 FLAT = 1e-10  # where the gradient is below this, relative to |J| |e|, q is a minimum
 SHORTEST = 1e-14  # [rad or m], a shorter step changes nothing
+ENOUGH = 1e-4  # least gain of a step that is taken
+LEAST, FIRST_GROWTH = 1e-9, 2.0  # the smallest kappa, and the factor by which it grows after the first failed step
 REGULAR = 1e-12  # least damping relative to the largest diagonal entry of J^T J, which is singular for redundant robots
 
 
@@ -32,6 +34,22 @@ class LeastSquares(NamedTuple):
     linearize: Callable[[Array], tuple[Array, Array]]  # q -> residual e (m,), Jacobian J (m, nv)
     step: Callable[[Array, Array], Array]  # (q, dv) -> q, within the limits
     held: Callable[[Array, Array], npt.NDArray[np.bool_]]  # (q, push) -> velocities at a limit and pushed against it
+
+
+class Damping(NamedTuple):
+    """The damping of one problem, or of many side by side (arrays of any shape): kappa, and by how much it grows next.
+
+    kappa follows the gain of a step: it falls after a good step, and grows faster and faster while steps fail.
+    """
+
+    kappa: Array
+    growth: Array
+
+    def after(self, gain: Array | float, better: npt.NDArray[np.bool_] | bool) -> Damping:
+        """The damping after steps with this gain, of which those that are `better` were taken."""
+        falling = np.maximum(self.kappa * np.maximum(1.0 / 3.0, 1.0 - (2.0 * np.asarray(gain) - 1.0) ** 3), LEAST)
+        kappa = np.where(better, falling, self.kappa * self.growth)
+        return Damping(kappa, np.where(better, FIRST_GROWTH, FIRST_GROWTH * self.growth))
 
 
 class Descent(NamedTuple):
@@ -45,7 +63,7 @@ class Descent(NamedTuple):
 
 def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
     """Reduces the residual from q until `reached(residual)` is true, at a minimum, or after `iterations` steps."""
-    kappa, growth = 1e-2, 2.0
+    damping = Damping(np.array(1e-2), np.array(FIRST_GROWTH))
     e, J = problem.linearize(q)
     error = float(e @ e)
     for count in range(iterations):
@@ -55,7 +73,7 @@ def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool]
         free = ~problem.held(q, push)
         if np.linalg.norm(push[free]) <= FLAT * np.linalg.norm(J) * np.sqrt(error):
             return Descent(q, e, count, False)
-        dv = _damped_step(J[:, free], push[free], kappa * error)
+        dv = _damped_step(J[:, free], push[free], float(damping.kappa) * error)
         if np.abs(dv).max() <= SHORTEST:
             return Descent(q, e, count, False)
         moved = np.zeros(len(free))
@@ -65,11 +83,10 @@ def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool]
         error_new = float(e_new @ e_new)
         predicted = float(2.0 * dv @ push[free] - np.sum((J @ moved) ** 2))
         gain = (error - error_new) / predicted if predicted > 0.0 else -1.0
-        if error_new < error and gain > 1e-4:
+        better = error_new < error and gain > ENOUGH
+        damping = damping.after(gain, better)
+        if better:
             q, e, J, error = q_new, e_new, J_new, error_new
-            kappa, growth = max(kappa * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), 1e-9), 2.0
-        else:
-            kappa, growth = kappa * growth, 2.0 * growth
     return Descent(q, e, iterations, reached(e))
 
 

@@ -44,25 +44,25 @@ class Ranges:
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def inside(self, q: Array) -> Array:
-        """q (nq,) clipped to its limits, with quaternions of length 1 and coupled joints that follow their leaders."""
+        """q (..., nq) clipped to its limits, with quaternions of length 1 and joints that follow their leaders."""
         q = np.clip(q, *self.bounds)
         for part in self._quaternions:
-            q[part] /= np.linalg.norm(q[part])
+            q[..., part] /= np.linalg.norm(q[..., part], axis=-1, keepdims=True)
         for joint, (leader, multiplier, offset) in self._followers.items():
-            q[self.robot.q_slice(joint)] = multiplier * q[self.robot.q_slice(leader)] + offset
+            q[..., self.robot.q_slice(joint)] = multiplier * q[..., self.robot.q_slice(leader)] + offset
         return q
 
     def moved(self, q: Array, dv: Array) -> Array:
-        """The configuration after a step dv (nv,) from q, put back inside the limits."""
-        return self.inside(np.asarray(integrate(self.robot, q, self.leading @ dv)))
+        """The configuration after a step dv (..., nv) from q (..., nq), put back inside the limits."""
+        return self.inside(np.asarray(integrate(self.robot, q, dv @ self.leading.T)))
 
     def held(self, q: Array, push: Array) -> npt.NDArray[np.bool_]:
-        """A mask (nv,) of the velocities that are at a limit and would be moved beyond it by the step `push` (nv,)."""
+        """A mask of the velocities that are at a limit and would be moved beyond it by the step `push` (..., nv)."""
         lower, upper = self.bounds
-        at_lower, at_upper = np.zeros((2, self.robot.nv), dtype=bool)
+        at_lower, at_upper = np.zeros((2, *push.shape), dtype=bool)
         coordinates, velocities = self._pairs
-        at_lower[velocities] = q[coordinates] <= lower[coordinates]
-        at_upper[velocities] = q[coordinates] >= upper[coordinates]
+        at_lower[..., velocities] = q[..., coordinates] <= lower[coordinates]
+        at_upper[..., velocities] = q[..., coordinates] >= upper[coordinates]
         return np.asarray((at_lower & (push < 0.0)) | (at_upper & (push > 0.0)))
 
     def elsewhere(self, q: Array, frames: Collection[str], rng: np.random.Generator) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.equilibrium_search import CLOSED, Balance, Search
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of
+from kinemorph.analysis.small_motions.plant_derivatives import Point, built, point_of
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.analysis.small_motions.stability import Stability, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -35,6 +35,7 @@ class Equilibrium(Shown):
     """The result of `equilibrium`. As a bool it is True where an equilibrium was found.
 
     `q` (nq,), `x` (nx,)          the state at rest; `u` (nu,) and `p` (np,) are the inputs and parameters
+    `m` (nm,)                     the memory of elements, such as the anchors of contacts
     `residual` (nv + nx,)         unbalanced forces [N m or N], then rates of x; `worst` is the largest force
     `stable`                      True, False, or None where linear equations do not decide; `reason` says why
     `message`                     the outcome as a sentence
@@ -42,6 +43,7 @@ class Equilibrium(Shown):
 
     q: Array
     x: Array
+    m: Array
     u: Array
     p: Array
     residual: Array
@@ -91,7 +93,9 @@ def equilibrium(
     `iterations`      the most steps of the search
     `regularizer`     k [1/s^2] in the damped steps (K + k M) dy = -r, with stiffness K, mass matrix M and residual r
 
-    Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.
+    Contacts with anchors that touch at the guess are anchored there, and hold; where friction cannot hold them at the
+    equilibrium, the message names them. Where no equilibrium is found, the result says so and names the joint with the
+    largest unbalanced force.
     """
     for name, value in (("tolerance", tolerance), ("regularizer", regularizer), ("iterations", iterations)):
         if not value > 0 or not np.isfinite(value):
@@ -118,9 +122,19 @@ def _settled(search: Search, start: Point, most: int) -> Equilibrium:
             return _failed(search, here, most)
         verdict, found = stability_of(search.plant, here.point)
         if not search.downhill or verdict.stable is not False or found is None:
-            return _found(search, here, verdict)
+            break
         here = search.at(search.moved(here.point, _away(search, found), np.zeros(search.plant.nx)))
-    return _found(search, here, verdict)
+    return _found(search, here, verdict, _let_go(search.plant, start, here.point))
+
+
+def _let_go(plant: Plant, start: Point, end: Point) -> tuple[str, ...]:
+    """The guards of elements, such as of anchored contacts, that held at the start of a search and not at its end."""
+    if not plant.settlers[0] or not plant.guards:
+        return ()
+    own = [k for k in range(len(plant.guards)) if k not in plant.contact_guards]
+    values = built(plant.observed({}, "guards", switches=own))
+    before, after = (np.asarray(values(*point.inputs)) for point in (start, end))
+    return tuple(plant.guards[k] for k, one, other in zip(own, before, after, strict=True) if other < 0.0 <= one)
 
 
 def _away(search: Search, found: Poles) -> Array:
@@ -129,13 +143,15 @@ def _away(search: Search, found: Poles) -> Array:
     return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
 
 
-def _found(search: Search, here: Balance, verdict: Stability) -> Equilibrium:
-    """The result of a search that found an equilibrium with this stability."""
+def _found(search: Search, here: Balance, verdict: Stability, let_go: tuple[str, ...] = ()) -> Equilibrium:
+    """The result of a search that found an equilibrium with this stability; `let_go` are guards that do not hold."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
     moving = search.slopes.moving_constraint(here.point)
     if moving:
         message += f" Constraint '{moving}' changes with time; it is taken as it is at t = {here.point.t:g} s."
+    if let_go:
+        message += f" A run would not stay there: {listed(map(repr, let_go), 8)}."
     return _result(search, here, True, verdict.stable, verdict.reason, message)
 
 
@@ -185,6 +201,7 @@ def _broken(search: Search, start: Point, why: str) -> Equilibrium:
     return Equilibrium(
         point.q,
         point.x,
+        point.m,
         point.u,
         point.p,
         rest,
@@ -202,5 +219,5 @@ def _result(
 ) -> Equilibrium:
     at = here.point
     return Equilibrium(
-        at.q, at.x, at.u, at.p, here.residual, converged, search.count, stable, reason, message, search.plant
+        at.q, at.x, at.m, at.u, at.p, here.residual, converged, search.count, stable, reason, message, search.plant
     )

@@ -29,9 +29,11 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.mechanics.elements.law import ONCE
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import summed_states
 from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, row_gaps
+from kinemorph.simulation.stepping.sample_clocks import Clockwork
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
 OPEN = 1e-6  # a constraint whose error is larger than this, relative to the size of its loop, is violated
@@ -101,8 +103,9 @@ def point_of(
 ) -> Point:
     """The state that the arguments describe.
 
-    Each argument is a sequence, numbers by name, or None for the plant's initial value; t is the time [s]. Rigid
-    contacts that touch at (q, v) are closed: they stick, slide or open as at the start of a run, unless `m` says so.
+    Each argument is a sequence, numbers by name, or None for the plant's initial value; t is the time [s]. Contacts
+    that touch at (q, v) stick, slide or open as at the start of a run, unless `m` says so: rigid ones are closed, and
+    those with anchors are anchored where they are.
     """
     if not np.isfinite(t):
         raise UnsupportedError(f"t is {t} s; expected a finite time [s].")
@@ -110,9 +113,13 @@ def point_of(
     values = {group: plant.initial(group, given) for group, given in groups.items()}
     values["v"][list(plant.locked)] = 0.0
     base = values["q"] if not plant.nv else _finished(plant, values["q"])
-    if plant.contact_modes:
+    anchoring = [tick for tick in plant.ticks if tick.period == ONCE] if m is None else []
+    if plant.contact_modes or anchoring:
         s = np.concatenate([np.zeros(plant.nv), values["v"], values["x"]])
         values["m"] = entered_memory(plant, m, (float(t), base, s, values["m"], values["u"], values["p"]))
+        for stage in (stage for tick in anchoring for stage in tick.stages):
+            inputs = (float(t), base, s, values["m"], values["u"], values["p"])
+            values["m"] = Clockwork(plant).sampled(stage, inputs)
     return Point(float(t), base, *(values[group] for group in ("v", "x", "m", "u", "p")))
 
 
@@ -309,6 +316,15 @@ class Slopes:
             r_z[k, k] = 1.0
         return r_s, r_z, r_u
 
+    @cached_property
+    def _by_data(self) -> CompiledFunction:
+        return built(jacobian(self.plant.residual, "out", ("p", "u")))
+
+    def by_data(self, at: Point, z: Array) -> Array:
+        """The derivatives of the residual by [p, u], parameters and inputs, shape (nv + nx, np + nu)."""
+        t, base, s, m, u, p = at.inputs
+        return np.hstack(self._by_data(t, base, s, z, m, u, p))
+
     # ── allowed motions ───────────────────────────────────────────────────────────────────────────────────────────
 
     def directions(self, at: Point) -> Directions:
@@ -344,6 +360,12 @@ class Slopes:
             return np.zeros(0), np.zeros((0, self.plant.nv))
         phi, _, J, _ = self._constraints(*at.inputs)
         return phi, J[: len(phi)]
+
+    @cached_property
+    def closure_by_parameters(self) -> CompiledFunction:
+        """The derivative (nh, np) of the errors of constraints on positions by parameters."""
+        assert self.plant.constraints is not None
+        return built(jacobian(self.plant.constraints, "phi", "p"))
 
     def moving_constraint(self, at: Point) -> str:
         """The name of the constraint that changes fastest with time at a state at rest; "" where none changes."""

@@ -23,6 +23,7 @@ from kinemorph.analysis.verification.declared_laws import (
 )
 from kinemorph.analysis.verification.quasicoordinate_law import coriolis_terms_cancel
 from kinemorph.analysis.verification.sampling import Sample, WorstError, largest
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES, Reference
 
@@ -163,9 +164,12 @@ def bias_splits(s: Sample) -> WorstError:
 
 def passive(s: Sample) -> WorstError:
     """The error of dM/dt = C + C^T, so that dM/dt - 2 C is skew-symmetric (M mass matrix, C Coriolis matrix)."""
-    (rate,) = s.rates(s.dynamics.mass_matrix)
+    looped = isinstance(s.dynamics.mass_matrix.program, LoopProgram)
+    unrolled = s.dynamics._maker.unrolled_mass_matrix() if looped else s.dynamics.mass_matrix
+    (rate,), M = s.rates(unrolled), s.call(s.dynamics.mass_matrix)
     C = s.call(s.dynamics.coriolis_matrix)
-    return s.worst(rate - C - C.swapaxes(1, 2), rate, C, s.call(s.dynamics.mass_matrix))
+    same = s.worst(M - s.call(unrolled), M)
+    return largest([same, s.worst(rate - C - C.swapaxes(1, 2), rate, C, M)])
 
 
 # ── energy and momentum ───────────────────────────────────────────────────────────────────────────────────────────────

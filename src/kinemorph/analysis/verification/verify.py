@@ -37,7 +37,7 @@ AT_REST = (  # checks of rules that hold where the time alone moves nothing
     *("energy as declared", "derivatives", "links as written", "bias forces", "passivity", "kinetic energy"),
     *("power balance", "momentum", "jacobian", "jacobian rate"),
 )
-SIZE_LIMITS = {"dalembert": 12, "quasicoordinates": 24}  # a lower limit for a formulation whose cost grows faster
+SIZE_LIMITS = {"dalembert": 12}  # a lower limit for a formulation whose cost grows faster
 SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with the square of the dof, are compared
 
 

@@ -54,7 +54,8 @@ def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times
         elif isinstance(element, AppliedEffort):
             found.append((element.joint, course(element, "effort", 1, times)[:, 0]))
     for name, on_joint in actuators.items():
-        law = Drives(tuple(on_joint), float(robot.joint(name).effort[0]))
+        place = robot.axis_places[name]
+        law = Drives(tuple(on_joint), float(place.joint.effort[place.number]))
         found.append((name, law.force(JointState(signal(f"q.{name}"), signal(f"v.{name}")))))
     total: dict[str, Array] = {}
     for joint, effort in found:

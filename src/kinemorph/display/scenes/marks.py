@@ -116,7 +116,7 @@ def _slide_spring(spring: TorsionSpring, showing: Showing) -> Iterator[Mark]:
     It starts so far behind the lowest joint position that its length never becomes zero or negative.
     """
     figure = showing.figure
-    joint = figure.robot.joint(spring.joint)
+    joint = figure.robot.axis_places[spring.joint].joint
     if joint.kind != "prismatic":
         return
     lowest = float(figure.q[:, figure.robot.q_slice(joint.name)].min())

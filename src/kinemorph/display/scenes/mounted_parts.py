@@ -54,17 +54,20 @@ def _flange(joint: Joint, figure: Figure) -> Part:
 
 
 def _motor(motor: DCMotor | Actuator, figure: Figure) -> Iterator[Part]:
-    """The housing of a motor, behind the flange of its joint."""
+    """The housing of a motor, behind the flange of its joint; nothing for a joint with several axes."""
+    joint = figure.robot.axis_places[motor.joint].joint
+    if joint.motion.nv > 1:
+        return
     radius, length = HOUSING[0] * figure.size, HOUSING[1] * figure.size
     middle = (ASIDE + FLANGE[1]) * figure.size + 0.5 * length
     housing = shape_surface(Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, middle))))
-    yield _on_joint(motor.name, figure.robot.joint(motor.joint), figure, housing, HOUSING_COLOR)
+    yield _on_joint(motor.name, joint, figure, housing, HOUSING_COLOR)
 
 
 def _torsion(spring: TorsionSpring, figure: Figure) -> Iterator[Part]:
-    """A flat spiral about the joint axis, on the side without a motor; nothing for a prismatic joint."""
-    joint = figure.robot.joint(spring.joint)
-    if joint.kind == "prismatic":
+    """A flat spiral about the axis of a revolute or helical joint, on the side without a motor; otherwise nothing."""
+    joint = figure.robot.axis_places[spring.joint].joint
+    if joint.kind not in ("revolute", "helical"):
         return
     angle = np.linspace(0.0, 2.0 * np.pi * TURNS, 90)
     radius = SPIRAL * figure.size * np.linspace(0.3, 1.0, len(angle))

@@ -68,8 +68,10 @@ def robot_tables(data: Data) -> Parts:
     massless = f" ({data['massless']} of them massless)" if data["massless"] else ""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
     joints: dict[str, Any] = {"joint": "{name}", "kind": "{kind}", "parent": "{parent}", "child": "{child}"}
-    joints |= {"axis": lambda row: _spaced(row["axis"] or ()), "q": _coordinates, "limits": _limits}
-    none: dict[str, Any] = {"axis": None, "q_index": None, "q": (), "q_units": (), "limits": ()}
+    joints |= {"axis": _axes, "q": _coordinates, "limits": _limits}
+    none: dict[str, Any] = dict.fromkeys(("axis", "axis2", "order", "q_index")) | dict.fromkeys(
+        ("q", "q_units", "limits"), ()
+    )
     loops = [{**row, "kind": f"{row['kind']} (loop)", **none} for row in data["loops"]]
     moments = "moments of inertia about it [kg m^2]"
     bodies: dict[str, Any] = {
@@ -117,6 +119,12 @@ def robot_tables(data: Data) -> Parts:
         parts += ["settings of a run", Facts([*start, *times]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
     return [*parts, "conventions", Facts(conventions)]
+
+
+def _axes(row: Data) -> str:
+    """The axis of a joint, both axes of a universal joint, or the order of the turns of a gimbal."""
+    axes = [_spaced(row[key]) for key in ("axis", "axis2") if row[key]]
+    return row["order"] or ", ".join(axes)
 
 
 def _spaced(values: Iterable[float], gap: str = " ") -> str:

@@ -152,6 +152,8 @@ def _joint_row(robot: Robot, name: str) -> Data:
         "v": list(joint.v_names),
         "q_units": list(joint.table.q_units),
         "axis": list(joint.axis) if joint.motion.axes else None,
+        "axis2": list(joint.axis2) if joint.motion.axes == 2 else None,
+        "order": joint.order if joint.kind == "gimbal" else None,
         "driven": [written(formula) for formula in joint.driven],
         "limits": bounds,
         **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},

@@ -9,7 +9,7 @@ from typing import Any
 from kinemorph.errors import Problem
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted, did_you_mean, listed
+from kinemorph.words import counted, did_you_mean, listed, quoted
 
 
 def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool = True) -> list[str]:
@@ -46,14 +46,19 @@ def _holds(field: str) -> str:
 
 
 def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
-    """A problem where the joint `name`, given in the field `what`, does not have exactly one velocity; else none."""
+    """A problem where `name`, given in the field `what`, is neither a joint with one axis nor an axis of a joint."""
+    if name in robot.axis_places:
+        return []
     found = known_joint(element, what, name, robot)
-    if not found and (count := (joint := robot.joint(name)).motion.nv) != 1:
+    if not found:
+        joint = robot.joint(name)
+        axes = [axis for axis in joint.motion_names("v") if axis in robot.axis_places]
         problem = (
-            f"joint '{name}' is {joint.kind} with {counted(count, 'velocity', 'velocities')}; expected a joint with "
-            "one axis"
+            f"joint '{name}' is {joint.kind} with {counted(joint.motion.nv, 'velocity', 'velocities')}; expected a "
+            "joint with one axis"
         )
-        found = [wrong(element.name, problem, "Name a joint with one axis.", what)]
+        remedy = f"Name one of its axes: {quoted(axes)}." if axes else "Name a joint with one axis."
+        found = [wrong(element.name, problem, remedy, what)]
     return found
 
 

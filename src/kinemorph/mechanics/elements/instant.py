@@ -364,10 +364,9 @@ class ElementView:
         return Frame(self.instant.motions, self.instant.motions.attachment(name))
 
     def hinge(self, joint: str) -> Hinge:
-        """The state of the joint with this name, which has one axis."""
-        robot = self.robot
-        place = robot.v_slice(joint).start
-        return Hinge(self.instant.q[robot.q_slice(joint).start], self.instant.v[place], place)
+        """The state of the joint with one axis, or of the axis of a joint, with this name; see `Robot.axis_places`."""
+        place = self.robot.axis_places[joint]
+        return Hinge(self.instant.q[place.q], self.instant.v[place.v], place.v)
 
     def input(self, name: str) -> S:
         """The value of an input of the element: that of the signal that drives it, or else of an input of the plant."""

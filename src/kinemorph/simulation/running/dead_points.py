@@ -23,8 +23,8 @@ EXACT = StepOptions("dop853", None, 1e-9, 1e-12, UNBOUNDED, MIN_STEP)  # of the 
 PARTS = 64  # samples of that motion
 
 
-def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array) -> tuple[int, str] | None:
-    """(the sample after it, message) of the first dead point that samples have stepped over, else None.
+def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str] | None:
+    """(time [s] of the sample after it, message) of the first dead point that samples have stepped over, else None.
 
     The samples are t (n,) [s] and rows (n, :) of q, v, x and m. Only Newmark's methods are checked.
     """
@@ -42,5 +42,5 @@ def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array)
                 state = again.state
             left = watch.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
             if left is not None:
-                return k + 1, left[1]
+                return float(t[k + 1]), left[1]
     return None

@@ -33,7 +33,7 @@ from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
-from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalPath, GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")
@@ -127,8 +127,7 @@ class Run:
         self.next = 0  # the index of the next sample time
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
-        self.domains, self.gimbals = DomainWatch(stepper.plant), GimbalWatch(stepper.plant)
-        self.begin = np.array(stepper.state.q)  # the last configuration, from which gimbals move
+        self.domains, self.turned = DomainWatch(stepper.plant), GimbalPath(GimbalWatch(stepper.plant), stepper.state.q)
         self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -164,8 +163,7 @@ class Run:
             if t >= self.until:
                 return Outcome("finished", t)
             ends = [regular.next_time for regular in (self.held, self.callback) if regular]
-            ends += [self.until, self.stepper.next_tick]
-            outcome = self._march(min(ends), progress)
+            outcome = self._march(min(self.until, self.stepper.next_tick, *ends), progress)
             if outcome is not None:
                 return outcome
 
@@ -196,6 +194,9 @@ class Run:
             if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
+                t, q, *_ = self.stepper.state
+                if (locked := self.turned.passed(np.array([t]), q[None], self.stepper.p)) is not None:
+                    return Outcome("failed", *locked)
             if (outcome := self._jumped(marched)) is not None:
                 return outcome
             if marched.status is Status.EVENT:
@@ -227,17 +228,15 @@ class Run:
         """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
-        if (self.domains.domains or self.gimbals.gimbals) and kept:
-            t, rows = marched.times[:kept], marched.rows[:kept]
-            q = rows[:, : self.stepper.plant.nq]
-            left = self.domains.left(t, q, self.stepper.p) or dead_point(self.domains, self.stepper, t, rows)
-            left = left or self.gimbals.passed(t, q, self.begin, self.stepper.p)
-            self.begin = q[-1]
-            if left is not None:
-                kept = left[0] or (0 if self.done[-1] else 1)  # coordinates mean nothing at this sample
-                self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
+        t, rows, jumps = marched.times[:kept], marched.rows[:kept], [] if marched.jumps is None else list(marched.jumps)
+        q, p = rows[:, : self.stepper.plant.nq], self.stepper.p
+        left = self.domains.left(t, q, p) or dead_point(self.domains, self.stepper, t, rows)
+        left = left or self.turned.passed(t, q, p, [self.format.jumped(row) for row in jumps] if self.format else ())
+        if left is not None:  # coordinates mean nothing at this sample
+            kept = int(np.searchsorted(t, left[0])) or (0 if self.done[-1] else 1)
+            self.left = Outcome("failed", *left)
         self.next += kept
-        self.jumps += [] if marched.jumps is None else list(marched.jumps)
+        self.jumps += jumps
         self._store(marched.times[:kept], marched.rows[:kept])
         return marched
 
@@ -289,6 +288,12 @@ class Run:
         """Stores a sample of the present state, unless the segment has one at this time already."""
         t, q, v, x = self.stepper.state
         self._keep_at(t, np.concatenate([q, v, x, self.stepper.m]))
+
+    def _begin_segment(self) -> None:
+        """Starts another segment at the present state, to which the state has jumped."""
+        self.done.append([])
+        self._keep_now()
+        self.turned.begin = np.array(self.stepper.state.q)
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
@@ -348,8 +353,7 @@ class Run:
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
                 broken = breach(stepper, allowed)
                 ended = None if broken is None else Outcome("failed", t, broken)
-                self.done.append([])  # the state jumps: another segment starts
-                self._keep_now()
+                self._begin_segment()
             after = state_groups(self.stepper)
             self.events.append(Event(t, guard.name, kind_of(guard), before, after))
             if guard.stop:
@@ -384,8 +388,7 @@ class Run:
         event, reason = self.switches.carry_out(self.stepper, self.format, guard)
         self.events.append(event)
         if jumps:
-            self.done.append([])  # the state jumps: another segment starts
-            self._keep_now()
+            self._begin_segment()
         if reason is not None:
             return Outcome("failed", event.t, reason)
         return Outcome("stopped", event.t, stopped_by(event.name, event.t)) if event.kind == "stop" else None

@@ -26,7 +26,7 @@ from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
-from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalPath, GimbalWatch
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
@@ -70,6 +70,7 @@ class Fleet:
         self.rests: dict[int, Ending] = {}  # of states that came to rest
         self.domains, self.gimbals = DomainWatch(self.plant), GimbalWatch(self.plant)
         self.begin = np.array(self.at("base"))  # the configurations from which gimbals move to their singular angles
+        self.turned: dict[int, GimbalPath] = {}  # of states that have jumped
         self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
@@ -178,7 +179,8 @@ class Fleet:
         now = self._tried(group)
         status[(status == Status.BUDGET) & (now < self.most) | (status == Status.LOGGED)] = Status.GOING
         if self.plant.robot is not None:
-            self._find_runaways(group, rows, done, got, status)
+            log = (outs[5], outs[6].astype(np.int64)) if len(outs) > 5 else None
+            self._find_runaways(group, rows, done, got, status, self._find_locked(group, rows, done, got, log))
         for k in np.flatnonzero((status != Status.GOING) & (status != Status.GIVEN_UP) & (got == samples)).tolist():
             got[k] += self._catch_up(int(group[k]), int(done[k] + got[k]))
         if len(outs) > 5:
@@ -189,8 +191,40 @@ class Fleet:
         each = took / max(1.0, float((now - tried).sum()))  # [s] for one try of one state
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
 
-    def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
+    def _find_locked(
+        self, group: Whole, rows: Array, done: Whole, got: Whole, log: tuple[Array, Whole] | None
+    ) -> dict[int, tuple[int, str]]:
+        """Place in `group` -> (sample, message) of runs in which a gimbal has passed its singular angle.
+
+        The arguments are as in `_find_runaways`; `log` are the rows of jumps and their numbers, as in `_note_jumps`.
+        """
+        if not self.gimbals.gimbals:
+            return {}
+        nq, locked = self.plant.nq, {}
+        q, most = rows[..., :nq], int(got.max(initial=0))
+        bad = self.gimbals.are_passed(q[:, :most], self.begin[group][:, None]) & (np.arange(most) < got[:, None])
+        jumped = np.zeros(len(group), bool) if log is None else log[1] > 0
+        jumped |= np.isin(group, list(self.turned))
+        for k in np.flatnonzero(bad.any(axis=1) | jumped).tolist():
+            state = int(group[k])
+            path = self.turned.get(state) or GimbalPath(self.gimbals, self.begin[state])
+            times, new = self.times[done[k] : done[k] + got[k]], log[0][k, : log[1][k]] if log else ()
+            jumps = [self.log.format.jumped(row) for row in new] if self.log else []
+            left = path.passed(times, q[k, : got[k]], self.given["p"][state], jumps)
+            if left is not None:
+                locked[k] = int(np.searchsorted(times, left[0])), left[1]
+            if jumps:
+                self.turned[state] = path
+        reached = np.flatnonzero(got > 0)
+        self.begin[group[reached]] = q[reached, got[reached] - 1]
+        return locked
+
+    def _find_runaways(
+        self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole, locked: Mapping[int, tuple[int, str]]
+    ) -> None:
         """Ends runs at the first sample in which a velocity exceeds `SENSELESS`, or a formula leaves its domain.
+
+        Runs with a gimbal at its singular angle end as well: `locked` is what `_find_locked` returns.
 
         `group` (n,) are the indices of the states that the last call of machine code advanced. Each had `done` samples
         before it, and got `got` more, which are the first of its `rows` (n, samples, columns). `got` and `status` (n,)
@@ -198,12 +232,12 @@ class Fleet:
         """
         speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
         most = int(got.max(initial=0))
-        bad = (np.abs(rows[:, :most, speeds]) > SENSELESS).any(axis=-1)
+        bad: npt.NDArray[np.bool_] = np.any(np.abs(rows[:, :most, speeds]) > SENSELESS, axis=-1)
         if self.domains.domains:
             times = self.times[np.minimum(done[:, None] + np.arange(most), len(self.times) - 1)]
             bad |= self.domains.are_left(times, rows[:, :most, : self.plant.nq], self.given["p"][group][:, None])
-        if self.gimbals.gimbals:
-            bad |= self.gimbals.are_passed(rows[:, :most, : self.plant.nq], self.begin[group][:, None])
+        for k, (sample, _) in locked.items():
+            bad[k, sample] = True
         bad &= np.arange(most) < got[:, None]
         for k in np.flatnonzero(bad.any(axis=1)).tolist():
             state, sample = int(group[k]), int(np.argmax(bad[k]))
@@ -211,18 +245,12 @@ class Fleet:
             t = float(self.times[done[k] + sample])
             self._put_back(state, t, rows[k, sample])
             q, p = rows[k, sample, : self.plant.nq], self.given["p"][state]
-            before = rows[k, sample - 1, : self.plant.nq] if sample else self.begin[state]
-            left = self.gimbals.passed(np.array([t]), q[None], before, p)
-            reason = (
-                left[1] if left else runs_away(self.plant, (t, q, rows[k, sample, speeds], p), self.one.options.step)
-            )
+            reason: str | None = locked[k][1] if k in locked and locked[k][0] == sample else None
+            reason = reason or runs_away(self.plant, (t, q, rows[k, sample, speeds], p), self.one.options.step)
             if reason is None:
                 left = self.domains.left(np.array([t]), q[None], p)
                 reason = left[1] if left else ""
             self._reasons[state] = reason
-        if self.gimbals.gimbals:
-            reached = np.flatnonzero(got > 0)
-            self.begin[group[reached]] = rows[reached, got[reached] - 1, : self.plant.nq]
 
     def _look_at(self, k: int) -> Status:
         """The status of state k after many steps: GIVEN_UP if its motion diverges or would take too many steps."""

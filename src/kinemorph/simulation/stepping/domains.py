@@ -79,16 +79,16 @@ class DomainWatch:
         self.columns = {column.name: i for i, column in enumerate(plant.q)}
         self.parameters = {column.name: i for i, column in enumerate(plant.p)}
 
-    def left(self, t: Array, q: Array, p: Array, edge: float = EDGE) -> tuple[int, str] | None:
-        """(sample, message) of the first of n samples that leaves a domain, else None.
+    def left(self, t: Array, q: Array, p: Array, edge: float = EDGE) -> tuple[float, str] | None:
+        """(time [s], message) of the first of n samples that leaves a domain, else None.
 
         The samples are t (n,) [s] and q (n, nq), with the values p (np,) of the plant's parameters.
         """
-        first: tuple[int, str] | None = None
+        first: tuple[float, str] | None = None
         for domain, values in self._arguments(t, q, p):
             bad = np.flatnonzero(domain.is_left(values, edge))
-            if len(bad) and (first is None or bad[0] < first[0]):
-                first = int(bad[0]), _message(domain, float(t[bad[0]]), float(values[bad[0]]))
+            if len(bad) and (first is None or t[bad[0]] < first[0]):
+                first = float(t[bad[0]]), _message(domain, float(t[bad[0]]), float(values[bad[0]]))
         return first
 
     def are_left(self, t: Array, q: Array, p: Array) -> NDArray[np.bool_]:

@@ -2,24 +2,27 @@
 
 The angles of a gimbal do not describe a motion through that angle: one direction of rotation is missing there, the mass
 matrix is singular, and the rates of the first and the third angle have no finite value. A method may step over the
-angle without noticing it, so a run is ended where the second angle has passed it between two samples.
+angle without noticing it, so a run is ended where the second angle has passed it between two samples. Where an event
+makes the angle jump, nothing is passed: the motion after the jump is watched from the state after it.
 
 A gimbal with rotor inertia (armature) on its first or third turn has no singular mass matrix, and is not watched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.joint import EULER_ORDERS
 from kinemorph.model.parameter import evaluate
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.results.event_log import Jumped, cut_at_jumps
 
 AT = 1e-9  # [rad] nearer to the singular angle than this a gimbal is at it
 CLOSE = 1e-2  # [rad] the same, in a run that has failed or whose velocities have no meaning
@@ -43,8 +46,12 @@ class Gimbal(NamedTuple):
         return found
 
     def is_near(self, q: Array, edge: float) -> NDArray[np.bool_]:
-        """Where the second angle of q (..., nq) is nearer than `edge` [rad] to a singular angle."""
-        found: NDArray[np.bool_] = np.abs(q[..., self.second] - self.nearest(q)) < edge
+        """Where the second angle of q (..., nq) is nearer than `edge` [rad] to a singular angle.
+
+        Angles of motions that diverge, so large that their digits do not show this, are not near.
+        """
+        angle = q[..., self.second]
+        found: NDArray[np.bool_] = (np.abs(angle - self.nearest(q)) < edge) & (np.spacing(np.abs(angle)) < edge)
         return found
 
 
@@ -87,7 +94,8 @@ class GimbalWatch:
         at = np.array(q, dtype=float)
         at[gimbal.second] = angle = float(gimbal.nearest(q))
         lookup = {column.name: value for column, value in zip(self.plant.p, p.tolist(), strict=False)}
-        M = np.array(mass_matrix(resolve(robot, lookup), at.tolist()), dtype=float)
+        tree = resolve(robot, lookup | {"t": t}) if robot.is_timed else resolve(robot, lookup)
+        M = np.array(state_formulation(robot).mass_matrix(tree, at.tolist()), dtype=float)
         cond = np.linalg.cond(M) if np.isfinite(M).all() else np.inf
         return (
             f"At t = {t:.9g} s gimbal '{gimbal.name}' comes to its singular angle: at {gimbal.name}.second = "
@@ -96,13 +104,42 @@ class GimbalWatch:
         )
 
 
+class GimbalPath:
+    """How the gimbals of one run have moved so far: samples one after the other, with jumps between them."""
+
+    def __init__(self, watch: GimbalWatch, begin: Array) -> None:
+        """`begin` (nq,) is the configuration at the start of the run."""
+        self.watch, self.begin = watch, np.array(begin)
+        self.waiting: list[Jumped] = []  # jumps after the last sample so far
+
+    def passed(self, t: Array, q: Array, p: Array, jumps: Iterable[Jumped] = ()) -> tuple[float, str] | None:
+        """(time [s], message) of the first new sample in which a gimbal has passed a singular angle, else None.
+
+        The samples are t (n,) [s] and q (n, nq); `jumps` are those since the last call. The states right before jumps
+        count as samples, those right after them as new beginnings.
+        """
+        if not self.watch.gimbals:
+            return None
+        waiting = [*self.waiting, *jumps]
+        due = [one for one in waiting if len(t) and one.t <= t[-1]]
+        self.waiting = waiting[len(due) :]
+        nq = q.shape[-1]
+        cuts = [Jumped(one.t, one.before[:nq], one.after[:nq]) for one in due]
+        for k, (times, some) in enumerate(cut_at_jumps(t, q, cuts)):
+            left = self.watch.passed(times, some, some[0] if k else self.begin, p)
+            if left is not None:
+                return float(times[left[0]]), left[1]
+            self.begin = some[-1] if len(some) else self.begin
+        return None
+
+
 def _gimbals_of(plant: Plant) -> list[Gimbal]:
     """The gimbals of a plant whose mass matrix is singular where two of their axes are parallel."""
     robot, found = plant.robot, []
-    if robot is None or robot.driven:
+    if robot is None:
         return []
     for joint in robot.joints:
-        if joint.kind != "gimbal":
+        if joint.kind != "gimbal" or joint.driven:
             continue
         moves = not set(plant.locked) & set(range(*robot.v_slice(joint.name).indices(robot.nv)))
         if moves and not any(evaluate(joint.armature[k]) for k in (0, 2)):

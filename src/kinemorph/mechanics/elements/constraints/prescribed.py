@@ -46,7 +46,7 @@ class PrescribedMotionLaw(RowForces):
             wanted = text_value(element, element.motion, view)
         else:
             (wanted,) = over_time(element, "motion", element.motion, 1, view)
-        return [view.instant.q[view.robot.q_slice(element.joint).start] - wanted]
+        return [view.hinge(element.joint).q - wanted]
 
 
 register(PrescribedMotion, PrescribedMotionLaw())

@@ -29,7 +29,7 @@ class ComputedTorqueLaw(ChannelLaw):
         if robot.driven:
             problem = f"computed torque does not support driven joints, and robot '{robot.name}' has some"
             return [wrong(element.name, problem, "Use PD with GravityCompensation.")]
-        idle = [joint.name for joint in robot.joints if joint.v_names and joint.name not in element.joints]
+        idle = [joint.name for joint in robot.joints if not {*joint.v_names} <= {*element.joints}]
         if idle:
             problem = (
                 f"computed torque has to drive every joint that moves, but joint '{idle[0]}' of robot '{robot.name}' "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from kinemorph.vocabulary.blocks import Table
 from kinemorph.words import counted
 
 AT_REST = 1e-9  # the velocity at the ends of a series is zero below this share of the sum of its terms
+ROUNDING = 4.0  # [units in the last place] by which the last instant of a path may be missed by a sum of time steps
 
 
 class PathLaw(ElementLaw[Any]):
@@ -167,12 +169,16 @@ class PointsLaw(PathLaw):
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
         t = self.local(element, view.t)
-        slope = table.derivative
+        slope = self.slope(element, table)
         return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
 
     def local(self, element: Any, t: S) -> S:
         """The time [s] at which to evaluate the curve at time t: t itself, unless the path repeats."""
         return t
+
+    def slope(self, element: Any, table: Table) -> Table:
+        """The rate of change of the curve `table` over time."""
+        return table.derivative
 
 
 class SplinePathLaw(PointsLaw):
@@ -196,8 +202,8 @@ class SplinePathLaw(PointsLaw):
         return found
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
-        if element.period and element.method == "cubic":
-            return periodic(times, values)
+        if element.period and element.method != "linear":
+            return periodic(times, values, element.method)
         return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
 
     def local(self, element: Any, t: S) -> S:
@@ -206,14 +212,30 @@ class SplinePathLaw(PointsLaw):
         first = evaluate(element.times[0])
         return t - element.period * floor((t - first) / element.period)
 
+    def slope(self, element: SplinePath, table: Table) -> Table:
+        """The rate of change of the curve; at the last instant of a path that ends there, it is that of its last piece.
 
-def periodic(times: Sequence[float], values: Sequence[float]) -> Table:
-    """The periodic cubic spline through points: its first and second derivatives are the same at both ends."""
-    from scipy.interpolate import CubicSpline
+        A piece of a table ends just before its break, so the last break is moved by a few rounding errors of the time.
+        """
+        if element.period:
+            return table.derivative
+        late = table.breaks[-1] + ROUNDING * float(np.spacing(max(abs(table.breaks[0]), abs(table.breaks[-1]))))
+        return replace(table, breaks=(*table.breaks[:-1], late)).derivative
+
+
+def periodic(times: Sequence[float], values: Sequence[float], method: Literal["cubic", "monotone"] = "cubic") -> Table:
+    """The periodic cubic through points: its first derivative is the same at both ends; a spline's second one too.
+
+    `method` is that of SplinePath. The slope of a monotone curve at its ends follows from the points on both sides.
+    """
+    from scipy.interpolate import CubicSpline, PchipInterpolator
 
     through(times, values)  # its checks
-    rows = CubicSpline(times, values, bc_type="periodic").c[::-1].T
-    return _tabled(times[1:-1], times[:-1], rows)
+    if method == "cubic":
+        return _tabled(times[1:-1], times[:-1], CubicSpline(times, values, bc_type="periodic").c[::-1].T)
+    period = times[-1] - times[0]
+    around = PchipInterpolator([times[-2] - period, *times, times[1] + period], [values[-2], *values, values[1]])
+    return _tabled(times[1:-1], times[:-1], around.c[::-1].T[1:-1])
 
 
 class MinimumJerkLaw(PointsLaw):

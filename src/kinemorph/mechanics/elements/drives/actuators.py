@@ -29,7 +29,8 @@ class ActuatorLaw(ElementLaw[Actuator]):
         return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
-        return (Slot("command"),)
+        letter = {"effort": "tau", "position": "q", "velocity": "v"}.get(element.control, "")
+        return (Slot("command", f"{letter}.{element.joint}"),)
 
     def effort(self, element: Actuator, view: ElementView) -> Effort:
         joint = view.hinge(element.joint)
@@ -128,7 +129,8 @@ def _joint_limit(element: Actuator, view: ElementView) -> float:
 
     A driven joint has no limit.
     """
-    return float(next(iter(view.robot.joint(element.joint).effort), math.inf))
+    place = view.robot.axis_places[element.joint]
+    return float(place.joint.effort[place.number]) if place.joint.effort else math.inf
 
 
 register(Actuator, ActuatorLaw())

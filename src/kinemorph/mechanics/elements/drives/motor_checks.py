@@ -49,7 +49,7 @@ def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
 
 
 def _problems_of_joint(element: DCMotor, robot: Robot) -> list[str]:
-    kinds = {joint.name: joint.kind for joint in robot.joints}
+    kinds = {name: place.kind for name, place in robot.axis_places.items()}
     sliding = kinds.get(element.joint) == "prismatic"
     if sliding and not element.has_screw:
         problem = f"joint '{element.joint}' is prismatic and lead is 0; expected the travel per turn [m]"

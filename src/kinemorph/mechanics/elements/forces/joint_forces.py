@@ -89,7 +89,8 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
 
     def along(self, element: TorsionSpring, view: ElementView) -> Sequence[Along]:
         law = Elastic(*view.value((element.stiffness, element.rest, element.damping)))
-        return [Along(view.hinge(element.joint).place, view.robot.q_slice(element.joint).start, law)]
+        place = view.robot.axis_places[element.joint]
+        return [Along(place.v, place.q, law)]
 
 
 class JointFrictionLaw(JointForceLaw[JointFriction]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kinemorph.algebra.scalar import S, absolute
+from kinemorph.algebra.scalar import S, absolute, where
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import each
 from kinemorph.mechanics.elements.data_checks import number_problems
@@ -19,7 +19,7 @@ SUMMED: dict[str, Callable[[Any], Any]] = {"value": lambda y: y, "square": lambd
 
 
 class IntegralLaw(ElementLaw[Integral]):
-    """The rate of the state is the weighted sum of the signals, their squares or their magnitudes."""
+    """The rate of the state is the weighted sum of signals or products, of their squares or of their magnitudes."""
 
     sums = True
 
@@ -32,6 +32,10 @@ class IntegralLaw(ElementLaw[Integral]):
         if element.of not in SUMMED:
             problem = f"of is '{element.of}'; expected one of {listed(SUMMED)}"
             found.append(wrong(element.name, problem, "Choose one of these.", "of"))
+        if element.times and len(element.times) != n:
+            problem = f"it has {counted(n, 'signal')} and {counted(len(element.times), 'name')} in times"
+            remedy = "Give one signal in times for each of the signals, or leave times out."
+            found.append(wrong(element.name, problem, remedy, "times"))
         if given not in (1, n):
             problem = f"it has {counted(n, 'signal')} and {counted(given, 'weight')}; expected one weight, or as many"
             found.append(wrong(element.name, problem, "Give one weight for each signal.", "weights"))
@@ -44,7 +48,7 @@ class IntegralLaw(ElementLaw[Integral]):
         return (Slot("", element.unit),)
 
     def reads(self, element: Integral) -> tuple[str, ...]:
-        return tuple(element.signals)
+        return (*element.signals, *element.times)
 
     def publish(self, element: Integral, view: ElementView) -> Mapping[str, S]:
         return {"": view.x[0]}
@@ -52,9 +56,21 @@ class IntegralLaw(ElementLaw[Integral]):
     def effort(self, element: Integral, view: ElementView) -> Effort:
         weights = each(view.value(element.weights), len(element.signals))
         rate: S = 0.0
-        for weight, name in zip(weights, element.signals, strict=True):
-            rate = rate + weight * SUMMED[element.of](view.signal(name))
+        values = [_awake(view, name) for name in element.signals]
+        if element.times:
+            values = [value * _awake(view, name) for value, name in zip(values, element.times, strict=True)]
+        for weight, value in zip(weights, values, strict=True):
+            rate = rate + weight * SUMMED[element.of](value)
         return Effort(rates=[rate])
+
+
+def _awake(view: ElementView, name: str) -> S:
+    """The value of a signal; 0 where the element that publishes it sleeps in the present phase."""
+    ensemble = view.instant.ensemble
+    index, _ = ensemble.signals.get(ensemble.source(name), (None, None))
+    if index is None or ensemble.acts_in[index] is None:
+        return view.signal(name)
+    return where(view.instant.activity(index), view.signal(name), 0.0)
 
 
 register(Integral, IntegralLaw())

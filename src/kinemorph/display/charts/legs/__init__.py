@@ -1,0 +1,4 @@
+"""Pictures of legged motion: ground forces over stances.
+
+stance_plots    the forces of the ground on each leg over one stance, as in Fig. 4 of Nelson and Quinn
+"""

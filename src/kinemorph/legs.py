@@ -1,0 +1,33 @@
+"""Legged motion: stances of runs with their impulses, efforts of legs, and measures that a run integrates.
+
+from kinemorph.legs import stances, with_measures
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinemorph.lazy import lazy_names
+
+HOMES: dict[str, str] = {
+    "stances": "kinemorph.analysis.legs.stances",
+    "Stance": "kinemorph.analysis.legs.stances",
+    "Stances": "kinemorph.analysis.legs.stances",
+    "MeanStance": "kinemorph.analysis.legs.stances",
+    "efforts": "kinemorph.analysis.legs.efforts",
+    "LegEffort": "kinemorph.analysis.legs.efforts",
+    "with_measures": "kinemorph.analysis.legs.measures",
+}
+
+__all__ = [*HOMES]
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.analysis.legs.efforts import LegEffort as LegEffort
+    from kinemorph.analysis.legs.efforts import efforts as efforts
+    from kinemorph.analysis.legs.measures import with_measures as with_measures
+    from kinemorph.analysis.legs.stances import MeanStance as MeanStance
+    from kinemorph.analysis.legs.stances import Stance as Stance
+    from kinemorph.analysis.legs.stances import Stances as Stances
+    from kinemorph.analysis.legs.stances import stances as stances
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -1,0 +1,5 @@
+"""Animals: Systems with the geometry and masses of an animal, feet on the ground and controllers of posture.
+
+cockroach_data    all numbers of the cockroach in one table, each with its source or marked as assumed
+cockroach         cockroach, and cockroach_leg: one leg on a box
+"""
