@@ -15,6 +15,7 @@ from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.rigid import tables as rigid_tables
 from kinemorph.bench.timing import Row, Say
+from kinemorph.bench.tracking import tables as tracking_tables
 from kinemorph.bench.walking import tables as walking_tables
 from kinemorph.errors import KinemorphError
 from kinemorph.words import did_you_mean
@@ -37,6 +38,7 @@ TableName = Literal[
     "hybrid",
     "rigid",
     "identify",
+    "track",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -51,6 +53,7 @@ OWN_ROBOTS = {
     "hybrid": "hybrid.compare",
     "rigid": "rigid.compare",
     "identify": "identify.compare",
+    "track": "tracking.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -62,6 +65,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
     "rigid": (rigid_tables.rigid_grid,),
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
+    "track": (tracking_tables.tracking_grid,),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,
@@ -155,7 +159,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "track"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -319,7 +319,7 @@ def test_wrong_input_gives_a_sentence(name):
 
 def test_a_recorded_fly_is_followed():
     """24 points beyond the thorax-coxa joints, 7 hinges a leg with published lengths (issue: at most 0.0255 mm)."""
-    markers = load_markers(DATA / "fly_keypoints_60.csv").part(0, 20)
+    markers = load_markers(DATA / "fly_keypoints.csv").part(0, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = track(kinemorph.library.fly(), markers)
