@@ -32,6 +32,7 @@ HOMES: dict[str, str] = {
     "library": "kinemorph.library:module",
     "reroot": "kinemorph.model.changes.reroot",
     "merge_fixed": "kinemorph.model.changes.merge_fixed",
+    "scaled": "kinemorph.mechanics.scaling.scaled",
     # models in files
     "load": "kinemorph.formats.loading",
     "load_text": "kinemorph.formats.loading",
@@ -64,6 +65,8 @@ HOMES: dict[str, str] = {
     "poles": "kinemorph.analysis.small_motions.poles",
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
+    "optimize": "kinemorph.analysis.optimizing.optimize",
+    "Optimized": "kinemorph.analysis.optimizing.optimized",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -148,6 +151,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from kinemorph.analysis.optimizing.optimize import optimize as optimize
+    from kinemorph.analysis.optimizing.optimized import Optimized as Optimized
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
     from kinemorph.analysis.small_motions.linearize import linearize as linearize
     from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities as pole_sensitivities
@@ -171,6 +176,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.formats.loading import load as load
     from kinemorph.formats.loading import load_text as load_text
     from kinemorph.formats.loading import save as save
+    from kinemorph.mechanics.scaling.scaled import scaled as scaled
     from kinemorph.model.body import Body as Body
     from kinemorph.model.building.builder import RobotBuilder as RobotBuilder
     from kinemorph.model.changes.merge_fixed import merge_fixed as merge_fixed

@@ -1,4 +1,4 @@
-"""The conventions of Kinemorph, and conversion of states to and from those of Pinocchio, MuJoCo and Drake.
+"""The conventions of Kinemorph, conversion of states to and from those of Pinocchio, MuJoCo and Drake, and scales.
 
 from kinemorph.conventions import from_convention, to_convention
 """
@@ -12,6 +12,7 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     # ours
     "CONVENTIONS": "kinemorph.model.conventions.statement",
+    "Scales": "kinemorph.model.scales",
     # states of Pinocchio, MuJoCo and Drake
     "to_convention": "kinemorph.model.conventions.conversions",
     "from_convention": "kinemorph.model.conventions.conversions",
@@ -27,5 +28,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.conventions.joint_rows import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
     from kinemorph.model.conventions.joint_rows import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
     from kinemorph.model.conventions.statement import CONVENTIONS as CONVENTIONS
+    from kinemorph.model.scales import Scales as Scales
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

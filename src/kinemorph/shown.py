@@ -2,9 +2,8 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownStances`, `ShownStanding`, `ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, stances, curves
-of standing, exciting motions and identified parameters. Each method only calls the function named in its docstring.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run; `ShownOrbits`, `ShownGaits`,
+`ShownStances` and all others have one to plot themselves. Each method only calls the function named in its docstring.
 This is the only file that imports from layers above its own.
 """
 
@@ -147,6 +146,16 @@ class ShownIdentification(Shown):
         from kinemorph.display.charts.identification_plots import plot_identified
 
         return plot_identified(self, what, **options)  # type: ignore[arg-type]
+
+
+class ShownOptimized(Shown):
+    """A base class for optimized designs, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of all designs that were measured; see `display.charts.optimizing.plot_optimized`."""
+        from kinemorph.display.charts.optimizing.plot_optimized import plot_optimized
+
+        return plot_optimized(self, **options)  # type: ignore[arg-type]
 
 
 class ShownRun(ShownRuns):

@@ -7,7 +7,7 @@ these are possible is checked when the robot is built.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -53,9 +53,9 @@ class Body:
     """
 
     name: str
-    mass: Value = 0.0
-    com: Vector = ORIGIN
-    inertia: Matrix = NO_INERTIA
+    mass: Value = field(default=0.0, metadata={"kind": "mass"})
+    com: Vector = field(default=ORIGIN, metadata={"kind": "length"})
+    inertia: Matrix = field(default=NO_INERTIA, metadata={"kind": "inertia"})
     shapes: tuple[Shape, ...] = ()
     collisions: tuple[Shape, ...] = ()
 

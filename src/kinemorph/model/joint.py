@@ -29,7 +29,7 @@ matrix, then its translation.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -243,17 +243,17 @@ class Joint:
     child: str
     placement: Pose = IDENTITY
     child_placement: Pose = IDENTITY
-    axis: Axis = Z
-    axis2: Axis = X
-    pitch: Value = 0.0
-    lower: tuple[float, ...] = ()
-    upper: tuple[float, ...] = ()
-    velocity: tuple[float, ...] = ()
-    effort: tuple[float, ...] = ()
-    damping: tuple[Value, ...] = ()
-    friction: tuple[Value, ...] = ()
-    armature: tuple[Value, ...] = ()
-    driven: tuple[Value, ...] = ()
+    axis: Axis = field(default=Z, metadata={"kind": "number"})
+    axis2: Axis = field(default=X, metadata={"kind": "number"})
+    pitch: Value = field(default=0.0, metadata={"kind": "pitch"})
+    lower: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
+    upper: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
+    velocity: tuple[float, ...] = field(default=(), metadata={"kind": ("rate", "speed")})
+    effort: tuple[float, ...] = field(default=(), metadata={"kind": ("torque", "force")})
+    damping: tuple[Value, ...] = field(default=(), metadata={"kind": ("angular damping", "damping")})
+    friction: tuple[Value, ...] = field(default=(), metadata={"kind": ("torque", "force")})
+    armature: tuple[Value, ...] = field(default=(), metadata={"kind": ("inertia", "mass")})
+    driven: tuple[Value, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     order: str = USUAL_ORDER
 
     @property

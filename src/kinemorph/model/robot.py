@@ -10,6 +10,7 @@ from the root to the tips use `order`.
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -44,8 +45,8 @@ class Coupling:
 
     joint: str
     leader: str
-    multiplier: Value = 1.0
-    offset: Value = 0.0
+    multiplier: Value = field(default=1.0, metadata={"unit": "{in}/{leader}"})
+    offset: Value = field(default=0.0, metadata={"unit": "{in}"})
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Dependent:
     """A quantity that formulas of driven joints use: its name, its formula, and its unit, such as "rad"."""
 
     name: str
-    formula: Value
+    formula: Value = field(metadata={"unit": "{own}"})
     unit: str = ""
 
 
@@ -101,7 +102,7 @@ class Robot(Shown):
     loops: tuple[Joint, ...] = ()
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
-    gravity: Vector = (0.0, 0.0, -9.81)
+    gravity: Vector = field(default=(0.0, 0.0, -9.81), metadata={"kind": "acceleration"})
     parameters: tuple[Parameter, ...] = ()
     dependents: tuple[Dependent, ...] = ()
     positions: tuple[Position, ...] = ()  # of a robot from position matrices, from which its joints were made

@@ -8,6 +8,7 @@ given on the body.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -26,47 +27,47 @@ GRAPHITE: Color = (0.22, 0.24, 0.27)
 class Box:
     """A cuboid with edge lengths `size` [m] along x, y, z."""
 
-    size: Point
+    size: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Cylinder:
     """A cylinder of `radius` and `length` [m] along z."""
 
-    radius: Value
-    length: Value
+    radius: Value = field(metadata={"kind": "length"})
+    length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Capsule:
     """A cylinder of `radius` and `length` [m] along z with a half sphere added at each end."""
 
-    radius: Value
-    length: Value
+    radius: Value = field(metadata={"kind": "length"})
+    length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Sphere:
     """A ball of `radius` [m]."""
 
-    radius: Value
+    radius: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Ellipsoid:
     """An ellipsoid with `radii` [m] along x, y and z: half its extents."""
 
-    radii: Point
+    radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
@@ -76,52 +77,52 @@ class HalfEllipsoid:
     Its frame is at the middle of its flat face.
     """
 
-    radii: Point
+    radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Frustum:
     """A truncated cone: radius `bottom` [m] at z = -length/2 and radius `top` [m] at z = +length/2."""
 
-    bottom: Value
-    top: Value
-    length: Value
+    bottom: Value = field(metadata={"kind": "length"})
+    top: Value = field(metadata={"kind": "length"})
+    length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Line:
     """A straight line from `start` to `end` [m]."""
 
-    start: Point
-    end: Point
+    start: Point = field(metadata={"kind": "length"})
+    end: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = GRAPHITE
+    color: Color = field(default=GRAPHITE, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Triangle:
     """A flat triangle with corners `a`, `b`, `c` [m]."""
 
-    a: Point
-    b: Point
-    c: Point
+    a: Point = field(metadata={"kind": "length"})
+    b: Point = field(metadata={"kind": "length"})
+    c: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
 class Mesh:
     """A surface of triangles: corner points [m], and three corner indices per face; `source` names its file."""
 
-    vertices: tuple[tuple[float, float, float], ...]
+    vertices: tuple[tuple[float, float, float], ...] = field(metadata={"kind": "length"})
     faces: tuple[tuple[int, int, int], ...]
     source: str = ""
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,9 @@ class MeshFile:
 
     source: str
     path: str = ""
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    scale: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0), metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = STEEL
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
 
 
 Shape: TypeAlias = (

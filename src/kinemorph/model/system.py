@@ -47,11 +47,11 @@ LOOP_METHOD_NAMES = ("projection", "baumgarte", "partitioning", "perturbation", 
 class Settings:
     """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest."""
 
-    q: tuple[float, ...] = ()
-    v: tuple[float, ...] = ()
-    duration: float = 10.0  # [s]
-    sample: float = 0.01  # time between stored states [s]
-    max_step: float = math.inf  # the longest step that a method may choose [s]
+    q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
+    v: tuple[float, ...] = field(default=(), metadata={"kind": ("rate", "speed")})
+    duration: float = field(default=10.0, metadata={"kind": "time"})  # [s]
+    sample: float = field(default=0.01, metadata={"kind": "time"})  # time between stored states [s]
+    max_step: float = field(default=math.inf, metadata={"kind": "time"})  # longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
 
 

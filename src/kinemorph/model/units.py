@@ -106,7 +106,9 @@ KINDS: dict[str, tuple[str, ...]] = {
     "joint effort": ("N m", "N"),
     "joint stiffness": ("N m/rad", "N m", "N/m"),
     "joint damping": ("N m s/rad", "N m s", "N s/m"),
+    "joint inertia": ("kg m^2", "kg"),
     "gravitational parameter": ("m^3/s^2",),
+    "frequency": ("Hz",),
 }
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

@@ -74,7 +74,9 @@ class Ensemble(Fixed):
     def states(self) -> tuple[Slot, ...]:
         """The continuous states of all elements, with their full names, in the order of x."""
         return tuple(
-            _full(member.element, slot) for member in self.members for slot in member.law.states(member.element)
+            _full(member.element, slot._replace(unit=self._unit(slot.unit)))
+            for member in self.members
+            for slot in member.law.states(member.element)
         )
 
     @cached_property
@@ -86,7 +88,7 @@ class Ensemble(Fixed):
     def owned_memory(self) -> tuple[tuple[int, Slot], ...]:
         """The discrete memory of all elements, each entry with the index of the member that owns it."""
         return tuple(
-            (index, _full(member.element, slot))
+            (index, _full(member.element, slot._replace(unit=self._unit(slot.unit))))
             for index, member in enumerate(self.members)
             for slot in member.law.memory(member.element)
         )
@@ -99,7 +101,8 @@ class Ensemble(Fixed):
             element, law = self.members[index][:2]
             slots = law.inputs(element)
             slot = next(slot for slot in slots if slot.name == name)
-            found.append(slot._replace(name=element.name if len(slots) == 1 else f"{element.name}.{name}"))
+            full = element.name if len(slots) == 1 else f"{element.name}.{name}"
+            found.append(slot._replace(name=full, unit=self._unit(slot.unit)))
         return tuple(found)
 
     @cached_property
@@ -133,8 +136,15 @@ class Ensemble(Fixed):
         found = {source: self._units[f"tau.{names[k]}"] for k, sources in self.driven.items() for source in sources}
         for (index, name), source in self.wired.items():
             element, law = self.members[index][:2]
-            found[source] = next(slot.unit for slot in law.inputs(element) if slot.name == name)
+            unit = next(slot.unit for slot in law.inputs(element) if slot.name == name)
+            found[source] = self._units.get(unit, unit)
         return found
+
+    def _unit(self, unit: str) -> str:
+        """The unit of a slot, which may be the name of the signal whose unit it has."""
+        if unit in self.signals:
+            return self.signals[unit][1].unit
+        return self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

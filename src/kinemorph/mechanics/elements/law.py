@@ -41,8 +41,8 @@ DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # mod
 class Slot(NamedTuple):
     """A number that an element owns: a state, a piece of memory, an input or a signal.
 
-    The `unit` of a signal may be the name of another signal, such as "q.hip" or "v.hip", or of the force along a
-    velocity, "tau.hip": it then has the unit of that signal. A signal without a unit has the unit of the target that it
+    The `unit` may be the name of another signal, such as "q.hip" or "v.hip", or of the force along a velocity,
+    "tau.hip": it then has the unit of that signal. A signal without a unit has the unit of the target that it
     drives. `start` is the initial value of a state or of memory.
     """
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from functools import cached_property, partial
 from numbers import Real
 from typing import Any, Literal, TypeAlias
@@ -66,12 +66,12 @@ class JointModule:
 
     kind: Literal["revolute", "prismatic"]
     letter: str
-    axis: Axis = (0.0, 0.0, 1.0)
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-    damping: float = 0.0
+    axis: Axis = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    lower: float = field(default=-math.inf, metadata={"kind": ("angle", "length")})
+    upper: float = field(default=math.inf, metadata={"kind": ("angle", "length")})
+    velocity: float = field(default=math.inf, metadata={"kind": ("rate", "speed")})
+    effort: float = field(default=math.inf, metadata={"kind": ("torque", "force")})
+    damping: float = field(default=0.0, metadata={"kind": ("angular damping", "damping")})
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ModuleType(Shown):
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...] = ()
     ports: tuple[Port, ...] = ()
-    pitch: float = 0.1
+    pitch: float = field(default=0.1, metadata={"kind": "length"})
     cells: tuple[int, int, int] = (1, 1, 1)
     hinge: str = ""
 

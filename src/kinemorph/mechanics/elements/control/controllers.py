@@ -308,7 +308,7 @@ class PIDLaw(GainLaw):
         if element.every:
             return ()
         kept = [name for name, there in zip(("smooth", "integral", "lag"), terms(element), strict=True) if there]
-        return tuple(Slot(below(channel, name)) for channel in channel_names(element) for name in kept)
+        return tuple(slot for slots in _own_slots(element, kept) for slot in slots)
 
     def outputs(self, element: PID, view: ElementView) -> list[S]:
         return [u for u, _ in self._continuous(element, view)]
@@ -351,9 +351,9 @@ class PIDLaw(GainLaw):
     def memory(self, element: PID) -> tuple[Slot, ...]:
         if not element.every:
             return ()
-        kept, names = terms(element), channel_names(element)
+        kept = terms(element)
         own = [name for name, there in (("integral", kept.integral), *_differences(kept)) if there]
-        return (*super().memory(element), *(Slot(below(channel, name)) for channel in names for name in own))
+        return (*super().memory(element), *(slot for slots in _own_slots(element, own) for slot in slots))
 
     def sample(self, element: PID, view: ElementView, clock: int) -> Sequence[S]:
         n, kept, T = len(channel_names(element)), terms(element), element.every or 0.0
@@ -380,6 +380,16 @@ class PIDLaw(GainLaw):
                 grown = grown + T / channel.tracking * (channel.limited(u) - u)
             memory += [grown] * kept.integral + [channel.sloped, d, 1.0] * kept.derivative
         return [*let_in(view.m[:front], outputs), *memory]
+
+
+def _own_slots(element: PID, kept: Sequence[str]) -> list[list[Slot]]:
+    """The states or the memory of each channel: terms of the output, errors, and marks without a unit."""
+    found = []
+    for channel, signal in zip(channel_names(element), measured(element), strict=True):
+        output = below(str(element.name), channel).removesuffix(".")
+        units = {"integral": output, "difference": output, "begun": ""}
+        found.append([Slot(below(channel, name), units.get(name, signal)) for name in kept])
+    return found
 
 
 def _differences(kept: Terms) -> tuple[tuple[str, bool], ...]:

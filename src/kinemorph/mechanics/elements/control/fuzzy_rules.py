@@ -98,7 +98,8 @@ class FuzzyRulesLaw(ChannelLaw):
         if element.every:
             return ()
         lag = "rate" in element.inputs and element.filter
-        return (Slot("integral"),) * ("integral" in element.inputs) + (Slot("lag"),) * bool(lag)
+        lags = (Slot("lag", measured(element)[0]),) * bool(lag)
+        return (Slot("integral"),) * ("integral" in element.inputs) + lags
 
     def outputs(self, element: FuzzyRules, view: ElementView) -> list[S]:
         return [inferred(element, view, self._inputs(element, view)).output]

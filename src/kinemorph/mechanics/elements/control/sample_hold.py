@@ -52,9 +52,11 @@ def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
     """The memory slots of the held outputs of all channels, then of outputs that are still delayed."""
     if not element.every:
         return ()
-    held = [Slot(below(channel, "held")) for channel in channels]
-    waiting = [Slot(below(channel, f"waiting{k + 1}")) for k in range(_places(element)) for channel in channels]
-    return (*held, *waiting)
+    units = [below(str(element.name), channel).removesuffix(".") for channel in channels]  # those of the outputs
+    words = ["held", *(f"waiting{k + 1}" for k in range(_places(element)))]
+    return tuple(
+        Slot(below(channel, word), unit) for word in words for channel, unit in zip(channels, units, strict=True)
+    )
 
 
 def held_count(element: Any, channels: int) -> int:

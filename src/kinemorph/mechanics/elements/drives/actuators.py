@@ -29,7 +29,8 @@ class ActuatorLaw(ElementLaw[Actuator]):
         return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
-        return (Slot("command"),)
+        letter = {"effort": "tau", "position": "q", "velocity": "v"}.get(element.control, "")
+        return (Slot("command", f"{letter}.{element.joint}"),)
 
     def effort(self, element: Actuator, view: ElementView) -> Effort:
         joint = view.hinge(element.joint)

@@ -84,9 +84,11 @@ class PhaseOscillatorsLaw(PathLaw):
         rows = zip(element.joints or ("",), phases, frequencies, begins, strict=True)
         for name, phase, frequency, initial in rows:
             found.append(Slot(below(name, STATES[0]), "rad", float(evaluate(phase))))
-            found += [Slot(below(name, state)) for state in STATES[1:]]
+            position, rate = (f"q.{name}", f"v.{name}") if name else ("", "")  # names of signals with these units
+            found += [Slot(below(name, STATES[1]), position), Slot(below(name, STATES[2]), rate)]
             if element.initial:
-                found += [Slot(below(name, MOVED[0]), "", float(evaluate(initial))), Slot(below(name, MOVED[1]))]
+                found.append(Slot(below(name, MOVED[0]), position, float(evaluate(initial))))
+                found.append(Slot(below(name, MOVED[1]), rate))
             if _adapts(element):
                 found.append(Slot(below(name, LEARNED), "rad/s", 2.0 * math.pi * float(evaluate(frequency))))
         return tuple(found)

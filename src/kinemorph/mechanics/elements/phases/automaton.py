@@ -32,7 +32,7 @@ class AutomatonLaw(RowForces):
         return (Slot("phase", "", float(element.first)),)
 
     def signals(self, element: Automaton) -> tuple[Slot, ...]:
-        return (Slot("phase"), *super().signals(element))
+        return (Slot("phase"), *(Slot(f"lock.{name}.force", f"tau.{name}") for name in _locks(element)))
 
     def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
         forces = super().publish(element, view) if _locks(element) else {}
@@ -40,9 +40,6 @@ class AutomatonLaw(RowForces):
 
     def guards(self, element: Automaton) -> tuple[str, ...]:
         return tuple(edge.name for edge in element.edges)
-
-    def unit(self, element: Automaton) -> str:
-        return ""
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
         found: list[Any] = []

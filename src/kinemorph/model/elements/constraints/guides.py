@@ -48,7 +48,7 @@ class PointOnPlane:
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     on: str = "world"
     origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = (0.0, 0.0, 1.0)
+    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class PointOnLine:
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     on: str = "world"
     origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    direction: Vector = (1.0, 0.0, 0.0)
+    direction: Vector = field(default=(1.0, 0.0, 0.0), metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)

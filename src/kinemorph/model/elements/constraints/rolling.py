@@ -18,10 +18,10 @@ class KnifeEdge:
 
     name: str
     body: str
-    side: Vector = (0.0, 1.0, 0.0)
+    side: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     on: str = "world"
-    normal: Vector | None = None
+    normal: Vector | None = field(default=None, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class RollingDisc:
     body: str
     radius: Value = field(metadata={"kind": "length"})
     center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    axle: Vector = (0.0, 1.0, 0.0)
+    axle: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
     on: str = "world"
     origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = (0.0, 0.0, 1.0)
+    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
     touching: bool = True
     sliding: bool = False
 
@@ -62,5 +62,5 @@ class RollingSphere:
     center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     on: str = "world"
     origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = (0.0, 0.0, 1.0)
+    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
     touching: bool = True

@@ -37,10 +37,10 @@ class EasyDynNormal:
     force has a finite slope at the start of contact.
     """
 
-    stiffness: Value
-    damping: Value = 0.0
-    stiffness_power: Value = 1.0
-    damping_power: Value = 1.0
+    stiffness: Value = field(metadata={"unit": "N", "per": ("m", "stiffness_power")})
+    damping: Value = field(default=0.0, metadata={"unit": "N s/m", "per": ("m", "damping_power")})
+    stiffness_power: Value = field(default=1.0, metadata={"kind": "number"})
+    damping_power: Value = field(default=1.0, metadata={"kind": "number"})
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class HuntCrossley:
     `bouncing`.
     """
 
-    stiffness: Value
-    damping: Value = 0.0
-    exponent: Value = 1.5
+    stiffness: Value = field(metadata={"unit": "N", "per": ("m", "exponent")})
+    damping: Value = field(default=0.0, metadata={"unit": "s/m"})
+    exponent: Value = field(default=1.5, metadata={"kind": "number"})
 
     @classmethod
     def bouncing(cls, stiffness: Value, restitution: float, speed: float, exponent: Value = 1.5) -> HuntCrossley:
@@ -90,7 +90,7 @@ class Regularized:
     A contact point under a constant tangential load does not stick, but creeps slowly.
     """
 
-    coefficient: Value
+    coefficient: Value = field(metadata={"kind": "number"})
     speed: Value = field(default=1e-4, metadata={"kind": "speed"})
 
 
@@ -103,8 +103,8 @@ class Anchor:
     the normal force. When its slip velocity falls below `speed` [m/s], it gets a new anchor and sticks again.
     """
 
-    static: Value
-    kinetic: Value
+    static: Value = field(metadata={"kind": "number"})
+    kinetic: Value = field(metadata={"kind": "number"})
     stiffness: Value = field(metadata={"kind": "stiffness"})
     damping: Value = field(default=0.0, metadata={"kind": "damping"})
     speed: Value = field(default=1e-6, metadata={"kind": "speed"})
@@ -122,7 +122,7 @@ class Rigid:
     All contacts of a system have the same law, each with its own restitution. Friction is `Coulomb`, or None.
     """
 
-    restitution: Value = 0.0
+    restitution: Value = field(default=0.0, metadata={"kind": "number"})
     law: Literal["energetic", "newton", "poisson", "plastic"] = "energetic"
     in_sequence: bool = False
     shortest: Value = field(default=1e-6, metadata={"kind": "time"})
@@ -145,7 +145,7 @@ IMPACTS: dict[str, Callable[[Value, bool], ImpactLaw]] = {
 class Coulomb:
     """Coulomb friction of rigid contacts: they stick exactly, or slide; `coefficient` is mu."""
 
-    coefficient: Value
+    coefficient: Value = field(metadata={"kind": "number"})
 
 
 Normal: TypeAlias = EasyDynNormal | HuntCrossley | Rigid

@@ -28,7 +28,7 @@ class Plane:
     """
 
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = (0.0, 0.0, 1.0)
+    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
     on: str = "world"
 
 

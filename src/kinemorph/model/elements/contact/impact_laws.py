@@ -11,7 +11,7 @@ given, until none approaches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kinemorph.errors import ModelError
@@ -40,7 +40,7 @@ class Plastic:
 class Newton:
     """Restitution e of the normal velocity, u_n+ = -e u_n-. With friction it may gain energy."""
 
-    restitution: Value
+    restitution: Value = field(metadata={"kind": "number"})
     in_sequence: bool = False
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Newton:
 class Poisson:
     """Restitution e of the normal impulse: after compression it grows by e times what it was then."""
 
-    restitution: Value
+    restitution: Value = field(metadata={"kind": "number"})
     in_sequence: bool = False
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Poisson:
 class Energetic:
     """Restitution e of the energy: the normal impulse gives back e^2 of the work of compression (Stronge)."""
 
-    restitution: Value
+    restitution: Value = field(metadata={"kind": "number"})
     in_sequence: bool = False
 
     def __post_init__(self) -> None:

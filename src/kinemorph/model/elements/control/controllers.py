@@ -40,22 +40,22 @@ class PID:
     joints: Names = ()
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = (0.0,)
-    kp: Numbers = (0.0,)
-    ki: Numbers = (0.0,)
-    kd: Numbers = (0.0,)
+    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
+    kp: Numbers = field(default=(0.0,), metadata={"unit": "{out}/{in}"})
+    ki: Numbers = field(default=(0.0,), metadata={"unit": "{out}/({in} s)"})
+    kd: Numbers = field(default=(0.0,), metadata={"unit": "{out} s/{in}"})
     filter: float = field(default=0.0, metadata={"kind": "time"})
     derivative: Literal["error", "measurement"] = "error"
-    bandwidth: float = math.inf
-    feedforward: Targets = (0.0,)
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    bandwidth: float = field(default=math.inf, metadata={"kind": "rate"})
+    feedforward: Targets = field(default=(0.0,), metadata={"unit": "{out}"})
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
     anti_windup: Literal["none", "clamp", "back_calculation"] = "none"
     tracking: float = field(default=0.0, metadata={"kind": "time"})
     every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "reads", "drives")
@@ -72,17 +72,17 @@ class PD:
 
     name: str
     joints: Names
-    kp: Numbers
-    kd: Numbers = (0.0,)
-    reference: Targets = (0.0,)
+    kp: Numbers = field(metadata={"unit": "{out}/{in}"})
+    kd: Numbers = field(default=(0.0,), metadata={"unit": "{out} s/{in}"})
+    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
     drives: Names = ()
-    feedforward: Targets = (0.0,)
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    feedforward: Targets = field(default=(0.0,), metadata={"unit": "{out}"})
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
     every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")

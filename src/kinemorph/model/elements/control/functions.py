@@ -32,13 +32,13 @@ class SampledFunction:
     reads: Names
     drives: Names = ()
     every: float = field(default=0.01, metadata={"kind": "time"})
-    memory: Starts = ()
+    memory: Starts = field(default=(), metadata={"unit": "1"})
     outputs: Names = ()
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "reads", "drives", "outputs")
@@ -76,7 +76,7 @@ class Continuous:
     law: Callable[..., Any]
     reads: Names
     drives: Names = ()
-    states: Starts = ()
+    states: Starts = field(default=(), metadata={"unit": "1"})
     outputs: Names = ()
 
     def __post_init__(self) -> None:

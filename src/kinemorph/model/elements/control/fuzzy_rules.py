@@ -47,21 +47,21 @@ class FuzzyRules:
     name: str
     joints: Names = ()
     inputs: Names = ("error",)
-    centers: tuple[tuple[Value, ...], ...] = ()
-    widths: tuple[tuple[Value, ...], ...] = ()
-    consequents: tuple[tuple[Value, ...], ...] = ()
-    rules: tuple[tuple[Value, ...], ...] = ()
+    centers: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
+    widths: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
+    consequents: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{out}/{input}"})
+    rules: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"kind": "number"})
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = (0.0,)
+    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
     filter: float = field(default=0.0, metadata={"kind": "time"})
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
     anti_windup: Literal["none", "clamp"] = "none"
     every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "inputs", "reads", "drives")

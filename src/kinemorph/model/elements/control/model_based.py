@@ -18,16 +18,16 @@ class ComputedTorque:
 
     name: str
     joints: Names
-    kp: Numbers
-    kd: Numbers
-    reference: Targets = (0.0,)
+    kp: Numbers = field(metadata={"unit": "1/s^2"})
+    kd: Numbers = field(metadata={"unit": "1/s"})
+    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
     drives: Names = ()
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
     every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")
@@ -41,13 +41,13 @@ class GravityCompensation:
     name: str
     joints: Names
     drives: Names = ()
-    scale: float = 1.0
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
+    scale: float = field(default=1.0, metadata={"kind": "number"})
+    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
+    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
     every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
+    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")

@@ -25,7 +25,7 @@ class Setpoint:
     """A constant position [rad or m], one for all joints or one for each joint."""
 
     name: str
-    values: Numbers = (0.0,)
+    values: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -38,10 +38,10 @@ class Sinusoid:
     """The position offset + amplitude sin(2 pi frequency t + phase) [rad or m], with frequency [Hz] and phase [rad]."""
 
     name: str
-    amplitude: Numbers = field(default=(1.0,))
-    frequency: Numbers = field(default=(1.0,))
-    offset: Numbers = field(default=(0.0,))
-    phase: Numbers = field(default=(0.0,))
+    amplitude: Numbers = field(default=(1.0,), metadata={"kind": "joint coordinate"})
+    frequency: Numbers = field(default=(1.0,), metadata={"kind": "frequency"})
+    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    phase: Numbers = field(default=(0.0,), metadata={"kind": "angle"})
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class SplinePath:
 
     name: str
     times: Numbers = field(default=(), metadata={"kind": "time"})
-    points: tuple[Numbers, ...] = ()
+    points: tuple[Numbers, ...] = field(default=(), metadata={"kind": "joint coordinate"})
     joints: Names = ()
     method: Literal["cubic", "monotone", "linear"] = "cubic"
     period: float = field(default=0.0, metadata={"kind": "time"})
@@ -103,8 +103,8 @@ class MinimumJerk:
     """
 
     name: str
-    times: Numbers
-    points: tuple[Numbers, ...]
+    times: Numbers = field(metadata={"kind": "time"})
+    points: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -131,11 +131,11 @@ class FourierSeries:
 
     name: str
     period: float = field(metadata={"kind": "time"})
-    sines: tuple[Numbers, ...]
-    cosines: tuple[Numbers, ...]
-    offset: Numbers = (0.0,)
+    sines: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
+    cosines: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
+    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
     joints: Names = ()
-    cycles: float = 1.0
+    cycles: float = field(default=1.0, metadata={"kind": "number"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

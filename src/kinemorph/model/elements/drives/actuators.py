@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 from typing import Literal
 
 from kinemorph.frozen import dataclass
@@ -24,11 +25,11 @@ class Actuator:
 
     name: str
     joint: str
-    gear: float = 1.0
+    gear: float = field(default=1.0, metadata={"kind": "number"})
     control: Literal["effort", "position", "velocity"] = "effort"
-    gain: float = 0.0
-    damping: float = 0.0
-    lower: float = -math.inf
-    upper: float = math.inf
-    effort: float = math.inf
-    inertia: float = 0.0
+    gain: float = field(default=0.0, metadata={"unit": "{effort}/{in}"})
+    damping: float = field(default=0.0, metadata={"kind": "joint damping"})
+    lower: float = field(default=-math.inf, metadata={"unit": "{in}"})
+    upper: float = field(default=math.inf, metadata={"unit": "{in}"})
+    effort: float = field(default=math.inf, metadata={"kind": "joint effort"})
+    inertia: float = field(default=0.0, metadata={"kind": "joint inertia"})

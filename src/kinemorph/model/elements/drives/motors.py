@@ -43,16 +43,16 @@ class DCMotor:
     back_emf: Value | None = field(default=None, metadata={"kind": "motor constant"})
     inductance: Value = field(default=0.0, metadata={"kind": "inductance"})
     inertia: Value = field(default=0.0, metadata={"kind": "inertia"})
-    ratio: Value = 1.0
+    ratio: Value = field(default=1.0, metadata={"kind": "number"})
     lead: Value = field(default=0.0, metadata={"kind": "length"})
-    efficiency: Value = 1.0
-    back_efficiency: Value | None = None
+    efficiency: Value = field(default=1.0, metadata={"kind": "number"})
+    back_efficiency: Value | None = field(default=None, metadata={"kind": "number"})
     viscous: Value = field(default=0.0, metadata={"kind": "angular damping"})
     coulomb: Value = field(default=0.0, metadata={"kind": "torque"})
     slow: Value = field(default=0.1, metadata={"kind": "rate"})
-    stiffness: Value = math.inf
-    damping: Value = 0.0
-    backlash: Value = 0.0
+    stiffness: Value = field(default=math.inf, metadata={"kind": "joint stiffness"})
+    damping: Value = field(default=0.0, metadata={"kind": "joint damping"})
+    backlash: Value = field(default=0.0, metadata={"kind": "joint coordinate"})
     voltage_limit: float = field(default=math.inf, metadata={"kind": "voltage"})
     current_limit: float = field(default=math.inf, metadata={"kind": "current"})
 

@@ -31,7 +31,7 @@ class Table:
     """
 
     times: tuple[float, ...] = field(default=(), metadata={"kind": "time"})
-    values: tuple[tuple[float, ...], ...] = ()
+    values: tuple[tuple[float, ...], ...] = field(default=(), metadata={"unit": "{field}"})
     method: Literal["linear", "cubic", "monotone"] = "linear"
     outside: Literal["hold", "extend"] = "hold"
     file: str = ""

@@ -24,6 +24,6 @@ class SpringLeg:
     body: str
     stiffness: Value = field(metadata={"kind": "stiffness"})
     length: Value = field(metadata={"kind": "length"})
-    direction: Vector = (0.0, 0.0, -1.0)
+    direction: Vector = field(default=(0.0, 0.0, -1.0), metadata={"kind": "number"})
     ground: Plane = field(default_factory=Plane)
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})

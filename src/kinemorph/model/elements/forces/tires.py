@@ -46,6 +46,6 @@ class Tire:
     lateral_exponent: Value = field(default=0.8, metadata={"kind": "number"})
     camber_exponent: Value = field(default=0.8, metadata={"kind": "number"})
     slow: Value = field(default=1e-3, metadata={"kind": "speed"})
-    axis: Vector = (0.0, 1.0, 0.0)
+    axis: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
     center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     ground: Ground = field(default_factory=Plane)

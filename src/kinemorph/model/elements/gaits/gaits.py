@@ -33,13 +33,13 @@ class Rhythmic:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = (SWING,)
-    frequency: Numbers = (0.5,)
+    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
+    frequency: Numbers = field(default=(0.5,), metadata={"kind": "frequency"})
     phase_step: Value = field(default=STEP, metadata=ANGLE)
-    offset: Numbers = (0.0,)
-    phases: Numbers = ()
+    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    phases: Numbers = field(default=(), metadata={"kind": "angle"})
     ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = ()
+    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -64,14 +64,14 @@ class Serpenoid:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = (SWING,)
-    frequency: Value = 0.5
+    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
+    frequency: Value = field(default=0.5, metadata={"kind": "frequency"})
     phase_step: Value = field(default=STEP, metadata=ANGLE)
-    turn: Numbers = (0.0,)
+    turn: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
     layout: Literal["one", "alternating"] = "one"
     shift: Value = field(default=0.5 * math.pi, metadata=ANGLE)
     ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = ()
+    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -127,17 +127,17 @@ class PhaseOscillators:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = (SWING,)
-    frequency: Numbers = (0.5,)
+    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
+    frequency: Numbers = field(default=(0.5,), metadata={"kind": "frequency"})
     phase_step: Value = field(default=STEP, metadata=ANGLE)
-    offset: Numbers = (0.0,)
-    phases: Numbers = ()
+    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    phases: Numbers = field(default=(), metadata={"kind": "angle"})
     network: Literal["chain", "ring", "all"] = "chain"
-    coupling: Value = 4.0
-    adapt: Value = 0.0
-    rate: Value = 8.0
-    start: Numbers = ()
-    initial: Numbers = ()
+    coupling: Value = field(default=4.0, metadata={"kind": "rate"})
+    adapt: Value = field(default=0.0, metadata={"kind": "frequency"})
+    rate: Value = field(default=8.0, metadata={"kind": "frequency"})
+    start: Numbers = field(default=(), metadata={"kind": "angle"})
+    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -166,18 +166,18 @@ class CoupledMaps:
     name: str
     joints: Names = ()
     map: Literal["logistic", "tent", "sine", "cubic"] = "logistic"
-    r: Numbers = (3.9,)
+    r: Numbers = field(default=(3.9,), metadata={"kind": "number"})
     coupling: Literal["ring", "chain", "global"] = "global"
-    epsilon: Numbers = (0.3,)
+    epsilon: Numbers = field(default=(0.3,), metadata={"kind": "number"})
     every: float = field(default=0.5, metadata=TIME)
-    amplitude: Numbers = (SWING,)
-    offset: Numbers = (0.0,)
+    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
+    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
     interpolation: Literal["half-cosine", "spline"] = "half-cosine"
     seed: int = 0
-    start: Numbers = ()
+    start: Numbers = field(default=(), metadata={"kind": "number"})
     settle: int = 5000
     ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = ()
+    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

@@ -36,7 +36,10 @@ class PantographGait:
 
     name: str
     joints: Names = ()
-    sequences: tuple[Numbers, ...] = ((0.5, -0.5, 1.0), (1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (2.0, -0.5, 0.0))
+    sequences: tuple[Numbers, ...] = field(
+        default=((0.5, -0.5, 1.0), (1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (2.0, -0.5, 0.0)),
+        metadata={"kinds": ("time", "number", "number")},
+    )
     starts: Numbers = field(default=(0.0,), metadata={"kind": "time"})
     settle: float = field(default=1.0, metadata={"kind": "time"})
     feet: tuple[Numbers, ...] = field(default=((0.45, 0.0),), metadata={"kind": "length"})
@@ -44,7 +47,7 @@ class PantographGait:
     height: Value = field(default=0.24, metadata={"kind": "length"})
     lift: Value = field(default=0.04, metadata={"kind": "length"})
     offset: Value = field(default=0.05, metadata={"kind": "length"})
-    ratio: Value = 4.0
+    ratio: Value = field(default=4.0, metadata={"kind": "number"})
     trigonometry: Literal["exact", "polynomial"] = "polynomial"
 
     def __post_init__(self) -> None:

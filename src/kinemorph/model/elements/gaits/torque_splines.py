@@ -26,7 +26,7 @@ class TorqueSpline:
 
     name: str
     drives: Names
-    coefficients: tuple[Numbers, ...]
+    coefficients: tuple[Numbers, ...] = field(metadata={"unit": "{out}", "rows": True})
     duration: Value = field(default=1.0, metadata={"kind": "time"})
     degree: int = 3
 

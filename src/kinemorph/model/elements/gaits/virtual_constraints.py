@@ -39,15 +39,15 @@ class VirtualConstraints:
 
     name: str
     joints: Names
-    coefficients: tuple[Numbers, ...]
+    coefficients: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate", "rows": True})
     phase: Names
-    weights: Numbers = (1.0,)
+    weights: Numbers = field(default=(1.0,), metadata={"unit": "rad/{signal}"})
     start: Value = field(default=0.0, metadata={"kind": "angle"})
     end: Value = field(default=1.0, metadata={"kind": "angle"})
     drives: Names = ()
     control: Literal["linearization", "pd"] = "linearization"
-    kp: Numbers = (400.0,)
-    kd: Numbers = (40.0,)
+    kp: Numbers = field(default=(400.0,), metadata={"unit": "{gain}"})
+    kd: Numbers = field(default=(40.0,), metadata={"unit": "{gain} s"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "phase", "drives")

@@ -40,11 +40,11 @@ class Encoder(Sensor):
     """
 
     joint: str
-    counts: float = 0.0
-    ratio: float = 1.0
-    resolution: float = 0.0
-    offset: float = 0.0
-    noise: float = 0.0
+    counts: float = field(default=0.0, metadata={"kind": "number"})
+    ratio: float = field(default=1.0, metadata={"kind": "number"})
+    resolution: float = field(default=0.0, metadata={"kind": "joint coordinate"})
+    offset: float = field(default=0.0, metadata={"kind": "joint coordinate"})
+    noise: float = field(default=0.0, metadata={"kind": "joint coordinate"})
 
     @property
     def step(self) -> float:
@@ -64,11 +64,11 @@ class IMU(Sensor):
     body: str
     accelerometer_noise: float = field(default=0.0, metadata=ACCELERATION)
     accelerometer_bias: Vector = field(default=NONE, metadata=ACCELERATION)
-    accelerometer_walk: float = 0.0  # [m/s^2/sqrt(s)]
+    accelerometer_walk: float = field(default=0.0, metadata={"unit": "m/s^2", "per": ("s", 0.5)})
     accelerometer_range: float = field(default=math.inf, metadata=ACCELERATION)
     gyroscope_noise: float = field(default=0.0, metadata=RATE)
     gyroscope_bias: Vector = field(default=NONE, metadata=RATE)
-    gyroscope_walk: float = 0.0  # [rad/s/sqrt(s)]
+    gyroscope_walk: float = field(default=0.0, metadata={"unit": "rad/s", "per": ("s", 0.5)})
     gyroscope_range: float = field(default=math.inf, metadata=RATE)
 
 
@@ -98,8 +98,8 @@ class ContactSwitch(Sensor):
     """
 
     signal: str
-    threshold: float = 0.0
-    hysteresis: float = 0.0
+    threshold: float = field(default=0.0, metadata={"unit": "{signal}"})
+    hysteresis: float = field(default=0.0, metadata={"unit": "{signal}"})
 
 
 @dataclass(frozen=True)
@@ -115,4 +115,4 @@ class Probe(Sensor):
     body: str
     quantity: Literal["position", "velocity", "acceleration", "orientation", "rate"] = "position"
     point: Vector = field(default=NONE, metadata=LENGTH)
-    noise: float = 0.0
+    noise: float = field(default=0.0, metadata={"unit": "{own}"})

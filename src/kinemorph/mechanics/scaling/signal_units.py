@@ -1,0 +1,171 @@
+"""The units of signals and targets of a system, and of what the numbers of its elements belong to.
+
+The numbers of many elements have units that depend on the robot: a gain of a PD is in N m/rad or in N/m. The metadata
+of such a field has a `unit` with words in braces, "{out}/{in}", for which `words_of` gives one unit per channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.control.channels import choices
+from kinemorph.mechanics.elements.control.functions import names_of_outputs
+from kinemorph.mechanics.elements.control.references import PathLaw
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.forces.joint_forces import JointForceLaw
+from kinemorph.model.elements.constraints.guides import PointOnSurface
+from kinemorph.model.elements.constraints.own_constraints import Constraint
+from kinemorph.model.elements.control.functions import Continuous, SampledFunction
+from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
+from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
+from kinemorph.model.elements.drives.actuators import Actuator
+from kinemorph.model.elements.forces.joint_forces import JointFriction, JointLimits
+from kinemorph.model.elements.gaits.torque_splines import TorqueSpline
+from kinemorph.model.elements.gaits.virtual_constraints import VirtualConstraints
+from kinemorph.model.elements.sensing.integrals import Integral
+from kinemorph.model.elements.sensing.sensors import ContactSwitch, Probe
+
+FORCES = {"rad": "N m", "m": "N", "": ""}  # unit of a coordinate -> unit of the effort along it
+RATES = ("", "/s", "/s^2")
+
+
+class SignalUnits:
+    """The units of the signals of a system, by name."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.ensemble = ensemble
+        robot = ensemble.robot
+        of_q = [*robot.q_units, *(unit for joint in robot.driven for unit in joint.motion.q_units)]
+        of_v = [*robot.v_units, *(unit for joint in robot.driven for unit in joint.motion.v_units)]
+        self.coordinates = dict(zip(robot.all_q_names, of_q, strict=True))
+        self.velocities = dict(zip(robot.all_v_names, of_v, strict=True))
+
+    def unit(self, signal: str) -> str:
+        """The unit of a signal, empty if it is a number; raises ModelError if nothing states the unit."""
+        group, _, name = signal.partition(".")
+        if signal == "t":
+            return "s"
+        if group == "q" and name in self.coordinates:
+            return self.coordinates[name]
+        if group == "v" and name in self.velocities:
+            return self.velocities[name]
+        index, slot = self.ensemble.signals[signal]
+        element = self.ensemble.members[index].element
+        if isinstance(element, (Constraint, PointOnSurface)):
+            raise ModelError(
+                f"element '{element.name}': its signal '{signal}' is a force whose unit is not known, so that elements "
+                "that read it cannot be scaled. Remove them from the system, and scale it without them."
+            )
+        return slot.unit or self.followed.get(signal, "") or self._rate(signal)
+
+    def _rate(self, signal: str) -> str:
+        """The unit of the rates of a reference whose positions are numbers; empty for any other signal."""
+        path, _, word = signal.rpartition(".")
+        timed = isinstance(self.ensemble.members[self.ensemble.signals[signal][0]].law, PathLaw)
+        return {"velocity": "1/s", "acceleration": "1/s^2"}.get(word, "") if timed and path else ""
+
+    @cached_property
+    def followed(self) -> dict[str, str]:
+        """For signals that controllers follow or add to their outputs: the units of what they are compared with."""
+        found: dict[str, str] = {}
+        for element, *_ in self.ensemble.members:
+            for field, units in (("reference", self.measured), ("feedforward", self.driven)):
+                if not hasattr(element, field):
+                    continue
+                for choice, unit in zip(choices(element, field), units(element), strict=False):
+                    if isinstance(choice, str) and unit:
+                        name = self.ensemble.source(choice)
+                        found |= {name: unit, f"{name}.velocity": f"{unit}/s", f"{name}.acceleration": f"{unit}/s^2"}
+        return found
+
+    def target(self, name: str) -> str:
+        """The unit of what drives a joint, a velocity or an input of an element."""
+        for element, law, *_ in self.ensemble.members:
+            slots = law.inputs(element)
+            for slot in slots:
+                if name == f"{element.name}.{slot.name}" or (name == element.name and len(slots) == 1):
+                    return self.command(element) if isinstance(element, Actuator) else slot.unit
+        known = [name] if name in self.velocities else self.ensemble.robot.joint(name).motion_names("v")
+        return FORCES[self.velocities[known[0]].removesuffix("/s")]
+
+    def command(self, actuator: Actuator) -> str:
+        """The unit of the input of an actuator."""
+        coordinate = self.joint(actuator.joint)
+        return {"effort": FORCES[coordinate], "position": coordinate, "velocity": f"{coordinate}/s"}[actuator.control]
+
+    def joint(self, name: str) -> str:
+        """The unit of the coordinate of a joint with one axis, or of one coordinate of a joint by its full name."""
+        known = [name] if name in self.coordinates else self.ensemble.robot.joint(name).motion_names("q")
+        return self.coordinates[known[0]]
+
+    def measured(self, element: Any) -> list[str]:
+        """The unit of what each channel of a controller reads."""
+        return [self.unit(self.ensemble.source(name)) for name in measured(element)]
+
+    def driven(self, element: Any) -> list[str]:
+        """The unit of what each channel of a controller drives; of its signals, if it drives nothing."""
+        targets = driven(element)
+        if targets:
+            return [self.target(name) for name in targets]
+        return [self.unit(below(element.name, name).rstrip(".")) for name in channel_names(element)]
+
+    # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def joints(self, element: Any) -> list[str]:
+        """The units of the coordinates of an element's joints, which its `joint coordinate` fields belong to."""
+        if isinstance(element, (JointFriction, JointLimits)):
+            law = next(one.law for one in self.ensemble.members if one.element is element)
+            assert isinstance(law, JointForceLaw)
+            names = [self.ensemble.robot.all_v_names[k] for k in law.velocities(element, self.ensemble.robot)]
+            return list(dict.fromkeys(self.velocities[name].removesuffix("/s") for name in names)) or ["rad"]
+        if getattr(element, "joint", ""):
+            return [self.joint(element.joint)]
+        if getattr(element, "joints", ()):
+            return [self.joint(name) for name in element.joints]
+        return [self.unit(element.name)] if element.name in self.ensemble.signals else [""]
+
+    def words(self, element: Any) -> dict[str, list[str]]:
+        """The units of the words in braces that the fields of an element use, one for each channel."""
+        if isinstance(element, Integral):
+            signals = [self._power(self.unit(self.ensemble.source(name)), element.of) for name in element.signals]
+            return {"own": [element.unit], "signal": signals}
+        if isinstance(element, ContactSwitch):
+            return {"signal": [self.unit(self.ensemble.source(element.signal))]}
+        if isinstance(element, Probe):
+            return {"own": [self.unit(self._signals(element)[0])]}
+        if isinstance(element, Actuator):
+            return {"in": [self.command(element)], "effort": [FORCES[self.joint(element.joint)]]}
+        if isinstance(element, (SampledFunction, Continuous)):
+            return {"out": self.outputs(element)}
+        if isinstance(element, TorqueSpline):
+            return {"out": self.driven(element)}
+        if not any(hasattr(element, name) for name in ("kp", "reference", "drives")):
+            return {}
+        words = {"in": self.measured(element), "out": self.driven(element)}
+        if isinstance(element, VirtualConstraints):
+            words["signal"] = [self.joint(name) for name in element.phase]
+            pairs = zip(words["out"], words["in"], strict=True)
+            linear = element.control == "linearization"
+            words["gain"] = ["1/s^2"] if linear else [f"({out or 1})/({into or 1})" for out, into in pairs]
+        if isinstance(element, FuzzyRules):
+            words["input"] = [*(self._fuzzy_input(name, words["in"][0]) for name in element.inputs), ""]
+        return words
+
+    def outputs(self, element: Any) -> list[str]:
+        """The units of the outputs of a user function."""
+        return [self.unit(below(element.name, name).rstrip(".")) for name in names_of_outputs(element)]
+
+    def _fuzzy_input(self, name: str, error: str) -> str:
+        own = {"error": error, "integral": f"({error or 1}) s", "rate": f"({error or 1})/s"}
+        return own[name] if name in own else self.unit(self.ensemble.source(name))
+
+    @staticmethod
+    def _power(unit: str, of: str) -> str:
+        return f"({unit})^2" if of == "square" and unit else unit
+
+    def _signals(self, element: Any) -> list[str]:
+        owned: Iterable[tuple[str, Any]] = self.ensemble.signals.items()
+        return [name for name, (index, _) in owned if self.ensemble.members[index].element is element]
