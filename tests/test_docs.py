@@ -59,6 +59,7 @@ LONG = (
     "optimal_gaits",
     "orbits",
     "quasicoordinates",
+    "tracking",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

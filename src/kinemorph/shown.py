@@ -148,6 +148,20 @@ class ShownIdentification(Shown):
         return plot_identified(self, what, **options)  # type: ignore[arg-type]
 
 
+class ShownTracking(Shown):
+    """A base class for motions that follow recorded markers, which can be plotted."""
+
+    def plot(self, what: str = "motion", **options: Any) -> Any:
+        """A Matplotlib Figure; see `display.charts.tracking.tracking_plots.plot_tracked`.
+
+        `what` is "motion" (the model over the markers), "angles" (with their intervals) or "residuals" (by marker and
+        over time).
+        """
+        from kinemorph.display.charts.tracking.tracking_plots import plot_tracked
+
+        return plot_tracked(self, what, **options)  # type: ignore[arg-type]
+
+
 class ShownOptimized(Shown):
     """A base class for optimized designs, which can be plotted."""
 
