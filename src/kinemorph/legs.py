@@ -16,6 +16,8 @@ HOMES: dict[str, str] = {
     "MeanStance": "kinemorph.analysis.legs.stances",
     "efforts": "kinemorph.analysis.legs.efforts",
     "LegEffort": "kinemorph.analysis.legs.efforts",
+    "stride_figures": "kinemorph.analysis.legs.strides",
+    "StrideFigures": "kinemorph.analysis.legs.strides",
     "with_measures": "kinemorph.analysis.legs.measures",
 }
 
@@ -29,5 +31,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
+    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
+    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
