@@ -52,6 +52,7 @@ PAGES = [
 LONG = (
     "amru5",
     "ckc_template",
+    "cockroach",
     "identification",
     "identification_excitation",
     "identification_physical",

@@ -34,6 +34,7 @@ FACES = (
             "tracking",
             "conventions",
             "plants",
+            "programs",
             "codegen",
         )
     ),
@@ -79,6 +80,7 @@ def test_no_module_of_the_top_level_bears_the_name_of_a_public_function() -> Non
         "tracking",
         "conventions",
         "plants",
+        "programs",
     ],
 )
 def test_a_subject_can_be_imported_as_a_module(subject: str) -> None:

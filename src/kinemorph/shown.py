@@ -114,6 +114,16 @@ class ShownStances(Shown):
         return plot_stances(self, **options)  # type: ignore[arg-type]
 
 
+class ShownStanding(Shown):
+    """A base class for the curve of how a legged system stands, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of efforts and reactions over the stiffness of the posture; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.standing_plots import plot_standing
+
+        return plot_standing(self, **options)  # type: ignore[arg-type]
+
+
 class ShownExcitation(Shown):
     """A base class for exciting motions, which can be plotted."""
 

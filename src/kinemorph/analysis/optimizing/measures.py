@@ -16,7 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.conditions import Conditions, Limit, called, limits_of
-from kinemorph.analysis.searches.integrals import integral_of, integrand, squared_signals
+from kinemorph.analysis.searches.integrals import integral_rates, squared_signals
 from kinemorph.analysis.searches.named_laws import named_law
 from kinemorph.analysis.small_motions.plant_derivatives import built
 from kinemorph.codegen.building.compile import build
@@ -25,7 +25,6 @@ from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import summed_states
 from kinemorph.plants.user_laws import GROUPS, Law
 
 Cost = str | Mapping[str, float] | Callable[..., Any]
@@ -132,11 +131,7 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
 
     `at_rest`: the names of Integrals mean their rates there, since at an equilibrium their values grow without end.
     """
-    others: dict[str, Law] = {}
-    for name in summed_states(plant) if at_rest else ():
-        element = integral_of(plant, name)
-        if element is not None:
-            others[name] = integrand(plant, element)
+    others = integral_rates(plant) if at_rest else {}
     laws: dict[int, Law] = {}
     functions: dict[int, Callable[[Any], Any]] = {}
     limits = []
