@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions` and `plants`.
+`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants` and `programs`.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ HOMES: dict[str, str] = {
     "tracking": "kinemorph.tracking:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
+    "programs": "kinemorph.programs:module",
     "codegen": "kinemorph.codegen:module",
     "errors": "kinemorph.errors:module",
 }
@@ -147,6 +148,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import notation as notation
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
+    from kinemorph import programs as programs
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics

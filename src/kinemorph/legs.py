@@ -19,6 +19,8 @@ HOMES: dict[str, str] = {
     "least_effort": "kinemorph.analysis.legs.least_effort",
     "LeastEffort": "kinemorph.analysis.legs.least_effort",
     "with_measures": "kinemorph.analysis.legs.measures",
+    "standing_curve": "kinemorph.analysis.legs.standing",
+    "StandingCurve": "kinemorph.analysis.legs.standing",
 }
 
 __all__ = [*HOMES]
@@ -33,5 +35,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
+    from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
+    from kinemorph.analysis.legs.standing import standing_curve as standing_curve
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -114,6 +114,16 @@ class ShownStances(Shown):
         return plot_stances(self, **options)  # type: ignore[arg-type]
 
 
+class ShownStanding(Shown):
+    """A base class for the curve of how a legged system stands, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of efforts and reactions over the stiffness of the posture; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.standing_plots import plot_standing
+
+        return plot_standing(self, **options)  # type: ignore[arg-type]
+
+
 class ShownExcitation(Shown):
     """A base class for exciting motions, which can be plotted."""
 
@@ -136,6 +146,20 @@ class ShownIdentification(Shown):
         from kinemorph.display.charts.identification_plots import plot_identified
 
         return plot_identified(self, what, **options)  # type: ignore[arg-type]
+
+
+class ShownTracking(Shown):
+    """A base class for motions that follow recorded markers, which can be plotted."""
+
+    def plot(self, what: str = "motion", **options: Any) -> Any:
+        """A Matplotlib Figure; see `display.charts.tracking.tracking_plots.plot_tracked`.
+
+        `what` is "motion" (the model over the markers), "angles" (with their intervals) or "residuals" (by marker and
+        over time).
+        """
+        from kinemorph.display.charts.tracking.tracking_plots import plot_tracked
+
+        return plot_tracked(self, what, **options)  # type: ignore[arg-type]
 
 
 class ShownOptimized(Shown):

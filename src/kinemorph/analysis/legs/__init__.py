@@ -6,4 +6,5 @@ efforts         `efforts`: the mean squared torque and the mean position error o
 least_effort    `least_effort`: the forces of feet that hold a posture with the least effort
 force_program   the convex program of such forces, solved by SciPy or Clarabel
 measures        `with_measures`: a system that integrates impulses, work, effort and distance in its runs
+standing        `standing_curve`: efforts and ground reactions at rest, for many stiffnesses of the posture
 """

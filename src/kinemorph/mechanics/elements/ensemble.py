@@ -144,7 +144,7 @@ class Ensemble(Fixed):
         """The unit of a slot, which may be the name of the signal whose unit it has."""
         if unit in self.signals:
             return self.signals[unit][1].unit
-        return self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
+        return self._units.get(unit, "" if "." in unit else unit)  # units have no dots, unlike names
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

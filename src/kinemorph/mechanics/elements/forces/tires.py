@@ -37,7 +37,7 @@ from kinemorph.model.robot import Robot
 
 LITTLE = 1e-9  # slips and shares below this count as zero; derivatives stay finite there
 LIGHT = 1e-6  # relative to the nominal load: below it, roots and powers of the load continue as straight lines
-STILL = 1e-6  # [m/s]: slower slip has no secant
+STILL = 1e-3  # relative to the speed `slow`: slower slip has no secant
 
 
 class Patch(NamedTuple):
@@ -198,7 +198,8 @@ class Wheel:
             slope = maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0)
             if k < 2:  # where the patch skids the slope vanishes; with the secant a step does not jump over rest
                 slip = dot(pair.velocity, axis)
-                secant = div(times(-h, upright[k] * slip), slip * slip + STILL * STILL)
+                still = times(STILL, self.value(self.element.slow))
+                secant = div(times(-h, upright[k] * slip), slip * slip + still * still)
                 slope = maximum(slope, secant)
             d.append(slope)
         rows = [[times(d[k], axis[i]) for k, axis in enumerate(axes)] for i in range(3)]
