@@ -52,12 +52,14 @@ PAGES = [
 LONG = (
     "amru5",
     "ckc_template",
+    "cockroach",
     "identification",
     "identification_excitation",
     "identification_physical",
     "optimal_gaits",
     "orbits",
     "quasicoordinates",
+    "tracking",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions` and `plants`.
+`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants` and `programs`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ HOMES: dict[str, str] = {
     "poles": "kinemorph.analysis.small_motions.poles",
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
+    "optimize": "kinemorph.analysis.optimizing.optimize",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -87,6 +88,7 @@ HOMES: dict[str, str] = {
     "tracking": "kinemorph.tracking:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
+    "programs": "kinemorph.programs:module",
     "codegen": "kinemorph.codegen:module",
     "errors": "kinemorph.errors:module",
 }
@@ -146,9 +148,11 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import notation as notation
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
+    from kinemorph import programs as programs
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from kinemorph.analysis.optimizing.optimize import optimize as optimize
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
     from kinemorph.analysis.small_motions.linearize import linearize as linearize
     from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities as pole_sensitivities

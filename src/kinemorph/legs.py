@@ -16,7 +16,11 @@ HOMES: dict[str, str] = {
     "MeanStance": "kinemorph.analysis.legs.stances",
     "efforts": "kinemorph.analysis.legs.efforts",
     "LegEffort": "kinemorph.analysis.legs.efforts",
+    "least_effort": "kinemorph.analysis.legs.least_effort",
+    "LeastEffort": "kinemorph.analysis.legs.least_effort",
     "with_measures": "kinemorph.analysis.legs.measures",
+    "standing_curve": "kinemorph.analysis.legs.standing",
+    "StandingCurve": "kinemorph.analysis.legs.standing",
 }
 
 __all__ = [*HOMES]
@@ -24,10 +28,14 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.legs.efforts import LegEffort as LegEffort
     from kinemorph.analysis.legs.efforts import efforts as efforts
+    from kinemorph.analysis.legs.least_effort import LeastEffort as LeastEffort
+    from kinemorph.analysis.legs.least_effort import least_effort as least_effort
     from kinemorph.analysis.legs.measures import with_measures as with_measures
     from kinemorph.analysis.legs.stances import MeanStance as MeanStance
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
+    from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
+    from kinemorph.analysis.legs.standing import standing_curve as standing_curve
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

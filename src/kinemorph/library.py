@@ -25,6 +25,7 @@ HOMES: dict[str, str] = {
     "hexapod24": "kinemorph.model.library.legged",
     "hexapod36": "kinemorph.model.library.legged",
     "humanoid": "kinemorph.model.library.legged",
+    "fly": "kinemorph.model.library.animals.fly",
     "amru5": "kinemorph.model.library.amru",
     "four_bar": "kinemorph.model.library.linkages",
     "slider_crank": "kinemorph.model.library.linkages",
@@ -78,6 +79,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.animals.cockroach import cockroach as cockroach
     from kinemorph.model.library.animals.cockroach import cockroach_leg as cockroach_leg
+    from kinemorph.model.library.animals.fly import fly as fly
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
     from kinemorph.model.library.balancers import segway as segway

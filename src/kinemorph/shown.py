@@ -2,10 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run, `ShownOrbits`, `ShownGaits`,
-`ShownStances`, `ShownExcitation` and `ShownIdentification` one to plot orbits, gaits, stances, exciting motions and
-identified parameters. Each method only calls the function named in its docstring. This is the only file that imports
-from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run; `ShownOrbits`, `ShownGaits`,
+`ShownStances` and all others have one to plot themselves. Each method only calls the function named in its docstring.
+This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -115,6 +114,16 @@ class ShownStances(Shown):
         return plot_stances(self, **options)  # type: ignore[arg-type]
 
 
+class ShownStanding(Shown):
+    """A base class for the curve of how a legged system stands, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of efforts and reactions over the stiffness of the posture; see `display.charts.legs`."""
+        from kinemorph.display.charts.legs.standing_plots import plot_standing
+
+        return plot_standing(self, **options)  # type: ignore[arg-type]
+
+
 class ShownExcitation(Shown):
     """A base class for exciting motions, which can be plotted."""
 
@@ -137,6 +146,30 @@ class ShownIdentification(Shown):
         from kinemorph.display.charts.identification_plots import plot_identified
 
         return plot_identified(self, what, **options)  # type: ignore[arg-type]
+
+
+class ShownTracking(Shown):
+    """A base class for motions that follow recorded markers, which can be plotted."""
+
+    def plot(self, what: str = "motion", **options: Any) -> Any:
+        """A Matplotlib Figure; see `display.charts.tracking.tracking_plots.plot_tracked`.
+
+        `what` is "motion" (the model over the markers), "angles" (with their intervals) or "residuals" (by marker and
+        over time).
+        """
+        from kinemorph.display.charts.tracking.tracking_plots import plot_tracked
+
+        return plot_tracked(self, what, **options)  # type: ignore[arg-type]
+
+
+class ShownOptimized(Shown):
+    """A base class for optimized designs, which can be plotted."""
+
+    def plot(self, **options: Any) -> Any:
+        """A Matplotlib Figure of all designs that were measured; see `display.charts.optimizing.plot_optimized`."""
+        from kinemorph.display.charts.optimizing.plot_optimized import plot_optimized
+
+        return plot_optimized(self, **options)  # type: ignore[arg-type]
 
 
 class ShownRun(ShownRuns):

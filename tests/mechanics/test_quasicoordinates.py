@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, derive, verify
+from kinemorph import Body, RobotBuilder, derive, library, verify
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.analysis.verification import quasicoordinate_law
 from kinemorph.analysis.verification.quasicoordinate_law import identity_error
@@ -113,6 +113,16 @@ def test_a_body_with_legs(legs: int) -> None:
     parts = quasi_matrices.segments(resolve(robot))
     assert [len(part.links) for part in parts] == [1, *[3, 1, 1] * legs]
     assert gap(robot) < 1e-11
+
+
+@pytest.mark.parametrize("hip", ["gimbal", "spherical"])
+def test_the_cockroach_and_its_leg_agree_with_the_recursion(hip: Any, record_property: Any) -> None:
+    """004-09: 36 degrees of freedom, and 11 of one leg on a box, with angles and with Euler parameters."""
+    robots = [library.cockroach(hip).robot, library.cockroach_leg("hind_right", hip).robot]
+    assert [robot.nv for robot in robots] == [36, 11]
+    worst = max(map(gap, robots))
+    record_property("figure", ("quasicoordinates", "cockroach and leg against the recursion", worst))
+    assert worst < 1e-11
 
 
 def test_the_formulation_is_verified() -> None:

@@ -109,7 +109,7 @@ def _mass(system: System, joints: Sequence[str]) -> npt.NDArray[np.float64]:
     """The mass matrix of n joints in the initial state of a system, shape (n, n)."""
     robot = system.robot
     q = list(system.settings.q) or neutral(robot)
-    places = [robot.v_slice(joint).start for joint in joints]
+    places = [robot.axis_places[joint].v for joint in joints]
     return np.asarray(derive(robot, backend="interpreter").mass_matrix(q), dtype=float)[np.ix_(places, places)]
 
 

@@ -31,6 +31,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "imageio-ffmpeg": ("video", "videos, .mp4"),
     "h5py": ("hdf5", "runs in HDF5, .h5"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
+    "c3d": ("c3d", "recordings of markers in C3D files"),
     "clarabel": ("cone", "checking impulses of contacts by cone programs"),
     "sympy": ("sympy", "checking printed equations by computer algebra"),
     "pin": ("bench", "tests and times against Pinocchio"),

@@ -5,6 +5,7 @@ Requirement 004-10: joint angle histories from digitized views.
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from kinemorph.errors import MissingExtraError, RecordingWarning, ShapeError, St
 from kinemorph.tracking import Markers, load_markers
 
 FLY = Path(__file__).resolve().parents[2] / "data" / "fly_keypoints_60.csv"
+WHOLE = Path(os.environ.get("KINEMORPH_RECORDINGS", "")) / "fly_keypoints.csv"
 
 
 def some(gaps: bool = True, weights: bool = False) -> Markers:
@@ -107,7 +109,8 @@ def test_c3d_files_are_read_where_the_extra_is_installed(tmp_path: Path) -> None
         row[:, :3] = np.nan_to_num(1e3 * points)
         row[:, 3] = np.where(np.isnan(points[:, 0]), -1.0, 0.0)
         writer.add_frames([(row, np.zeros((0, 0)))])
-    with path.open("wb") as file:
+    with path.open("wb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a file without analog data
         writer.write(file)
     found = load_markers(path)
     assert found.names == markers.names and found.rate == pytest.approx(200.0)
@@ -117,14 +120,39 @@ def test_c3d_files_are_read_where_the_extra_is_installed(tmp_path: Path) -> None
         load_markers(path)
 
 
-def test_the_recorded_fly_has_its_segments(tmp_path: Path) -> None:
-    """660 frames were recorded; 60 of them are here. Femora of the middle legs have 0.676 mm by the source."""
+LENGTHS = {  # published with the recording [mm]: coxa, femur, tibia, tarsus of front, middle and hind legs
+    "f": (0.354, 0.606, 0.488, 0.513),
+    "m": (0.181, 0.676, 0.621, 0.539),
+    "h": (0.198, 0.740, 0.662, 0.631),
+}
+POINTS = ("ThC", "CTr", "FTi", "TiTa", "claw")
+
+
+def segments(markers: Markers) -> np.ndarray:
+    """The median lengths of all 24 segments of the fly, by the published ones."""
+    found = []
+    for leg in (side + place for side in "lr" for place in LENGTHS):
+        for k, published in enumerate(LENGTHS[leg[1]]):
+            distances = markers.path(f"{leg}_{POINTS[k + 1]}") - markers.path(f"{leg}_{POINTS[k]}")
+            found.append(np.median(np.linalg.norm(distances, axis=1)) / (1e-3 * published))
+    return np.array(found)
+
+
+def test_the_recorded_fly_has_its_published_segments(tmp_path: Path) -> None:
+    """660 frames were recorded; 60 of them are here."""
     markers = load_markers(FLY)
     assert len(markers) == 60 and len(markers.names) == 30 and markers.seen.all()
     assert markers.rate == pytest.approx(330.0, rel=1e-3)
-    femur = np.linalg.norm(markers.path("lm_FTi") - markers.path("lm_CTr"), axis=1)
-    assert np.median(femur) == pytest.approx(0.676e-3, rel=0.05)
+    assert np.abs(segments(markers) - 1.0).max() < 0.05
     same(load_markers(markers.save(tmp_path / "fly.trc", unit="mm")), markers, 1e-15)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WHOLE.is_file(), reason="KINEMORPH_RECORDINGS has no fly_keypoints.csv")
+def test_the_whole_recorded_fly_has_its_published_segments() -> None:
+    markers = load_markers(WHOLE)
+    assert len(markers) == 660 and np.abs(segments(markers) - 1.0).max() < 0.04
+    np.testing.assert_array_equal(load_markers(FLY).positions, markers.positions[:60])
 
 
 # ── mistakes ──────────────────────────────────────────────────────────────────────────────────────────────────────────

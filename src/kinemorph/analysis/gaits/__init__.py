@@ -1,10 +1,8 @@
 """Gaits: periodic motions that cost least, libraries of them, and gaits that are so slow that they are static.
 
 collocation     motions over given times by Gauss collocation, many at once, with exact slopes
-named_laws      texts with names of signals, as laws of a plant
 gait_problem    a gait as a problem of optimization: unknowns, cost and conditions, with exact slopes
 gait_start      where the search begins: the edges of a cycle, a first guess of the motion
-gait_search     the search by SLSQP
 gait            `Gait`: the result
 optimize_gait   `optimize_gait`
 gait_library    `gait_library`: gaits by speed, saved and interpolated

@@ -18,31 +18,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.collocation import Arcs, Derived, arcs, derived
-from kinemorph.analysis.gaits.named_laws import named_law
 from kinemorph.analysis.orbits.section import Section
+from kinemorph.analysis.searches.conditions import Limit
+from kinemorph.analysis.searches.integrals import squared_signals
+from kinemorph.analysis.searches.problem import Evaluated, Rows, add_limited, stacked
 from kinemorph.analysis.small_motions.local_coordinates import local
-from kinemorph.mechanics.elements.law import law_of
-from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.user_laws import Law, split
 
 
 @dataclass(frozen=True)
-class Limit:
-    """A condition on a gait: lower <= law <= upper at the start of the cycle, before its last edge, or all along."""
+class GaitLimit(Limit):
+    """A condition on a law of the plant, at the start of the cycle, before its last edge ("end"), or all along."""
 
-    name: str
     law: Law
-    lower: float
-    upper: float
-    where: str  # "start", "end" or "along"
+    where: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,24 +54,6 @@ class Leg:
     arcs: int
 
 
-class Rows(NamedTuple):
-    """Values (n,) and derivatives (n, unknowns) of equations or inequalities."""
-
-    values: Array
-    by: Array
-
-
-class Evaluated(NamedTuple):
-    """All that the search needs to know at one Y. `found` is False where the motion could not be computed."""
-
-    cost: float
-    cost_by: Array
-    equal: Rows
-    above: Rows
-    legs: tuple[Arcs, ...]
-    found: bool
-
-
 class GaitProblem:
     """The unknowns, the cost and the conditions of a gait; see the top of this file."""
 
@@ -84,7 +63,7 @@ class GaitProblem:
         legs: Sequence[Leg],
         free: Sequence[str],
         costs: Mapping[str, float],
-        limits: Sequence[Limit],
+        limits: Sequence[GaitLimit],
         shift: Sequence[int],
         durations: Sequence[tuple[float, float]],
         stages: int,
@@ -154,17 +133,8 @@ class GaitProblem:
     @cached_property
     def _squares(self) -> list[tuple[int, tuple[Law, float]]]:
         """(number, (law of a signal, weight)) for all signals whose squares the costs sum up."""
-        found = []
-        for place, weight in self.costs.items():
-            name = self.plant.x[place - 2 * self.plant.nv].name
-            element = next((one for one in self.plant.elements if one.name == name), None)
-            if isinstance(element, Integral) and element.of == "square" and law_of(element).sums:
-                weights: Any = element.weights
-                shares = weights if len(weights) > 1 else weights * len(element.signals)
-                for signal, share in zip(element.signals, shares, strict=True):
-                    if isinstance(share, float) and signal in self.plant.outputs:
-                        found.append((named_law(self.plant, signal), weight * share))
-        return list(enumerate(found))
+        names = {self.plant.x[place - 2 * self.plant.nv].name: weight for place, weight in self.costs.items()}
+        return list(enumerate(squared_signals(self.plant, names)))
 
     # ── values and slopes ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -199,8 +169,8 @@ class GaitProblem:
             equal += self._joined(k, nodes, motion, end_by)
             equal.append(self._landed(k, nodes, motion, end_by, slopes[-1], p))
             for rows, limit in self._limited(k, motion, s0, end_by, slopes, p):
-                self._sorted(rows, limit, equal, above)
-        return Evaluated(cost, cost_by, _stacked(equal, self.size), _stacked(above, self.size), tuple(whole), found)
+                add_limited(rows, limit, equal, above)
+        return Evaluated(cost, cost_by, stacked(equal, self.size), stacked(above, self.size), found, tuple(whole))
 
     def _by_unknowns(self, k: int, s0: Array, p: Array) -> Array:
         """The derivatives (arcs, ns + np + 1, size) by Y of [start of the arc, p, duration] of all arcs of leg k."""
@@ -246,7 +216,7 @@ class GaitProblem:
 
     def _limited(
         self, k: int, motion: Arcs, s0: Array, end_by: Array, slopes: Array, p: Array
-    ) -> list[tuple[Rows, Limit]]:
+    ) -> list[tuple[Rows, GaitLimit]]:
         """The values of all limits that concern leg k, with their slopes."""
         law, last, found = self._observed[k], k == len(self.legs) - 1, []
         if law is None or not self.limits:
@@ -276,27 +246,16 @@ class GaitProblem:
         by = np.einsum("ncak,nky->ncay", chain, slopes)
         return out, by.reshape(-1, n, self.size)
 
-    def _sorted(self, rows: Rows, limit: Limit, equal: list[Rows], above: list[Rows]) -> None:
-        """Adds the rows of a limit to the equations, or to the inequalities, values above 0."""
-        if limit.lower == limit.upper:
-            equal.append(Rows(rows.values - limit.lower, rows.by))
-            return
-        if limit.lower > -np.inf:
-            above.append(Rows(rows.values - limit.lower, rows.by))
-        if limit.upper < np.inf:
-            above.append(Rows(limit.upper - rows.values, -rows.by))
-
     def margins(self, Y: Array) -> dict[str, float]:
         """By condition, the smallest distance to its limits; minus the largest error of one that is an equation."""
         found: dict[str, float] = {}
         p, here = self.parameters(Y), self.at(Y)
-        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.legs, strict=True)):
+        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.detail, strict=True)):
             s0 = leg.section.states(z, p)[0]
             slopes = self._by_unknowns(k, s0, p)
             end_by = np.einsum("nak,nky->nay", motion.end_by, slopes)
             for rows, limit in self._limited(k, motion, s0, end_by, slopes, p):
-                below, above = rows.values - limit.lower, limit.upper - rows.values
-                margin = float(np.minimum(below, above).min())
+                margin = float(limit.margin(rows.values).min())
                 found[limit.name] = min(found.get(limit.name, np.inf), margin)
         return found
 
@@ -306,7 +265,7 @@ class GaitProblem:
         Every edge is taken where its guard is zero, so that the durations change with the motion.
         """
         p, here, found = self.parameters(Y), self.at(Y), np.eye(len(self.legs[0].section.independent))
-        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.legs, strict=True)):
+        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.detail, strict=True)):
             section, following = leg.section, self.legs[(k + 1) % len(self.legs)].section
             by_z, _ = section.slopes(section.states(z, p)[0], p)
             for arc in range(leg.arcs):
@@ -325,7 +284,7 @@ class GaitProblem:
         found = np.zeros((self.size, self.size))
         p, count = self.parameters(Y), len(self.limits)
         here = self.at(Y)
-        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.legs, strict=True)):
+        for k, (leg, z, motion) in enumerate(zip(self.legs, self.nodes(Y), here.detail, strict=True)):
             law = self._observed[k]
             if law is None or not self._squares:
                 continue
@@ -338,12 +297,6 @@ class GaitProblem:
 
 
 _WHERE = ("start", "end", "along")
-
-
-def _stacked(rows: Sequence[Rows], size: int) -> Rows:
-    if not rows:
-        return Rows(np.zeros(0), np.zeros((0, size)))
-    return Rows(np.concatenate([one.values for one in rows]), np.concatenate([one.by for one in rows]))
 
 
 def _landed(plant: Plant, edge: int, home: Sequence[float], at: LocalInstant) -> list[Any]:

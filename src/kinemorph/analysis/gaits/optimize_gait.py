@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 
 from kinemorph.analysis.gaits.gait import Gait
-from kinemorph.analysis.gaits.gait_problem import GaitProblem, Limit
-from kinemorph.analysis.gaits.gait_search import Bounds, searched
+from kinemorph.analysis.gaits.gait_problem import GaitLimit, GaitProblem
 from kinemorph.analysis.gaits.gait_start import Guess, cycle_edges, cycle_legs, first_guess, shifted
-from kinemorph.analysis.gaits.named_laws import named_law
+from kinemorph.analysis.searches.conditions import Bound, Conditions, called, limits_of
+from kinemorph.analysis.searches.local_search import Bounds, Searched, broken, searched
+from kinemorph.analysis.searches.named_laws import named_law
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.plants.robot_plant import summed_states
-from kinemorph.plants.user_laws import Law
-from kinemorph.words import did_you_mean, quoted
+from kinemorph.words import counted, did_you_mean, quoted
 
-Bound = float | tuple[float, float]
-Conditions = Mapping[str | Law, Bound]
+CALLED = "optimize_gait"
 
 
 def optimize_gait(
@@ -85,7 +84,7 @@ def optimize_gait(
     begun = first_guess(plant, numbers, guess, spans, arcs, p=p, u=u)
     legs = cycle_legs(plant, numbers, begun, arcs)
     conditions = [
-        Limit(_called(text), named_law(plant, text), *_pair(bound, _called(text)), where)
+        GaitLimit(called(text), *limits_of(bound, called(text), CALLED), named_law(plant, text), where)
         for where, given in (("start", at_start), ("along", along), ("end", at_end))
         for text, bound in (given or {}).items()
     ]
@@ -96,7 +95,25 @@ def optimize_gait(
     bounds = _bounds(problem, limits or {})
     problem.at(Y), problem.curvature(Y)
     building = time.perf_counter() - began
-    return searched(problem, Y, bounds, tolerance, iterations, progress, building)
+    return _gait(problem, searched(problem, Y, bounds, tolerance, iterations, progress), building)
+
+
+def _gait(problem: GaitProblem, ended: Searched, building: float) -> Gait:
+    """The gait where a search ended, with a sentence about the outcome."""
+    Y, here, found, taken, seconds, _ = ended
+    name, margins = problem.plant.name, problem.margins(Y)
+    if found:
+        period = float(Y[problem.lasting].sum())
+        message = (
+            f"Gait of '{name}': cost {here.cost:.9g} in {period:.9g} s, after {counted(taken, 'iteration')} in "
+            f"{seconds:.3g} s; the largest error is {here.error:.2g}."
+        )
+    else:
+        message = (
+            f"No gait of '{name}' was found: {ended.told} The largest error of an equation is {here.error:.2g}."
+            f"{broken(margins)} Give another guess, fewer conditions, or more parameters to choose."
+        )
+    return Gait(problem, Y, here.cost, here.error, margins, found, taken, seconds, building, message)
 
 
 def _check(plant: Plant, costs: Mapping[str, float], free: Sequence[str]) -> None:
@@ -121,27 +138,10 @@ def _check(plant: Plant, costs: Mapping[str, float], free: Sequence[str]) -> Non
             )
 
 
-def _called(text: str | Law) -> str:
-    return text if isinstance(text, str) else getattr(text, "__name__", "condition")
-
-
-def _pair(bound: Bound, name: str) -> tuple[float, float]:
-    """(lower, upper) of a condition; a number alone is both."""
-    try:
-        found = tuple(map(float, bound)) if isinstance(bound, Sequence) else (float(bound), float(bound))
-    except (TypeError, ValueError):
-        found = ()
-    if len(found) != 2 or not found[0] <= found[1]:
-        raise UnsupportedError(
-            f"optimize_gait: the limits of '{name}' are {bound}; expected a number, or a lower and an upper limit."
-        )
-    return found[0], found[1]
-
-
 def _spans(duration: Bound | Sequence[Bound], count: int) -> list[tuple[float, float]]:
     """(shortest, longest) duration [s] of each phase of the cycle."""
     given: list[Any] = list(duration) if isinstance(duration, list) else [duration] * count
-    spans = [_pair(one, "duration") for one in given]
+    spans = [limits_of(one, "duration", CALLED) for one in given]
     if len(spans) != count or any(low <= 0.0 for low, _ in spans):
         raise UnsupportedError(
             f"optimize_gait: duration is {duration}; expected a time above 0, or (shortest, longest), for each of "
@@ -163,5 +163,5 @@ def _bounds(problem: GaitProblem, limits: Mapping[str, Bound]) -> Bounds:
                 f"{did_you_mean(name, problem.free)} Name it there too."
             )
         place = problem.chosen.start + problem.free.index(name)
-        lower[place], upper[place] = _pair(bound, name)
+        lower[place], upper[place] = limits_of(bound, name, CALLED)
     return lower, upper

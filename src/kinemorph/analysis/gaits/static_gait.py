@@ -186,9 +186,7 @@ def _passive(model: System, phase: str | None) -> tuple[System, int | None]:
     """(the system without controllers, actuators and motors, and without edges; the number of the phase)."""
     if not isinstance(model, System):
         raise UnsupportedError("static_gait: expected a System, with a `Hold` for each foot that stands.")
-    kept = tuple(one for one in model.elements if not any(word in type(one).__module__ for word in ACTIVE))
-    names, automaton = {one.name for one in kept}, model.automaton
-    kept = tuple(one for one in kept if not _reads_missing(one, names, model))
+    kept, automaton = passive_elements(model), model.automaton
     if automaton is None:
         return replace(model, elements=kept), None
     holds = {one.name for one in kept if isinstance(one, Hold)}
@@ -206,10 +204,22 @@ def _passive(model: System, phase: str | None) -> tuple[System, int | None]:
     return replace(model, elements=kept, automaton=Automaton(phases, initial=chosen)), known.index(chosen)
 
 
-def _reads_missing(element: Any, names: set[str], model: System) -> bool:
-    """Whether an element reads a signal of an element that is left out, such as the integral of a torque."""
-    gone = {one.name for one in model.elements} - names
-    return any(text.partition(".")[0] in gone for text in law_of(element).reads(element))
+def passive_elements(model: System, others: tuple[type, ...] = ()) -> tuple[Any, ...]:
+    """The elements of a system without controllers, actuators and motors, and without those of the kinds `others`.
+
+    What reads a signal of an element that is left out, such as the integral of a torque, is left out, too.
+    """
+    kept = [
+        one
+        for one in model.elements
+        if not any(word in type(one).__module__ for word in ACTIVE) and not isinstance(one, others)
+    ]
+    while True:
+        gone = {one.name for one in model.elements} - {one.name for one in kept}
+        left = [one for one in kept if not any(text.partition(".")[0] in gone for text in law_of(one).reads(one))]
+        if len(left) == len(kept):
+            return tuple(kept)
+        kept = left
 
 
 def _stands(system: System, name: str, phase: int | None) -> bool:

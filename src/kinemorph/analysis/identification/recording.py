@@ -144,9 +144,9 @@ class Recording:
                     if column in run.columns:
                         tau[:, k] -= run[column]
             elif isinstance(element, DCMotor) and element.is_rigid:
-                tau[:, robot.v_slice(element.joint)] += _shaft_friction(element, run[f"{element.name}.speed"])[:, None]
+                tau[:, robot.axis_places[element.joint].v] += _shaft_friction(element, run[f"{element.name}.speed"])
             elif isinstance(element, AppliedEffort):
-                tau[:, robot.v_slice(element.joint)] += offset_of(element) or 0.0
+                tau[:, robot.axis_places[element.joint].v] += offset_of(element) or 0.0
         kept = np.append(np.diff(run.t) > 0.0, True)
         inputs = {column.name: run.u[kept, k] for k, column in enumerate(plant.u)}
         return cls(name or run.name, run.t[kept], run.q[kept], run.v[kept], run.a[kept], tau[kept], inputs=inputs)

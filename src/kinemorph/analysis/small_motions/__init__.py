@@ -1,6 +1,7 @@
 """Small motions about a state: equilibrium, linearization, poles and sensitivities.
 
 equilibrium          `equilibrium`: a state at rest that stays at rest
+equilibrium_slopes   how an equilibrium changes with parameters and inputs
 equilibrium_search   the search for an equilibrium: Newton steps and a damped motion
 linearize            `linearize`: the linear equations about any state
 poles                `poles`: eigenvalues, damping, mode shapes

@@ -22,6 +22,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import Point, slopes_of
+from kinemorph.errors import KinemorphError
 from kinemorph.plants.programs import Plant
 
 SHORT = 0.25  # [rad or m], a Newton step up to this length is trusted
@@ -76,6 +77,14 @@ class Search:
             here = polished
         self.last = here
         return here
+
+    def settled(self, start: Point, most: int) -> Balance | None:
+        """The balance that at most `most` steps from `start` lead to; None where forces stay unbalanced."""
+        try:
+            here = self.settle(self.at(start), most)
+        except (KinemorphError, np.linalg.LinAlgError):
+            return None
+        return here if self.balanced(here) else None
 
     def at(self, point: Point) -> Balance:
         """Unbalanced forces, stiffness and inertia at a point, along independent directions."""

@@ -316,6 +316,15 @@ class Slopes:
             r_z[k, k] = 1.0
         return r_s, r_z, r_u
 
+    @cached_property
+    def _by_data(self) -> CompiledFunction:
+        return built(jacobian(self.plant.residual, "out", ("p", "u")))
+
+    def by_data(self, at: Point, z: Array) -> Array:
+        """The derivatives of the residual by [p, u], parameters and inputs, shape (nv + nx, np + nu)."""
+        t, base, s, m, u, p = at.inputs
+        return np.hstack(self._by_data(t, base, s, z, m, u, p))
+
     # ── allowed motions ───────────────────────────────────────────────────────────────────────────────────────────
 
     def directions(self, at: Point) -> Directions:
@@ -351,6 +360,12 @@ class Slopes:
             return np.zeros(0), np.zeros((0, self.plant.nv))
         phi, _, J, _ = self._constraints(*at.inputs)
         return phi, J[: len(phi)]
+
+    @cached_property
+    def closure_by_parameters(self) -> CompiledFunction:
+        """The derivative (nh, np) of the errors of constraints on positions by parameters."""
+        assert self.plant.constraints is not None
+        return built(jacobian(self.plant.constraints, "phi", "p"))
 
     def moving_constraint(self, at: Point) -> str:
         """The name of the constraint that changes fastest with time at a state at rest; "" where none changes."""

@@ -24,6 +24,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.eigenproblems import Complex
+from kinemorph.analysis.small_motions.equilibrium_slopes import equilibrium_slopes
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import (
     Blocks,
@@ -37,7 +38,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.analysis.small_motions.sensitivities import named_units, with_parameters
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
+from kinemorph.codegen.derivatives.differentiate import forward, reverse
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
@@ -137,8 +138,7 @@ class _Work:
         self.gradient: CompiledFunction = built(reverse(along, "d_out", by=("s", "z", "p", "u")))
         t, base, s, m, u, p = point.inputs
         self.at = (t, base, s, self.z, m, u, p)
-        by_p, by_u = built(jacobian(plant.residual, "out", ("p", "u")))(*self.at)
-        self.by_p: Array = np.hstack([by_p, by_u])  # of the residual
+        self.by_p: Array = slopes.by_data(point, self.z)  # of the residual
         self.ds, self.dz = self._shift() if still else self._at_fixed_state()
 
     def _at_fixed_state(self) -> tuple[Array, Array]:
@@ -152,22 +152,10 @@ class _Work:
     def _shift(self) -> tuple[Array, Array]:
         """(ds/d[p, u], dz/d[p, u]) of an equilibrium, shapes (ns, np + nu) and (nv + nx, np + nu).
 
-        The second is 0: the robot stays at rest. Where no force acts along a direction, the derivatives of least norm
-        are taken.
+        The second is 0: the robot stays at rest.
         """
-        slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
-        nv, count = plant.nv, self.by_p.shape[1]
-        closing = np.zeros((nv, count))
-        if plant.constraints is not None and len(plant.p):
-            _, J = slopes.closure(self.point)
-            phi_p = built(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
-            closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
-        Y = slopes.free_directions(self.point)
-        stiff = np.hstack([blocks.w, blocks.x])
-        moved = -Y @ np.linalg.pinv(Y.T @ stiff @ Y, 1e-10) @ Y.T @ (self.by_p + blocks.w @ closing)
-        ds = np.zeros((plant.ns, count))
-        ds[:nv], ds[2 * nv :] = moved[:nv] + closing, moved[nv:]
-        return ds, np.zeros((slopes.n, count))
+        ds = equilibrium_slopes(self.slopes, self.point, self.blocks, self.by_p)
+        return ds, np.zeros((self.slopes.n, self.by_p.shape[1]))
 
     def derivative(self, value: complex, vector: Complex) -> Complex:
         """The derivatives of one pole with respect to [p, u], shape (np + nu,); nan for a multiple pole.

@@ -15,8 +15,10 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, matrix_of
 from kinemorph.errors import ModelError, Problem, ShapeError
+from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Frame, Robot
+from kinemorph.model.system import System
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.words import did_you_mean, listed
 
@@ -70,6 +72,13 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
         raise ModelError(Problem("marker", name, what, "Give x, y and z in the axes of the body."))
     at = Pose(IDENTITY.R, (float(offset[0]), float(offset[1]), float(offset[2])))
     return Frame(name, frame.body, compose(frame.placement, at))
+
+
+def usual_posture(model: Robot | System) -> Array:
+    """The initial configuration of a system, shape (nq,), or the neutral one where it states none."""
+    robot = model if isinstance(model, Robot) else model.robot
+    given = () if isinstance(model, Robot) else model.settings.q
+    return np.array(given, dtype=float) if len(given) else neutral(robot)
 
 
 def marker_positions(robot: Robot, frames: Sequence[Frame], q: Array, t: Array | float = 0.0) -> Array:

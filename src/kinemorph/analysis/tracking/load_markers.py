@@ -103,7 +103,7 @@ def _format(path: Path) -> Any:
 
 def _turned(positions: Array, axes: tuple[str, str, str]) -> Array:
     """Positions (n, k, 3) in the axes of a file as positions in the axes here."""
-    letters = [axis.lstrip("+-") for axis in axes]
+    letters = [str(axis).lstrip("+-") for axis in axes]
     if sorted(letters) != ["x", "y", "z"]:
         raise ShapeError(f"axes are {axes}; expected x, y and z once each, such as ('x', '-z', 'y').")
     order = ["xyz".index(letter) for letter in letters]

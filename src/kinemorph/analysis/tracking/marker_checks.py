@@ -63,7 +63,7 @@ def _check_unit(markers: Markers, robot: Robot, frames: Sequence[Frame], model: 
     remedy = f"Load it with unit='{unit}'." if unit else "Load it with its true unit, or scale the robot."
     raise ShapeError(
         Problem(
-            "recording", markers.source, f"{what} are {ratio:.3g} times those of robot '{robot.name}', {seems}", remedy
+            "recording", markers.source, f"{what} are {ratio:.4g} times those of robot '{robot.name}', {seems}", remedy
         )
     )
 

@@ -64,7 +64,7 @@ def reconstruct(recordings: Sequence[Filmed], views: Sequence[View], *, source: 
     a view has no calibration, or all views look in the same direction.
     """
     used = _views(recordings, views)
-    label = source or " and ".join(film.source or film.view for film in recordings)
+    label = source or " and ".join(dict.fromkeys(film.source or film.view for film in recordings))
     times, pictures, weights, names = _together(recordings, label)
     matrices = [view.calibrated_matrix for view in used]
     deviations = np.array([view.deviation or np.nan for view in used])

@@ -22,7 +22,8 @@ planar_bikes         planar_bike: a System on tires that coasts over a bump, in 
 rovers               rover: a System with rocker-bogie suspension on six driven tires
 balancers            segway: a System that balances on two wheels
 modular              organism9: a System of nine modules that dock
-animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs
+animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs; fly: a
+                     Robot with six legs of seven hinges on a free thorax
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from kinemorph.model.library.amru import amru5
 from kinemorph.model.library.amru_leg import amru5_leg
 from kinemorph.model.library.amru_walk import amru5_walk
 from kinemorph.model.library.animals.cockroach import cockroach, cockroach_leg
+from kinemorph.model.library.animals.fly import fly
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.balancers import segway
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
@@ -79,6 +81,7 @@ LIBRARY: dict[str, Callable[..., Robot]] = {
     "hexapod24": hexapod24,
     "hexapod36": hexapod36,
     "humanoid": humanoid,
+    "fly": fly,
     "amru5": amru5,
     "four_bar": four_bar,
     "slider_crank": slider_crank,

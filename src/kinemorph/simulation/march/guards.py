@@ -208,8 +208,8 @@ class Watch:
                 raise
             reason = str(error).rstrip(".") if isinstance(error, TracingError) else f"it raises {told(error)}"
             raise UnsupportedError(
-                f"guard '{guard.name}': its reset cannot be compiled, which a batch needs: {reason}. Rewrite it, or "
-                "use simulate for each state, which calls resets in Python."
+                f"guard '{guard.name}': its reset cannot be compiled, which batches and programs need: {reason}. "
+                "Rewrite it, or use simulate for each state, which calls resets in Python."
             ) from error
         return Jump(lambda: program, guard.stop)
 

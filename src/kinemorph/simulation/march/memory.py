@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
@@ -23,8 +24,7 @@ class Clocks:
         self.bound = loop.buffer("bound") if ticks or to_samples else loop["stop"]
         if ticks:
             self.next = loop.buffer("ticking", (len(ticks),))  # when each clock ticks next
-            grids = zip(*(tick.instants for tick in ticks), strict=True)
-            self.grids = [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
+            self.grids = tick_grids(loop, plant)
 
     def find_bound(self, target: View) -> View:
         """Writes code for the time that no step goes beyond, and returns its view: `stop`, or an earlier tick.
@@ -40,14 +40,23 @@ class Clocks:
             loop.copy(self.bound, loop["stop"])
         if ticks:
             with loop.repeat(len(ticks)) as i:
-                # the formula of plants.sample_instants; parts is an array, so that the division is not optimized away
-                loop.let(
-                    self.next[i],
-                    lambda k, first, step, parts: (first + (k * step).minimum(FAR)) / parts,
-                    *(self.at["clock"][i], *(row[i] for row in self.grids)),
-                )
+                loop.let(self.next[i], tick_time, self.at["clock"][i], *(row[i] for row in self.grids))
                 loop.let(self.bound, lambda b, t: b.minimum(t), self.bound, self.next[i])
         return self.bound
+
+
+def tick_grids(loop: LoopBuilder, plant: Plant) -> list[View]:
+    """Constant arrays of a loop program, each of shape (clocks,): the `first`, `step` and `parts` of `tick_time`.
+
+    They are arrays and not numbers in the code, so that no compiler replaces the division by `parts`.
+    """
+    grids = zip(*(tick.instants for tick in plant.ticks), strict=True)
+    return [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
+
+
+def tick_time(k: Any, first: Any, step: Any, parts: Any) -> Any:
+    """The time [s] of tick number k of a clock, by the formula of plants.sample_instants."""
+    return (first + (k * step).minimum(FAR)) / parts
 
 
 class Memory:

@@ -50,10 +50,15 @@ class Switches:
         self._last = t
         if self._together < MOST_SWITCHES:
             return None
-        return (
-            f"At t = {t:.9g} s '{name}' switches back and forth without end. Simulate with a fixed step, such as "
-            "step=1e-3, or use another law."
-        )
+        return endless(name, t)
+
+
+def endless(name: str, t: float) -> str:
+    """The message of a run that ends at t [s] because the switches `name` at one instant do not stop."""
+    return (
+        f"At t = {t:.9g} s '{name}' switches back and forth without end. Simulate with a fixed step, such as "
+        "step=1e-3, or use another law."
+    )
 
 
 def log_format(watch: Watch) -> LogFormat:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 JAMMED = 1e-3  # the share of its effect without friction that the normal force of a rigid contact has left
+HARDLY_DETERMINED = "the joints named as independent hardly determine the others. Name other joints, or none."
 SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
@@ -42,13 +43,101 @@ def runs_away(plant: Plant, state: tuple[float, Array, Array, Array], step: floa
         return None
     if (locked := GimbalWatch(plant).near(t, q, p)) is not None:
         return locked
-    if step is not None and (too_long := _too_long_for_loops(plant, t, step)) is not None:
+    if step is not None and (too_long := too_long_for_loops(plant, t, step)) is not None:
         return too_long
     worst = int(np.argmax(np.abs(v)))
+    return diverges(plant, t, f"v '{plant.v[worst].name}'", float(v[worst]), plant.v[worst].unit, step)
+
+
+# ── the sentences, which `programs` writes into programs that run without Python ──────────────────────────────────────
+
+
+def diverges(plant: Plant, t: float, name: str, value: float, unit: str, step: float | None) -> str:
+    """The message of a run that ends at t [s] because a velocity, with this name, value and unit, is too large.
+
+    `step` [s] is the size of all steps, None where the method chooses it.
+    """
     steps = "C" if step is None else f"{_shorter(plant, step)}. Or c"
     return (
-        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion diverges. "
+        f"At t = {t:.9g} s {name} is {value:.3g} {unit}: the motion diverges. "
         f"{steps}heck the gains, forces and sample times that act there."
+    )
+
+
+def rate_not_finite(t: float, where: str) -> str:
+    """The message of a run that ends at t [s] because the rate of the variable `where` is not finite."""
+    return (
+        f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
+        "divides by zero. Give every moving body inertia, or choose another initial state."
+    )
+
+
+def breaks_constraints(t: float) -> str:
+    """The message of a run that ends at an event at t [s] after which constraints are broken."""
+    return f"At t = {t:.9g} s an event led to a state that breaks constraints."
+
+
+def has_impulses(plant: Plant) -> bool:
+    """Whether impacts of the plant have impulses to be found, which may fail."""
+    edges = plant.automaton.edges if plant.automaton else ()
+    return bool(plant.contact_guards) or any(edge.law is not None for edge in edges)
+
+
+def impulses_not_found(plant: Plant, t: float) -> str:
+    """The message of a run that ends at an impact at t [s] whose impulses were not found."""
+    law = "Rigid(..., in_sequence=True)" if plant.contact_guards else "a law with in_sequence=True"
+    return (
+        f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; for some laws there may "
+        f"be none. Use {law}, and they act one by one, or a plastic law."
+    )
+
+
+def not_finite(plant: Plant, t: float, worst: str, step: float | None) -> str:
+    """The message of a run that ends at t [s] since the next state is not finite; the variable `worst` changes fastest.
+
+    `step` [s] is the size of all steps, None where the method chooses it.
+    """
+    remedy = "Check the forces there." if step is None else f"{_shorter(plant, step)}, or method='dop853' without step."
+    return f"At t = {t:.9g} s the next state is not finite; {worst} changes fastest. {remedy}"
+
+
+def unsolved(plant: Plant, t: float, worst: str, method: str) -> str:
+    """The message of a run that ends at t [s] because the equations of a step were not solved."""
+    if plant.holding is not None and not is_stiff(method):
+        return (
+            f"At t = {t:.9g} s a step could not be brought back onto the constraints; {worst} changes fastest. The "
+            "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
+            "another initial state; kinemorph.loops.mobility shows how singular a configuration is."
+        )
+    return (
+        f"At t = {t:.9g} s the equations of a step of method '{method}' could not be solved; {worst} "
+        "changes fastest. Try a smaller step, or another method."
+    )
+
+
+def undecided_direction(plant: Plant, t: float) -> str:
+    """The message of a run that ends at t [s] since a fast motion cannot decide in which direction to close loops."""
+    return (
+        f"At t = {t:.9g} s '{plant.name}' has reached a singular configuration, where the fast motion of "
+        "loops='perturbation' cannot decide in which direction to close its loops. Use loops='projection', which "
+        "passes such configurations; kinemorph.loops.mobility shows how singular a configuration is."
+    )
+
+
+def grows(t: float, worst: str, value: float) -> str:
+    """The message of a run that ends at t [s] because a variable grows without bound."""
+    return (
+        f"At t = {t:.9g} s {worst} has grown to {value:.3g} and grows ever faster: the motion becomes "
+        "infinite in finite time. Check the forces that drive it, or end the run earlier."
+    )
+
+
+def too_short(t: float, worst: str, method: str, min_step: float) -> str:
+    """The message of a run that ends at t [s] because steps became shorter than `min_step` [s]."""
+    return (
+        f"At t = {t:.9g} s steps became shorter than {min_step:g} s; {worst} changes fastest. The "
+        f"motion is too stiff for this method, or not smooth. {for_stiff(method)} If a force or a velocity "
+        "jumps, describe the jump by a Guard (events=)."
     )
 
 
@@ -94,21 +183,13 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     bad = np.flatnonzero(~np.isfinite(rate))
     if len(bad) and np.isfinite(s).all() and np.abs(s).max(initial=0.0) < RUN_AWAY:
         where = names[int(bad[0])]
-        return (
-            f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
-            "divides by zero. Give every moving body inertia, or choose another initial state."
-        )
+        return rate_not_finite(t, where)
     if status is Status.LOST:
         return _lost(stepper)
     if status is Status.BREACH:
-        return breach(stepper) or f"At t = {t:.9g} s an event led to a state that breaks constraints."
-    laws = [edge for edge in (plant.automaton.edges if plant.automaton else ()) if edge.law is not None]
-    if (plant.contact_guards or laws) and not np.isfinite(v).all():
-        law = "Rigid(..., in_sequence=True)" if plant.contact_guards else "a law with in_sequence=True"
-        return (
-            f"At t = {t:.9g} s the impulses of the contacts that touch at once were not found; for some laws there may "
-            f"be none. Use {law}, and they act one by one, or a plastic law."
-        )
+        return breach(stepper) or breaks_constraints(t)
+    if has_impulses(plant) and not np.isfinite(v).all():
+        return impulses_not_found(plant, t)
     jammed = _jammed(stepper)
     if jammed is not None:
         return jammed
@@ -116,22 +197,10 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
     worst = names[first]
-    if stepper.fixed and (too_long := _too_long_for_loops(plant, t, stepper.h)) is not None:
+    if stepper.fixed and (too_long := too_long_for_loops(plant, t, stepper.h)) is not None:
         return too_long
     if status is Status.INFINITE:
-        remedy = (
-            f"{_shorter(plant, stepper.h)}, or method='dop853' without step."
-            if stepper.fixed
-            else "Check the forces there."
-        )
-        return f"At t = {t:.9g} s the next state is not finite; {worst} changes fastest. {remedy}"
-    note = NOTES.get(method.name)
-    if status is Status.UNSOLVED and plant.holding is not None and not (note and note.stiff):
-        return (
-            f"At t = {t:.9g} s a step could not be brought back onto the constraints; {worst} changes fastest. The "
-            "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
-            "another initial state; kinemorph.loops.mobility shows how singular a configuration is."
-        )
+        return not_finite(plant, t, worst, stepper.h if stepper.fixed else None)
     if status is Status.STUCK and method.name == "sundials:ida" and plant.constraint_names:
         return (
             f"At t = {t:.9g} s steps became too short to advance time; {worst} changes fastest. The mechanism may "
@@ -139,20 +208,10 @@ def explained(stepper: PlantStepper, status: Status) -> str:
             "which passes such configurations, or another initial state."
         )
     if status is Status.UNSOLVED:
-        return (
-            f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved; {worst} "
-            "changes fastest. Try a smaller step, or another method."
-        )
+        return unsolved(plant, t, worst, method.name)
     if abs(s[first]) > FAR:
-        return (
-            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion becomes "
-            "infinite in finite time. Check the forces that drive it, or end the run earlier."
-        )
-    return (
-        f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} If a force or a velocity "
-        "jumps, describe the jump by a Guard (events=)."
-    )
+        return grows(t, worst, float(s[first]))
+    return too_short(t, worst, method.name, stepper.options.min_step)
 
 
 def _outside_domain(stepper: PlantStepper) -> str | None:
@@ -168,7 +227,7 @@ def _outside_domain(stepper: PlantStepper) -> str | None:
     return None if found is None else found[1]
 
 
-def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
+def too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
     """A message for a fixed step size [s] that is too long for the fast motion that closes loops; else None."""
     if not isinstance(plant.loops, SingularPerturbation) or step <= 2.8 * plant.loops.epsilon:
         return None
@@ -251,15 +310,7 @@ def _lost(stepper: PlantStepper) -> str:
     assert plant.constraints is not None
     t, q, v, x = stepper.state
     if isinstance(plant.loops, SingularPerturbation) and not names_independent(plant.loops):
-        return (
-            f"At t = {t:.9g} s '{plant.name}' has reached a singular configuration, where the fast motion of "
-            "loops='perturbation' cannot decide in which direction to close its loops. Use loops='projection', which "
-            "passes such configurations; kinemorph.loops.mobility shows how singular a configuration is."
-        )
+        return undecided_direction(plant, t)
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
-    sentence = (
-        undecided(plant, J)
-        or "the joints named as independent hardly determine the others. Name other joints, or none."
-    )
-    return f"At t = {t:.9g} s {sentence}"
+    return f"At t = {t:.9g} s {undecided(plant, J) or HARDLY_DETERMINED}"

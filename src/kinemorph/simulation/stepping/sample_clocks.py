@@ -101,7 +101,12 @@ def _unusable(plant: Plant, m: Array) -> str:
     """A message that names the first value in the memory m that is not finite."""
     k = int(np.flatnonzero(~np.isfinite(m))[0])
     owner = plant.m[k].name.partition(".")[0]
+    return not_sampled(plant.m[k].name, owner, str(m[k]))
+
+
+def not_sampled(name: str, owner: str, value: str) -> str:
+    """The message where the memory `name` of an element, the `owner`, became a value that is not finite."""
     return (
-        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Check the values "
+        f"'{name}' became {value} when '{owner}' sampled; expected a finite number. Check the values "
         "that its law reads and divides by."
     )

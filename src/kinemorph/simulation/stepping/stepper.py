@@ -50,10 +50,15 @@ class Stepper(PlantStepper):
         self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
-        self.run = compiled_march(plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
+        self._compile()
         self.memory: Array = np.zeros(self.plan.size)
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
+
+    def _compile(self) -> None:
+        """Compiles the march; sets `run`."""
+        marched = self.watch.marched if self.watch else None
+        self.run = compiled_march(self.plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
 
     @property
     def inputs(self) -> tuple[Any, ...]:

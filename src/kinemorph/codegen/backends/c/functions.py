@@ -100,6 +100,7 @@ class Statements:
         self.lines: list[str] = []
         self.named = 0  # number of variables so far
         self.texts: dict[int, str] = {}  # node -> the expression for its value
+        self.read: set[str] = set()  # arrays that are read
         self.touched: set[str] = set()  # arrays that are read or written
 
     def carry_out(self, i: int) -> None:
@@ -141,6 +142,7 @@ class Statements:
             return number(-node[1] if ref < 0 else node[1], self.dialect)
         if i not in self.texts:
             array, text = self.inputs[node[1]] if node[0] == "input" else self.kept[i]
+            self.read.add(array)
             self.touched.add(array)
             if self.load:
                 self._define(i, text)

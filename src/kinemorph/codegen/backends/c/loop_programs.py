@@ -115,7 +115,6 @@ class _Writer:
 
     def _call(self, call: Call, indent: str, *, alone: bool) -> None:
         """Writes the lines of a call; `alone` says that it is the only statement of its body."""
-        self.read.update(view.array for view in call.ins)
         self.written.update(view.array for view in call.outs)
         program = call.program
         overlap = {view.array for view in call.ins} & {view.array for view in call.outs}
@@ -138,14 +137,18 @@ class _Writer:
         )
         body = Statements(program, self.unit, inputs, outputs, load=load)
         if len(program.refs) == 1 and [i for i, _ in program.steps] == list(program.refs):  # one operation, one result
-            return [*lines, f"{outputs[0].text} = {body.expression(program.refs[0])};"]
-        for i, _ in program.steps:
-            body.carry_out(i)
-        body.store_all()
-        return [*lines, *body.lines]
+            written = [f"{outputs[0].text} = {body.expression(program.refs[0])};"]
+        else:
+            for i, _ in program.steps:
+                body.carry_out(i)
+            body.store_all()
+            written = body.lines
+        self.read |= body.read  # inputs that no result depends on are not read
+        return [*lines, *written]
 
     def _copied(self, call: Call) -> list[str]:
         """The lines of a loop that copies the input of a call to its output."""
+        self.read.add(call.ins[0].array)
         counter = self._new("i")
         lines: list[str] = []
         target, source = (
@@ -156,6 +159,7 @@ class _Writer:
 
     def _called(self, call: Call, overlap: set[str]) -> list[str]:
         """The lines of a call of the program's function; outputs in arrays of `overlap` use a temporary array."""
+        self.read.update(view.array for view in call.ins)
         name = self.unit.internal(call.program)
         lines: list[str] = []
         after: list[str] = []

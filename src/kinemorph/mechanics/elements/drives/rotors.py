@@ -6,8 +6,10 @@ equations of a System include it; those of its Robot alone do not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -28,10 +30,17 @@ def robot_with_rotors(system: System) -> Robot:
     if not added:
         return robot
     for name in added:
-        robot.v_slice(name)  # raises for a joint that does not exist
-    joints = tuple(
-        replace(joint, armature=(joint.armature[0] + added[joint.name],)) if joint.name in added else joint
-        for joint in robot.joints
-    )
+        if name not in robot.axis_places:
+            robot.joint(name)  # raises for a joint that does not exist; the law reports one with several axes
+    joints = tuple(_with_rotors(joint, added) for joint in robot.joints)
     parameters = tuple(dict.fromkeys((*robot.parameters, *parameters_of(tuple(added.values())))))
     return replace(robot, joints=joints, parameters=parameters)
+
+
+def _with_rotors(joint: Joint, added: Mapping[str, Value]) -> Joint:
+    """A joint with the inertia that is `added` to its axes, by their names."""
+    names = joint.motion_names("v")
+    if not any(name in added for name in names):
+        return joint
+    pairs = zip(names, joint.armature, strict=True)
+    return replace(joint, armature=tuple(own + added[name] if name in added else own for name, own in pairs))

@@ -2,4 +2,5 @@
 
 cockroach_data    all numbers of the cockroach in one table, each with its source or marked as assumed
 cockroach         cockroach, and cockroach_leg: one leg on a box
+fly               fly: a Robot with a free thorax and six legs of seven hinges, to follow recorded points
 """

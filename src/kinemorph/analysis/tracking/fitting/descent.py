@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.levenberg import ENOUGH, FIRST_GROWTH, LONGEST, REGULAR, Damping
-from kinemorph.analysis.tracking.bands import band_of, solved
-from kinemorph.analysis.tracking.marker_problem import Groups, Linearized, MarkerProblem
-from kinemorph.analysis.tracking.smoothness import Smoothness
+from kinemorph.analysis.tracking.fitting.bands import band_of, solved
+from kinemorph.analysis.tracking.fitting.marker_problem import Groups, Linearized, MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 
 Mask = npt.NDArray[np.bool_]
 
@@ -54,8 +54,9 @@ def descend(
     kappa: float = 1e-3,
     told: Callable[[int, float], None] | None = None,
 ) -> Descended:
-    """Minimizes the problem from the configurations q (n, nq) until no marker moves by more than `tolerance` times the
-    size of the cloud of markers, or no step helps, or after `iterations` steps. `told` gets each step and its size [m].
+    """Minimizes the problem from the configurations q (n, nq) until a step moves no marker by more than `tolerance`
+    times the size of their cloud, or promises to lower the cost by no more than this share, or no step helps, or after
+    `iterations` steps. `told` gets the number of each step and its size [m].
     """
     groups = problem.groups
     state = _state(problem, smooth, q)
@@ -74,7 +75,8 @@ def descend(
         after = _state(part, smooth, part.ranges.moved(before.q, step))
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(predicted > 0.0, (before.costs - after.costs) / predicted, -1.0)
-        small = moving[on] & (longest <= tolerance * problem.size)
+        still = (longest <= tolerance * problem.size) | (predicted <= tolerance * before.costs)
+        small = moving[on] & still & np.isfinite(longest)
         better = moving[on] & (after.costs < before.costs) & ((gain > ENOUGH) | small)
         chosen = _chosen(groups, better, before, after)
         state = chosen if smooth is not None else _put(state, on, chosen)
@@ -91,10 +93,10 @@ def descend(
 def _state(problem: MarkerProblem, smooth: Smoothness | None, q: Array) -> State:
     at = problem.linearized(q)
     groups = problem.groups
-    member = np.eye(groups.count + 1)[groups.markers][:, : groups.count]
+    member = np.eye(groups.many + 1)[groups.markers][:, : groups.many]
     costs = at.loss @ member
     if smooth is not None:
-        bent = np.bincount(groups.coordinates, smooth.costs(q), groups.count + 1)[: groups.count]
+        bent = np.bincount(groups.coordinates, smooth.costs(q), groups.many + 1)[: groups.many]
         costs = (costs.sum(axis=0) + bent)[None]
     return State(q, at, costs)
 

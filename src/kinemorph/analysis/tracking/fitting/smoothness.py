@@ -17,7 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import ONE_TO_ONE
-from kinemorph.analysis.tracking.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.deriving.marker_functions import Places
 
 HALF_ANGLES = (
@@ -112,7 +112,9 @@ class Smoothness:
     @cached_property
     def plain(self) -> tuple[Places, Places]:
         """The coordinates whose rate is a velocity, and these velocities."""
-        robot, coordinates, velocities = self.problem.robot, [], []
+        robot = self.problem.robot
+        coordinates: list[int] = []
+        velocities: list[int] = []
         for joint in robot.joints:
             if _is_plain(joint):
                 at = robot.q_slice(joint.name)
@@ -130,7 +132,7 @@ class Smoothness:
     @property
     def widest(self) -> int:
         """The largest number of velocities of one joint."""
-        return max([1, *(at.stop - at.start for _, at in self.curved)])
+        return max([1, *(int(at.stop - at.start) for _, at in self.curved)])
 
     def rates(self, q: Array) -> list[Array]:
         """For each joint of `curved`, the matrices G (n, coordinates, velocities) at q (n, nq)."""

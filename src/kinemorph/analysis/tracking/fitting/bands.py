@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.marker_problem import Linearized, MarkerProblem
-from kinemorph.analysis.tracking.smoothness import Smoothness
+from kinemorph.analysis.tracking.fitting.marker_problem import Linearized, MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 from kinemorph.deriving.marker_functions import Places
 
 
@@ -48,11 +48,11 @@ def band_of(problem: MarkerProblem, group: int, at: Linearized, smooth: Smoothne
     data[rows - columns, :, columns] = (at.matrix[:, mine] * inverse[rows] * inverse[columns]).T
     push, prior = at.push[:, own], None
     if smooth is not None:
-        prior = np.zeros((width + 1, n, m))
+        added = np.zeros((width + 1, n, m))
         for lag, a, b, values in smooth.entries(q, own):
-            prior[lag * m + a - b, : n - lag, b] += values * (inverse[a] * inverse[b])[:, None]
+            added[lag * m + a - b, : n - lag, b] += values * (inverse[a] * inverse[b])[:, None]
         push = push + smooth.push(q)[:, own]
-        prior = prior.reshape(width + 1, n * m)
+        prior = added.reshape(width + 1, n * m)
     right = (push * inverse).reshape(n * m)
     data[0, :, inverse == 0.0] = 1.0  # velocities that move no marker stay where they are
     return Band(data.reshape(width + 1, n * m), prior, right)

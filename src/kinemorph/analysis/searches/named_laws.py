@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.errors import ModelError, Problem
@@ -15,41 +15,44 @@ from kinemorph.words import did_you_mean, listed
 PLACEHOLDER = "value of "  # the prefix of the names of placeholders
 
 
-def named_law(plant: Plant, text: str | Law) -> Law:
+def named_law(
+    plant: Plant, text: str | Law, *, others: Mapping[str, Law] | None = None, what: str = "condition"
+) -> Law:
     """The law of a text such as "0.6 * stance.z.force - foot.x"; a function is a law already.
 
-    Names are "t", coordinates "q.hip", velocities "v.hip", states, parameters that the plant keeps, parameters of its
-    robot, and signals of its elements.
+    Names are "t", coordinates "q.hip", velocities "v.hip", inputs "u.hip", states, parameters that the plant keeps,
+    parameters of its robot, and signals of its elements. `others` are functions of (t, q, v, x, m, u, p) for further
+    names, or in place of the functions for these; `what` is what messages call the text.
     """
     if callable(text):
         return text
-    readers = _readers(plant)
+    known_readers = {**readers(plant), **(others or {})}
     fixed: dict[str, Value] = {one.name: one for one in (plant.robot.parameters if plant.robot else ())}
     try:
         used = names_in(text)
-        unknown = [name for name in used if name not in readers and name not in fixed and name != "pi"]
+        unknown = [name for name in used if name not in known_readers and name not in fixed and name != "pi"]
         if unknown:
-            known = [*readers, *fixed]
+            known = [*known_readers, *fixed]
             raise ModelError(
-                f"condition '{text}' names '{unknown[0]}', but '{plant.name}' has no such coordinate, velocity, state, "
+                f"{what} '{text}' names '{unknown[0]}', but '{plant.name}' has no such coordinate, velocity, state, "
                 f"parameter or signal.{did_you_mean(unknown[0], known)} Known: {listed(known, 24)}."
             )
-        read = [name for name in used if name in readers]
+        read = [name for name in used if name in known_readers]
         formula = parse_expression(text, {**fixed, **{name: Parameter(PLACEHOLDER + name, 0.0) for name in read}})
     except ExpressionError as error:
         problem = Problem.of(error.args[0])
-        raise ModelError(f"condition '{text}': {problem.what}. {problem.remedy}") from None
+        raise ModelError(f"{what} '{text}': {problem.what}. {problem.remedy}") from None
 
     def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-        return evaluate(formula, {PLACEHOLDER + name: readers[name](t, q, v, x, m, u, p) for name in read})
+        return evaluate(formula, {PLACEHOLDER + name: known_readers[name](t, q, v, x, m, u, p) for name in read})
 
     return law
 
 
-def _readers(plant: Plant) -> dict[str, Callable[..., Any]]:
+def readers(plant: Plant) -> dict[str, Callable[..., Any]]:
     """By name, functions of (t, q, v, x, m, u, p) that return one number."""
     found: dict[str, Callable[..., Any]] = {"t": lambda t, *_: t}
-    groups = {"q": (1, "q."), "v": (2, "v."), "x": (3, ""), "p": (6, "")}
+    groups = {"q": (1, "q."), "v": (2, "v."), "x": (3, ""), "u": (5, "u."), "p": (6, "")}
     for group, (place, prefix) in groups.items():
         for k, column in enumerate(getattr(plant, group)):
             found[prefix + column.name] = lambda *at, place=place, k=k: at[place][k]

@@ -35,7 +35,15 @@ Places = npt.NDArray[np.intp]
 
 SAMPLES = 32  # random configurations whose mean gives the reach of joints
 UNSEEN = 1e-7  # a velocity whose reach is below this share of the largest reach moves no marker
-SHARED = ("triangle", "equations", "groups", "reach", "mean_matrix", "size")  # what all parts of a recording share
+SHARED = (
+    "triangle",
+    "equations",
+    "groups",
+    "reach",
+    "_sampled",
+    "mean_matrix",
+    "size",
+)  # what all parts of a recording share
 
 
 class Linearized(NamedTuple):
@@ -57,12 +65,12 @@ class Linearized(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Which of `count` groups velocities (nv,), coordinates (nq,), markers (k,) and matrix entries belong to.
+    """Which of `many` groups velocities (nv,), coordinates (nq,), markers (k,) and matrix entries belong to.
 
-    The number `count` itself stands for no group: for velocities that move no marker, and markers that nothing moves.
+    The number `many` itself stands for no group: for velocities that move no marker, and markers that nothing moves.
     """
 
-    count: int
+    many: int
     velocities: Places
     coordinates: Places
     markers: Places
@@ -110,6 +118,11 @@ class MarkerProblem(Fixed):
         part.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return part
 
+    def exchanged(self, order: Sequence[int]) -> MarkerProblem:
+        """The problem in which marker i has the positions and weights of marker order[i]."""
+        at = list(order)
+        return replace(self, targets=self.targets[:, at], weights=self.weights[:, at])
+
     def linearized(self, q: Array) -> Linearized:
         """The problem about the configurations q (n, nq), one for each frame."""
         sharpness = np.array(0.0 if np.isinf(self.outlier) else self.outlier**-2)
@@ -142,9 +155,10 @@ class MarkerProblem(Fixed):
             return v
 
         moving = [moving_velocities(robot, frame) for frame in self.frames]
-        joined = [list(range(*robot.v_slice(joint.name).indices(nv))) for joint in robot.joints]
-        led = [list(np.flatnonzero(row)) for row in self.ranges.leading]
-        for block in [*moving, *joined, *([v, *row] for v, row in enumerate(led))]:
+        joined = [[*range(*robot.v_slice(joint.name).indices(nv))] for joint in robot.joints]
+        led = [[v, *np.flatnonzero(row).tolist()] for v, row in enumerate(self.ranges.leading)]
+        blocks: list[list[int]] = [*moving, *joined, *led]
+        for block in blocks:
             for v in block[1:]:
                 root[top(v)] = top(block[0])
         seen = sorted({top(v) for block in moving for v in block})
@@ -168,22 +182,31 @@ class MarkerProblem(Fixed):
         return np.where(diagonal > UNSEEN**2 * diagonal.max(initial=0.0), np.sqrt(diagonal), 0.0)
 
     @cached_property
-    def mean_matrix(self) -> Array:
-        """The mean of the normal matrix (nv, nv) over random configurations, with every marker that was ever seen."""
+    def _sampled(self) -> Linearized:
+        """The problem at random configurations, with every marker that was ever seen, at the weight it has at most."""
         rng = np.random.default_rng(0)
-        weights = np.broadcast_to(self.weights.max(axis=0), (SAMPLES, len(self.frames)))
+        weights = np.tile(self.weights.max(axis=0), (SAMPLES, 1))
         q = self.ranges.inside(np.array([random_configuration(self.robot, rng) for _ in range(SAMPLES)]))
         part = replace(self, targets=np.zeros((SAMPLES, len(self.frames), 3)), weights=weights, outlier=np.inf)
-        return np.asarray(filled(self.triangle, part.linearized(q).matrix, self.robot.nv).mean(axis=0))
+        return part.linearized(q)
+
+    @cached_property
+    def mean_matrix(self) -> Array:
+        """The mean of the normal matrix (nv, nv) over random configurations, with every marker that was ever seen."""
+        return np.asarray(filled(self.triangle, self._sampled.matrix, self.robot.nv).mean(axis=0))
 
     @cached_property
     def size(self) -> float:
         """The size of the cloud of markers [m]: their root mean square distance from their middle."""
-        seen = self.weights > 0.0
-        count = np.maximum(seen.sum(axis=1), 1)
-        middle = self.targets.sum(axis=1) / count[:, None]
-        squares = np.sum((self.targets - middle[:, None]) ** 2, axis=2) * seen
-        return float(np.sqrt(squares.sum() / max(seen.sum(), 1)))
+        return _spread(self.targets, self.weights > 0.0)
+
+
+def _spread(points: Array, seen: npt.NDArray[np.bool_]) -> float:
+    """The root mean square distance [m] of the points (n, k, 3) that are seen from their middle in each frame."""
+    there = seen[..., None]
+    middle = np.sum(points * there, axis=1) / np.maximum(seen.sum(axis=1), 1)[:, None]
+    squares = np.sum(((points - middle[:, None]) * there) ** 2, axis=2)
+    return float(np.sqrt(squares.sum() / max(seen.sum(), 1)))
 
 
 def filled(triangle: Triangle, entries: Array, size: int) -> Array:

@@ -1,4 +1,4 @@
-"""The search for the gait that costs least, by SciPy's SLSQP.
+"""The search for the least cost from one start, along exact slopes, by SciPy's SLSQP.
 
 SLSQP estimates the second derivatives of the problem from the steps that it takes, and begins with the unit matrix. The
 unknowns are therefore scaled such that the second derivatives of the cost are the unit matrix where the search begins,
@@ -8,34 +8,68 @@ as far as they are known: a cost that sums squares of torques has those of least
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.gaits.gait import Gait
-from kinemorph.analysis.gaits.gait_problem import Evaluated, GaitProblem, Rows
+from kinemorph.analysis.searches.problem import Evaluated, Problem, Rows
 from kinemorph.words import counted
 
 FLAT = 1e-3  # the least curvature of the cost along a scaled unknown, relative to the mean of the others
 ROUNDS = 6  # searches, each of which begins where the one before it ended, with a new scale
 LOOSE = 1e-3  # the tolerance of the first of them
-TIGHT = 1e-7  # the conditions of a gait are met up to this
-WORSE = 1e3  # what a motion that cannot be computed is worse than the last one that can
+TIGHT = 1e-7  # conditions are met up to this
+WORSE = 1e3  # what a point that cannot be computed is worse than the last one that can
 
 Bounds = tuple[Array, Array]
 Progress = Callable[[int, float, float], Any]
 
 
+class Searched(NamedTuple):
+    """Where a search ended.
+
+    `Y` (size,), `here`     the unknowns, and the problem there
+    `found`                 whether all conditions are met and the search ended by itself
+    `iterations`, `seconds` steps, and their time [s]
+    `why`                   why it ended, in the words of the optimizer
+    """
+
+    Y: Array
+    here: Evaluated
+    found: bool
+    iterations: int
+    seconds: float
+    why: str
+
+    @property
+    def told(self) -> str:
+        """How the search ended, as a sentence that begins with "it"."""
+        why = self.why.rstrip(".")
+        if "Singular matrix C" in why:
+            why = (
+                "some equations or conditions say the same, such as a condition at the end that is the guard of an edge"
+            )
+        return f"it ended after {counted(self.iterations, 'iteration')}{': ' if why else ''}{why}."
+
+
+def broken(margins: Mapping[str, float]) -> str:
+    """A sentence about the condition that is broken most, after a space; "" where all are met."""
+    worst = min(margins, key=lambda key: margins[key], default="")
+    if not worst or margins[worst] >= -TIGHT:
+        return ""
+    return f" Condition '{worst}' is broken by {-margins[worst]:.3g}."
+
+
 class _Search:
     """One search: the unknowns y = R (Y - Y0) that move, and cost and conditions as functions of y."""
 
-    def __init__(self, problem: GaitProblem, Y: Array, bounds: Bounds, here: Evaluated) -> None:
+    def __init__(self, problem: Problem, Y: Array, bounds: Bounds, here: Evaluated) -> None:
         self.problem, self.Y, self.bounds, self.steps = problem, Y, bounds, 0
         H = problem.curvature(Y)[np.ix_(problem.moving, problem.moving)]
         mean = float(np.trace(H)) / max(int((np.diag(H) > 0.0).sum()), 1)
-        self.unit = max(abs(here.cost), 1e-2 * mean, 1e-300)  # the cost that counts as 1
+        self.unit = max(abs(here.cost), 1e-2 * mean) or 1.0  # the cost that counts as 1
         H = H / self.unit + FLAT * (mean / self.unit or 1.0) * np.eye(len(H))
         self.R = np.linalg.cholesky(H).T
         self.inverse = np.linalg.inv(self.R)
@@ -95,30 +129,33 @@ class _Search:
 
 
 def searched(
-    problem: GaitProblem,
+    problem: Problem,
     Y: Array,
     bounds: Bounds,
     tolerance: float,
     iterations: int,
     progress: Progress | None,
-    building: float,
-) -> Gait:
-    """The gait that SLSQP finds from Y; it starts again with a new scale while this lowers the cost."""
+) -> Searched:
+    """What SLSQP finds from Y (size,); it starts again with a new scale while this lowers the cost.
+
+    `bounds` are lower and upper limits (size,) of the unknowns, `tolerance` is relative to the cost, `iterations` the
+    most steps. `progress` is called after every step with its number, the cost and the largest error of a condition.
+    """
     from scipy.optimize import minimize
 
     began, taken, why = time.perf_counter(), 0, ""
     best = problem.at(Y)
     for number in range(ROUNDS):
-        search = _Search(problem, Y, bounds, best)
         left = iterations - taken
-        if left <= 0:
+        if left <= 0 or not best.found:
             break
+        search = _Search(problem, Y, bounds, best)
 
         def told(y: Array, search: _Search = search, before: int = taken) -> None:
             search.steps += 1
             if progress is not None:
                 here = problem.at(search.unknowns(y))
-                progress(before + search.steps, here.cost, largest_error(here))
+                progress(before + search.steps, here.cost, here.error)
 
         loose = LOOSE if number == 0 else tolerance
         result = minimize(
@@ -137,43 +174,7 @@ def searched(
             break
         Y, best = search.unknowns(result.x), new
         settled = abs(new.cost - before.cost) <= 10.0 * tolerance * max(abs(new.cost), 1e-300)
-        if number and largest_error(new) < TIGHT and (settled or result.status == 0):
+        if number and new.error < TIGHT and (settled or result.status == 0):
             break
-    seconds = time.perf_counter() - began
-    return _result(problem, Y, best, taken, seconds, building, why, iterations)
-
-
-def largest_error(here: Evaluated) -> float:
-    """The largest error of an equation or inequality."""
-    below = -here.above.values.min(initial=0.0)
-    return float(max(np.abs(here.equal.values).max(initial=0.0), below))
-
-
-def _result(
-    problem: GaitProblem, Y: Array, here: Evaluated, taken: int, seconds: float, building: float, why: str, most: int
-) -> Gait:
-    """The gait at Y, with a sentence about the outcome."""
-    error, name = largest_error(here), problem.plant.name
-    found = here.found and error < TIGHT and taken < most
-    margins = problem.margins(Y)
-    if found:
-        period = float(Y[problem.lasting].sum())
-        message = (
-            f"Gait of '{name}': cost {here.cost:.9g} in {period:.9g} s, after {counted(taken, 'iteration')} in "
-            f"{seconds:.3g} s; the largest error is {error:.2g}."
-        )
-    else:
-        worst = min(margins, key=lambda key: margins[key], default="")
-        broken = (
-            f" Condition '{worst}' is broken by {-margins[worst]:.3g}." if worst and margins[worst] < -TIGHT else ""
-        )
-        if "Singular matrix C" in why:
-            why = (
-                "some equations or conditions say the same, such as a condition at the end that is the guard of an edge"
-            )
-        ended = f"it ended after {counted(taken, 'iteration')}: {why.rstrip('.')}."
-        message = (
-            f"No gait of '{name}' was found: {ended} The largest error of an equation is {error:.2g}.{broken} Give "
-            "another guess, fewer conditions, or more parameters to choose."
-        )
-    return Gait(problem, Y, here.cost, error, margins, found, taken, seconds, building, message)
+    found = best.found and best.error < TIGHT and taken < iterations
+    return Searched(Y, best, found, taken, time.perf_counter() - began, why)

@@ -1,0 +1,201 @@
+"""The convex program of forces in friction cones whose effort is least.
+
+    minimize  |b - A x|^2      subject to      C x = c,     mu_i n_i . f_i >= |t_i . f_i|  for every foot i
+
+The unknowns x (n,) begin with the forces f_i (3,) of k feet in world axes; the others, multipliers of loops, are free.
+n_i is the normal of the ground and t_i (2, 3) are two directions along it. With `sides`, a pyramid with this number of
+faces, which touch the cone from outside, replaces each cone.
+
+SciPy alone solves it thus: the equations are eliminated, and least squares with linear inequalities become a problem of
+least distance, which is one of nonnegative least squares (C. Lawson, R. Hanson, Solving Least Squares Problems, 1974,
+chapter 23: LSI, LDP, NNLS). That is exact for pyramids. For cones, faces that touch them are added where a force is
+outside, until none is: every step is a problem with fewer conditions, whose least effort is a bound from below.
+Clarabel, which the extra `cone` installs, solves the program with the cones themselves, by an interior-point method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.verification.cone_program import clarabel_package
+
+FLAT = 1e-11  # singular values of equations below this, relative to the largest, count as zero
+UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above which they contradict each other
+OUTSIDE = 1e-12  # how far a force may be outside its cone, relative to the largest force
+FACES, ROUNDS = 8, 60  # of a cone where the search begins, and the most rounds of added faces
+TIE = 1e-7  # weight of the forces themselves beside the effort: it chooses the smallest of equally good ones
+CLOSE = (1e-11, 1e-8)  # tolerances of Clarabel: the second one where it does not reach the first
+
+
+@dataclass(frozen=True, eq=False)
+class ForceProgram:
+    """The data of the program above: A (m, n), b (m,), C (e, n), c (e,), normals (k, 3), along (k, 2, 3), mu (k,)."""
+
+    A: Array
+    b: Array
+    C: Array
+    c: Array
+    normals: Array
+    along: Array
+    mu: Array
+
+    def effort(self, x: Array) -> float:
+        """|b - A x|^2."""
+        return float(np.sum((self.b - self.A @ x) ** 2))
+
+    def forces(self, x: Array) -> Array:
+        """The forces (k, 3) among the unknowns."""
+        return x[: 3 * len(self.mu)].reshape(-1, 3)
+
+    def faces(self, angles: Array) -> Array:
+        """Rows (k, s, n), zero or more inside the faces that touch the cones at `angles` (k, s) [rad]."""
+        count, n = len(self.mu), self.A.shape[1]
+        sides = np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ self.along
+        found = np.zeros((*angles.shape, n))
+        for k in range(count):
+            found[k, :, 3 * k : 3 * k + 3] = self.mu[k] * self.normals[k] - sides[k]
+        return found
+
+    def pressing(self) -> Array:
+        """Rows (k, n), zero or more where the feet do not pull; a cone without friction does not say this."""
+        found = np.zeros((len(self.mu), self.A.shape[1]))
+        for k, normal in enumerate(self.normals):
+            found[k, 3 * k : 3 * k + 3] = normal
+        return found
+
+    def around(self, sides: int) -> Array:
+        """The rows (r, n) of all faces of pyramids with this number of sides, and those of `pressing`."""
+        angles = np.linspace(0.0, 2.0 * np.pi, sides, endpoint=False)
+        faces = self.faces(np.tile(angles, (len(self.mu), 1)))
+        return np.concatenate([faces.reshape(-1, faces.shape[2]), self.pressing()])
+
+    def outside(self, x: Array) -> Array:
+        """How far the force of every foot is outside its cone [N], (k,); negative inside."""
+        forces = self.forces(x)
+        up = np.einsum("ka,ka->k", self.normals, forces)
+        found: Array = np.linalg.norm(np.einsum("kja,ka->kj", self.along, forces), axis=1) - self.mu * up
+        return found
+
+
+class Distribution(NamedTuple):
+    """Unknowns x (n,) of least effort; `bound`, below which no effort is; and why there is none, or ""."""
+
+    x: Array
+    bound: float
+    why: str
+
+
+def solved_by_scipy(program: ForceProgram, sides: int | None) -> Distribution:
+    """The unknowns of least effort by SciPy's nonnegative least squares; `sides` of pyramids, or None for cones."""
+    x0, N, why = _balanced(program)
+    if why:
+        return Distribution(x0, np.inf, why)
+    rows = program.around(FACES if sides is None else sides)
+    size, x, bound = max(float(np.abs(x0).max(initial=0.0)), 1e-300), x0, 0.0
+    for _ in range(ROUNDS if sides is None else 1):
+        y = _least_squares(program, x0, N, rows)
+        if y is None:
+            return Distribution(x0, np.inf, NO_FORCES)
+        x, bound = x0 + N @ y, program.effort(x0 + N @ y)
+        out = program.outside(x)
+        beyond = np.flatnonzero(out > OUTSIDE * size)
+        if sides is not None or not len(beyond):
+            break
+        tangential = np.einsum("kja,ka->kj", program.along, program.forces(x))
+        angles = np.arctan2(tangential[:, 1], tangential[:, 0])[:, None]
+        rows = np.concatenate([rows, program.faces(angles)[beyond, 0]])
+    return Distribution(x, bound, "")
+
+
+def solved_by_clarabel(program: ForceProgram, sides: int | None) -> Distribution:
+    """The unknowns of least effort by Clarabel; `sides` of pyramids, or None for cones."""
+    clarabel = clarabel_package()
+    from scipy import sparse
+
+    x0, N, why = _balanced(program)
+    if why:
+        return Distribution(x0, np.inf, why)
+    count = len(program.mu)
+    if sides is None:
+        slopes = np.zeros((count, 3, len(x0)))
+        for k in range(count):
+            slopes[k, 0, 3 * k : 3 * k + 3] = program.mu[k] * program.normals[k]
+            slopes[k, 1:, 3 * k : 3 * k + 3] = program.along[k]
+        rows = np.concatenate([slopes.reshape(-1, len(x0)), program.pressing()])
+        cones = [*[clarabel.SecondOrderConeT(3)] * count, clarabel.NonnegativeConeT(count)]
+    else:
+        rows = program.around(sides)
+        cones = [clarabel.NonnegativeConeT(len(rows))]
+    E, d, size, unit = _scaled(program, x0, N)
+    P, q = sparse.csc_matrix(np.triu(E.T @ E)), -E.T @ d
+    G, h = sparse.csc_matrix(-(rows @ N)), rows @ x0 / size
+    status = ""
+    for tolerance in CLOSE:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        found = clarabel.DefaultSolver(P, q, G, h, cones, settings).solve()
+        status = str(found.status)
+        if "Infeasible" in status:
+            return Distribution(x0, np.inf, NO_FORCES)
+        if status == "Solved":
+            break
+    else:
+        return Distribution(x0, np.inf, f"Clarabel ended with '{status}'")
+    x = x0 + size * (N @ np.array(found.x))
+    dual = (2.0 * found.obj_val_dual + float(d @ d)) * (size * unit) ** 2
+    return Distribution(x, min(dual, program.effort(x)), "")
+
+
+NO_FORCES = "forces that balance the robot would have to pull, or to leave the friction cones"
+
+
+def _balanced(program: ForceProgram) -> tuple[Array, Array, str]:
+    """(x0 (n,) that satisfies the equations, N (n, r) whose columns do not change them, why there is none or "")."""
+    left, sizes, right = np.linalg.svd(program.C)
+    rank = int((sizes > FLAT * sizes.max(initial=1e-300)).sum())
+    x0 = right[:rank].T @ ((left[:, :rank].T @ program.c) / sizes[:rank])
+    error = float(np.abs(program.C @ x0 - program.c).max(initial=0.0))
+    if error > UNMET * max(float(np.abs(program.c).max(initial=0.0)), 1e-300):
+        return x0, right[rank:].T, "no forces of these feet balance the robot"
+    return x0, right[rank:].T, ""
+
+
+def _scaled(program: ForceProgram, x0: Array, N: Array) -> tuple[Array, Array, float, float]:
+    """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y, up to ties."""
+    size = max(float(np.abs(x0).max(initial=0.0)), 1e-300)
+    unit = max(float(np.abs(program.A).max(initial=0.0)), 1e-300)
+    E = np.vstack([program.A @ N / unit, TIE * N])
+    d = np.concatenate([(program.b - program.A @ x0) / (unit * size), -TIE * x0 / size])
+    return E, d, size, unit
+
+
+def _least_squares(program: ForceProgram, x0: Array, N: Array, rows: Array) -> Array | None:
+    """y (r,) at which |b - A (x0 + N y)| is least while rows (x0 + N y) >= 0; None where no y satisfies these."""
+    from scipy.optimize import nnls
+
+    E, d, size, _ = _scaled(program, x0, N)
+    lengths = np.linalg.norm(rows, axis=1)[:, None]
+    if not N.shape[1]:
+        met = (rows @ x0 / lengths[:, 0] >= -OUTSIDE * size).all()
+        return np.zeros(0) if met else None
+    Q, R = np.linalg.qr(E)
+    first = np.linalg.solve(R, Q.T @ d)  # without conditions
+    G = np.linalg.solve(R.T, (rows / lengths @ N).T).T
+    h = -(rows / lengths) @ (x0 / size + N @ first)
+    # the least z with G z >= h, where y = first + R^-1 z
+    stacked = np.vstack([G.T, h])
+    last = np.zeros(len(stacked))
+    last[-1] = 1.0
+    shares, far = nnls(stacked, last, maxiter=100 * stacked.shape[1])
+    if far < EMPTY:
+        return None
+    left = stacked @ shares - last
+    return size * (first + np.linalg.solve(R, -left[:-1] / left[-1]))
+
+
+EMPTY = 1e-9  # the residual of nonnegative least squares below which no point satisfies all conditions

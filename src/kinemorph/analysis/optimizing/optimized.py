@@ -1,0 +1,57 @@
+"""`Optimized`: the result of `optimize`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kinemorph.analysis.optimizing.design_problem import History
+from kinemorph.analysis.optimizing.unknowns import Unknowns
+from kinemorph.shown import ShownOptimized
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimized(ShownOptimized):
+    """The design that costs least. Made by `optimize`; as a bool it is True where one was found that meets all
+    conditions.
+
+    `name`                  of the system
+    `at`, `search`          where designs were measured, and how they were searched
+    `values`                what was chosen, by name
+    `cost`                  its cost
+    `conditions`            by condition, its value; `margins`, the distance to its limits, negative where it is broken
+    `history`               all designs that were measured, in order
+    `found`, `message`      the outcome, and as a sentence
+    `iterations`, `seconds` of the search: steps or generations, and time [s]
+    `result`                the Equilibrium, the Trajectory or the Gait of the design; None where there is none
+    """
+
+    name: str
+    at: str
+    search: str
+    values: Mapping[str, float]
+    cost: float
+    conditions: Mapping[str, float]
+    margins: Mapping[str, float]
+    history: History
+    found: bool
+    iterations: int
+    seconds: float
+    message: str
+    result: Any
+    unknowns: Unknowns
+
+    def __bool__(self) -> bool:
+        return self.found
+
+    def __repr__(self) -> str:
+        if not self.found:
+            return f"<Optimized '{self.name}': not found>"
+        return f"<Optimized '{self.name}': cost {self.cost:.6g} at {self.at}>"
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        lines += [f"{value:14.6g}  {name}" for name, value in self.values.items()]
+        lines += [f"{value:14.6g}  {name}" for name, value in self.conditions.items()]
+        return "\n".join(lines)

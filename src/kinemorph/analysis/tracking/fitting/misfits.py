@@ -1,0 +1,53 @@
+"""Signs that markers and robot do not belong together, which show when they are fitted: left and right exchanged, and
+joints that no marker shows. Mistakes that show before that are found by `marker_checks`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.words import quoted
+
+WEAK = 1e-9  # smallest eigenvalue of the scaled mean normal matrix that counts as seen
+PART = 0.1  # least share of a velocity in an unseen motion that is named
+MISFIT = 0.05  # rms distance of markers, relative to the size of their cloud, that is worth a second look
+SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R"))
+
+
+def unseen_velocities(problem: MarkerProblem) -> tuple[str, ...]:
+    """Names of velocities of joints whose motion no marker shows, alone or together with other joints."""
+    names, reach = problem.robot.v_names, problem.reach
+    missing = reach == 0.0
+    for coupling in problem.robot.couplings:  # these follow their leaders
+        missing[problem.robot.v_slice(coupling.joint)] = False
+    seen = np.flatnonzero(reach > 0.0)
+    scaled = problem.mean_matrix[np.ix_(seen, seen)] / np.outer(reach[seen], reach[seen])
+    values, vectors = np.linalg.eigh(scaled)
+    weak = np.abs(vectors[:, values < WEAK]).max(axis=1, initial=0.0) > PART
+    missing[seen[weak]] = True
+    return tuple(name for name, gone in zip(names, missing, strict=True) if gone)
+
+
+def unseen_note(problem: MarkerProblem, unseen: tuple[str, ...]) -> str:
+    """A sentence on joints that no marker shows."""
+    return (
+        f"no marker of the recording shows the motion of {quoted(unseen)} alone: they keep their first values where "
+        "nothing else determines them, and their intervals are infinite. Add a marker beyond these joints, off their "
+        "axes, or lock them."
+    )
+
+
+def other_sides(names: tuple[str, ...]) -> dict[str, str]:
+    """Marker -> marker of the other side, for names that differ in one word or letter for left and right only."""
+    found = {}
+    for name in names:
+        for a, b in (*SIDES, *((b, a) for a, b in SIDES)):
+            bounded = rf"(?<![A-Za-z]){a}(?![a-z]|[A-Z]{{2}})" if len(a) > 1 else rf"(?<![A-Za-z]){a}"
+            other = re.sub(bounded, b, name, count=1)
+            if other != name and other in names:
+                found[name] = other
+                break
+    return found

@@ -1,0 +1,150 @@
+"""`scaled_segments`: a robot whose segments have the lengths that a recording shows.
+
+    fitted = scaled_segments(robot, markers)
+    track(fitted.model, markers)
+
+Two markers that are fixed on one body, such as a knee and an ankle, have a constant distance. Its median over all
+frames, by the distance in the model, is the factor of this body; several pairs give a mean, weighted by the squares of
+their lengths. Noise makes distances longer: if the positions have independent errors of the same variance s^2 in all
+directions, a distance d is measured with the variance 2 s^2 and is d + 2 s^2 / d on average. This is corrected by the
+variance that the recording shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.tracking.attachments import Attachment, Attachments, attached, points_on_bodies, usual_posture
+from kinemorph.analysis.tracking.marker_checks import check_markers
+from kinemorph.analysis.tracking.markers import Markers
+from kinemorph.errors import ShapeError
+from kinemorph.frozen import dataclass
+from kinemorph.model.changes.scaled_bodies import scaled_bodies
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.words import counted, did_you_mean, listed
+
+M = TypeVar("M", Robot, System)
+LEAST = 3  # frames in which both markers of a pair have to be seen
+NORMAL = 1.4826  # a standard deviation by the median distance from the median, for normal errors
+
+
+class Length(NamedTuple):
+    """The distance of two markers on one body [m]: recorded, its standard error, and in the model."""
+
+    markers: tuple[str, str]
+    recorded: float
+    deviation: float
+    model: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScaledSegments(Generic[M]):
+    """A robot or system that was fitted to the lengths of a recording.
+
+    `model`         with the lengths of the recording
+    `factors`       by body: recorded length by that of the model before
+    `deviations`    by body: the standard error of the factor, where errors of frames are independent
+    `lengths`       by body: the distances that gave its factor
+    `unscaled`      bodies on which fewer than two markers are fixed; they keep their sizes
+    `attachments`   those that were given, with offsets on scaled bodies that grew with them
+    """
+
+    model: M
+    factors: Mapping[str, float]
+    deviations: Mapping[str, float]
+    lengths: Mapping[str, tuple[Length, ...]]
+    unscaled: tuple[str, ...]
+    attachments: Mapping[str, Attachment]
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [f"<ScaledSegments of {counted(len(self.factors), 'body', 'bodies')}, {len(self.unscaled)} unscaled>"]
+            + [f"  {body}: {f:.4g} +- {self.deviations[body]:.2g}" for body, f in self.factors.items()]
+        )
+
+
+def scaled_segments(
+    model: M,
+    markers: Markers,
+    attachments: Attachments | None = None,
+    *,
+    bodies: Sequence[str] | None = None,
+    alike: Sequence[Sequence[str]] = (),
+    mass: Literal["density", "kept"] = "density",
+) -> ScaledSegments[M]:
+    """The robot or system with bodies that have the lengths of the recording.
+
+    `attachments`  where markers sit, as for `track`: by default each at the frame or body of its name
+    `bodies`       that get new sizes; by default all on which two markers or more are fixed
+    `alike`        groups of bodies with one factor, such as the left and the right femur
+    `mass`         what stays the same: "density", or the masses ("kept")
+
+    Raises ShapeError where a body of `bodies` has too few markers, or where a recording has another unit.
+    """
+    robot = model if isinstance(model, Robot) else model.robot
+    frames = attached(robot, markers.names, attachments)
+    check_markers(markers, robot, frames, usual_posture(model))
+    points = points_on_bodies(robot, frames)
+    wanted: list[str] = list(robot.body_names if bodies is None else bodies)
+    for name in (*wanted, *(name for group in alike for name in group)):
+        if name not in robot.body_names:
+            raise ShapeError(f"robot '{robot.name}' has no body '{name}'.{did_you_mean(name, robot.body_names)}")
+    lengths = {name: _lengths(markers, points[name]) for name in wanted}
+    few = [name for name in wanted if not lengths[name]]
+    if bodies is not None and few:
+        on = listed(points[few[0]]) if points[few[0]] else "none"
+        raise ShapeError(
+            f"recording '{markers.source}': too few points for the segment '{few[0]}': markers on it are {on}; "
+            f"expected two or more at different places, both seen in {LEAST} frames or more. Attach a marker to its "
+            "other end, or leave it out of bodies."
+        )
+    grouped = {name: tuple(group) for group in alike for name in group}
+    factors, deviations = {}, {}
+    for name in wanted:
+        own = [length for other in grouped.get(name, (name,)) for length in lengths.get(other, ())]
+        if own:
+            factors[name], deviations[name] = _factor(own)
+    given = dict(attachments or {})
+    moved = {name: _moved(place, robot, factors) for name, place in given.items()}
+    unscaled = tuple(name for name in robot.body_names if name not in factors)
+    shown = {name: lengths[name] for name in factors}
+    return ScaledSegments(scaled_bodies(model, factors, mass=mass), factors, deviations, shown, unscaled, moved)
+
+
+def _lengths(markers: Markers, points: Mapping[str, Array]) -> tuple[Length, ...]:
+    """The distances of all pairs of markers on one body that are at different places and seen often enough."""
+    found = []
+    for (a, p), (b, q) in combinations(points.items(), 2):
+        here = float(np.linalg.norm(p - q))
+        measured = np.linalg.norm(markers.path(a) - markers.path(b), axis=1)
+        measured = measured[np.isfinite(measured)]
+        if here > 0.0 and len(measured) >= LEAST:
+            middle = float(np.median(measured))
+            spread = NORMAL * float(np.median(np.abs(measured - middle)))
+            length = float(np.sqrt(max(middle**2 - 2.0 * spread**2, 0.25 * middle**2)))
+            deviation = 1.2533 * spread / np.sqrt(len(measured))  # of a median of normal errors: sqrt(pi/2) larger
+            found.append(Length((a, b), length, float(deviation), here))
+    return tuple(found)
+
+
+def _factor(lengths: Sequence[Length]) -> tuple[float, float]:
+    """The factor that fits lengths best, and its standard error."""
+    model = np.array([length.model for length in lengths])
+    recorded = np.array([length.recorded for length in lengths])
+    deviations = np.array([length.deviation for length in lengths])
+    total = float(model @ model)
+    return float(model @ recorded) / total, float(np.sqrt(np.sum((model * deviations) ** 2))) / total
+
+
+def _moved(place: Attachment, robot: Robot, factors: Mapping[str, float]) -> Attachment:
+    """An attachment whose offset grew with its body."""
+    if place is None or isinstance(place, str):
+        return place
+    f = factors.get(robot.frame(place[0]).body, 1.0)
+    return place[0], tuple(f * float(x) for x in place[1])

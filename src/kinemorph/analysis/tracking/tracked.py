@@ -1,0 +1,179 @@
+"""`Tracked`: the motion of a robot that follows recorded markers, and how well it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.tracking.fitting.bands import band_of, inverse_band
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
+from kinemorph.analysis.tracking.markers import Markers
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.frozen import Fixed, dataclass
+from kinemorph.model.elements.control.references import SplinePath
+from kinemorph.model.robot import Robot
+from kinemorph.shown import ShownTracking
+from kinemorph.words import listed
+
+RIDGE = 1e-10  # added to scaled normal matrices, so that directions that no marker shows have a large variance
+UNKNOWN = 1e8  # scaled variance above which a velocity is not determined
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tracked(Fixed, ShownTracking):
+    """The result of `track`: n frames of k markers, followed by a robot. As a bool it is True where it converged.
+
+    `robot`          the robot that was tracked, with a frame for each marker
+    `markers`        the markers that were followed, and `frames`, the frame of the robot for each of them
+    `q` (n, nq)      the configurations
+    `positions`      (n, k, 3) [m], of the points of the robot, also where a marker is missing
+    `residuals`      (n, k) [m], distances of markers from these points; NaN where a marker is missing
+    `smoothness`     the weight of smoothness
+    `noise` [m]      the standard deviation of each coordinate of a marker, if it was given
+    `unseen`         velocities that no marker shows, which stayed at their first values
+    `iterations`     the number of steps of all frames together; `converged`, whether the last one was small enough
+    `notes`          sentences on questionable data; `message`, the outcome as a sentence
+    """
+
+    robot: Robot
+    markers: Markers
+    frames: tuple[str, ...]
+    q: Array
+    positions: Array
+    residuals: Array
+    smoothness: float
+    noise: float | None
+    unseen: tuple[str, ...]
+    iterations: int
+    converged: bool
+    notes: tuple[str, ...]
+    message: str
+    problem: MarkerProblem
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __repr__(self) -> str:
+        return f"<Tracked '{self.robot.name}': {len(self.q)} frames, {1e3 * self.rms():.4g} mm root mean square>"
+
+    @property
+    def times(self) -> Array:
+        """The times of the frames [s], shape (n,)."""
+        return self.markers.times
+
+    def rms(self, names: Sequence[str] | None = None) -> float:
+        """The root mean square distance [m] of the markers with these names, by default all, in all frames."""
+        at = range(len(self.frames)) if names is None else [self._index(name) for name in names]
+        return float(np.sqrt(np.nanmean(self.residuals[:, list(at)] ** 2)))
+
+    def rms_by_marker(self) -> dict[str, float]:
+        """The root mean square distance [m] of each marker; NaN for a marker that was never seen."""
+        squares, seen = np.nansum(self.residuals**2, axis=0), self.markers.seen.sum(axis=0)
+        means = np.divide(squares, seen, out=np.full(len(seen), np.nan), where=seen > 0)
+        return dict(zip(self.markers.names, np.sqrt(means).tolist(), strict=True))
+
+    def _index(self, name: str) -> int:
+        self.markers.path(name)  # raises where there is no such marker
+        return self.markers.names.index(name)
+
+    # ── how certain the motion is ─────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def sigma(self) -> float:
+        """The standard deviation [m] of each coordinate of a marker of weight 1: `noise`, or from the residuals.
+
+        Residuals are divided by the number of measured coordinates less the number of coordinates that they determine.
+        """
+        return self.noise if self.noise is not None else self._spread[1]
+
+    @cached_property
+    def deviations(self) -> Array:
+        """The standard deviations of all velocities, (n, nv) [rad or m], along the unit velocities of the joints.
+
+        For a hinge it is that of its angle. It is infinite where no marker shows a velocity. With smoothness it is the
+        deviation of a motion whose second differences are random with the variance that the weight of smoothness says.
+        """
+        return np.asarray(self.sigma * self._spread[0])
+
+    def intervals(self, level: float = 0.95) -> Array:
+        """Half widths of intervals that contain the coordinates with probability `level`, (n, nv) [rad or m]."""
+        from scipy.special import ndtri
+
+        if not 0.0 < level < 1.0:
+            raise ShapeError(f"intervals: level is {level:g}; expected a probability between 0 and 1, such as 0.95.")
+        return np.asarray(float(ndtri(0.5 + 0.5 * level)) * self.deviations)
+
+    @cached_property
+    def _spread(self) -> tuple[Array, float]:
+        """The deviations (n, nv) for noise of 1 m, and the noise that the residuals show [m]."""
+        problem, n = self.problem, len(self.q)
+        at = problem.linearized(self.q)
+        smooth = Smoothness(problem, self.smoothness) if self.smoothness > 0.0 and n > 2 else None
+        variances, determined = np.full((n, self.robot.nv), np.inf), 0.0
+        for group in range(problem.groups.many):
+            own = np.flatnonzero(problem.groups.velocities == group)
+            reach = problem.reach[own]
+            band = band_of(problem, group, at, smooth, self.q)
+            whole = band.whole
+            whole[0] += RIDGE
+            inside = inverse_band(whole)
+            shares = inside * band.data
+            determined += float(shares[0].sum() + 2.0 * shares[1:].sum()) - n * float((reach == 0.0).sum())
+            scaled = inside[0].reshape(n, len(own))
+            known = (scaled < UNKNOWN) & (reach > 0.0)
+            variances[:, own] = np.where(known, scaled / np.where(reach > 0.0, reach, 1.0) ** 2, np.inf)
+        count = 3.0 * float((problem.weights > 0.0).sum())
+        noise = float(np.sqrt(at.loss.sum() / max(count - determined, 1.0)))
+        return np.sqrt(variances), noise
+
+    # ── the motion as a reference, and as a file ──────────────────────────────────────────────────────────────────
+
+    def path(
+        self,
+        name: str = "tracked",
+        *,
+        joints: Sequence[str] | None = None,
+        method: Literal["cubic", "monotone", "linear"] = "cubic",
+    ) -> SplinePath:
+        """The motion as a reference for controllers: a path of joints with one axis, by default of all of them.
+
+        Its times are those of the recording, from its first one on.
+        """
+        single = [joint.name for joint in self.robot.joints if joint.motion.nv == 1 and joint.motion.nq == 1]
+        chosen = list(single if joints is None else joints)
+        for joint in chosen:
+            if joint not in single:
+                self.robot.joint(joint)  # raises where there is no such joint
+                raise ModelError(
+                    f"path: joint '{joint}' does not have one axis; a path can lead {listed(single, 40)}. Name some of "
+                    "these joints."
+                )
+        columns = [self.robot.q_slice(joint).start for joint in chosen]
+        points = tuple(tuple(row) for row in self.q[:, columns].tolist())
+        return SplinePath(name, tuple(self.times.tolist()), points, tuple(chosen), method)
+
+    def write_csv(self, path: str | Path, *, intervals: bool = False) -> Path:
+        """Writes the configurations as a CSV file, a line for each frame: the time [s], then all coordinates.
+
+        `intervals` adds the half widths of 95 % intervals, a column "joint +-" for each velocity. The file of a robot
+        with hinges and slides alone can be read by `SplinePath.from_csv`.
+        """
+        header = ["t", *self.robot.q_names]
+        columns = [self.times[:, None], self.q]
+        if intervals:
+            header += [f"{name} +-" for name in self.robot.v_names]
+            columns.append(self.intervals())
+        lines = [",".join(header), *(",".join(f"{x:.12g}" for x in row) for row in np.hstack(columns))]
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return target

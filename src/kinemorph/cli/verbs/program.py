@@ -1,0 +1,85 @@
+"""The verb `program`: writes a model with its method and its initial state as a program in another language."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from kinemorph.cli.application import Json, option, out, reported_warnings, say, verb, working
+from kinemorph.cli.options import option_values
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.options.run_options import RunOptions
+from kinemorph.cli.options.state_options import StateOptions, initial_configuration
+from kinemorph.cli.output_files import wrote
+
+
+class Target(StrEnum):
+    """The languages that --to chooses from."""
+
+    c = "c"
+
+
+@verb
+def program(
+    robot: RobotName,
+    to: Annotated[Target, option(f"Language of the program: {', '.join(Target)}.", "LANGUAGE")] = Target.c,
+    output: Annotated[
+        Path | None, option("Folder of the program; it is made if needed.", "FOLDER", default="./program")
+    ] = None,
+    time: Annotated[
+        float | None, option("Simulated time in seconds.", default="the one in the model file, or 10")
+    ] = None,
+    rtol: Annotated[float | None, option("Relative tolerance of the error of a step.", default="1e-8")] = None,
+    atol: Annotated[float | None, option("Absolute tolerance of the error of a step.", default="1e-10")] = None,
+    loops: Annotated[
+        str | None,
+        option(
+            "How loops are kept closed: projection, partitioning, perturbation, baumgarte or multipliers.",
+            "NAME",
+            default="projection",
+        ),
+    ] = None,
+    parameters: Annotated[
+        str | None,
+        option(
+            "Parameters that the program keeps as inputs: all, or names separated by commas.", "NAMES", default="none"
+        ),
+    ] = None,
+    *,
+    run: Annotated[RunOptions, "method", "step", "output_step", "limits", "friction"],
+    state: StateOptions,
+    reading: ReadingOptions,
+    as_json: Json = False,
+) -> None:
+    """Writes a program that simulates a robot without Python: its model, its method and its initial state.
+
+    The program takes the same steps as `kinemorph simulate` with the same options. Its own options set times, step
+    size, tolerances, the initial state, inputs and parameters; they are listed by its option --help.
+    """
+    from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+    from kinemorph.programs import make_job, write_program
+
+    option_values.above_zero(time, "--time", "s")
+    tolerances: dict[str, Any] = {
+        name: option_values.above_zero(value, f"--{name}")
+        for name, value in (("rtol", rtol), ("atol", atol))
+        if value is not None
+    }
+    system = with_joint_forces(chosen(robot, reading), limits=run.limits, friction=run.friction)
+    v = state.values("v")
+    q, note = initial_configuration(system, state.values("q"), v)
+    if note:
+        say(f"note: {system.robot.name} {note}")
+    kept = None if parameters in (None, "none") else "all" if parameters == "all" else str(parameters).split(",")
+    with reported_warnings(), working(f"writing {system.robot.name} in {to.value}"):
+        job = make_job(
+            replace(system, source=""), time, q=q, v=v, loops=loops, inputs=state.values("torque"),
+            locked=state.lock or (), parameters=kept, **run.given, **tolerances,
+        )  # fmt: skip
+        files = write_program(job, to.value, output or Path("program"))
+    data = {"robot": system.name, "target": to.value, "method": job.method.name, "files": wrote(files)}
+    if as_json:
+        out(json.dumps(data, indent=2) + "\n")

@@ -1,0 +1,72 @@
+"""`plot_optimized`: all designs that a search measured, over time and over what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.optimizing.design_problem import MET, History
+from kinemorph.analysis.optimizing.optimized import Optimized
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
+from kinemorph.errors import UnsupportedError
+
+WIDTH, HEIGHT = 3.2, 3.6  # [inch], of one plot
+MOST = 5  # numbers that are shown
+
+
+def plot_optimized(
+    optimized: Optimized,
+    *,
+    beside: Mapping[str, Optimized] | None = None,
+    title: str | None = None,
+    path: Path | str | None = None,
+) -> Figure:
+    """The costs of all designs that a search measured, and the least one so far; then costs over each number.
+
+    Crosses are designs that break a condition. `beside` are further results of the same problem by name, such as the
+    best of random designs: their designs are shown in another color. `path` is a file to write, .png, .svg or .pdf.
+    """
+    if not np.isfinite(optimized.history.costs).any():
+        raise UnsupportedError(f"there is no design to plot. {optimized.message}")
+    shown = {optimized.search.replace("_", " "): optimized, **(beside or {})}
+    names = optimized.unknowns.names[:MOST]
+    figure = blank(WIDTH * (1 + len(names)), HEIGHT)
+    every: list[Any] = list(figure.subplots(1, 1 + len(names), sharey=True, squeeze=False)[0])
+    figure.subplots_adjust(left=0.42 / (1 + len(names)) * 0.55, right=0.985, bottom=0.16, top=0.76, wspace=0.08)
+    for axes in every:
+        plain_axes(axes)
+        axes.tick_params(labelsize=8, colors=PALE)
+    for number, (label, one) in enumerate(shown.items()):
+        color, history = LINES[number % len(LINES)], one.history
+        counts = np.arange(1.0, len(history.costs) + 1.0)
+        _dots(every[0], counts, history, color)
+        every[0].plot(counts, history.best, color=color, linewidth=1.6, label=f"{label}: {one.cost:.6g}")
+        for k, axes in enumerate(every[1:]):
+            _dots(axes, history.values[:, k], history, color)
+            axes.plot(one.values[names[k]], one.cost, "o", color=color, markeredgecolor=INK, markersize=7)
+    for k, (name, axes) in enumerate(zip(names, every[1:], strict=True)):
+        axes.set_xlabel(name, fontsize=9, color=INK)
+        if optimized.unknowns.each[k].log:
+            axes.set_xscale("log")
+    costs = np.concatenate([one.history.costs for one in shown.values()])
+    if np.nanmin(costs) > 0.0 and np.nanmax(costs) > 30.0 * np.nanmin(costs):
+        every[0].set_yscale("log")
+    every[0].set_xlabel("design", fontsize=9, color=INK)
+    every[0].set_ylabel("cost", fontsize=9, color=INK)
+    every[0].legend(fontsize=7, frameon=False)
+    figure.text(0.02, 0.94, title or f"least cost of {optimized.name.replace('_', ' ')}", fontsize=13, color=INK)
+    figure.text(0.02, 0.87, optimized.message, fontsize=8, color=PALE)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def _dots(axes: Any, x: Array, history: History, color: Any) -> None:
+    """Costs over x (N,): dots where all conditions are met, crosses elsewhere."""
+    met = history.errors <= MET
+    for mark, some in ((".", met), ("x", ~met)):
+        axes.plot(x[some], history.costs[some], mark, color=color, alpha=0.35, markersize=4, zorder=1)

@@ -1,0 +1,6 @@
+#include "simulator_program.h"
+
+int main(int argc, char **argv)
+{
+    return simulator_program(argc, argv);
+}

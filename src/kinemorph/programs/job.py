@@ -1,0 +1,200 @@
+"""A job: the run that a program computes, as data. What cannot leave Python is refused here, by its name.
+
+    job = make_job(robot, 5.0, method="newmark", q=[0.5, 0.0], parameters=["payload"])
+
+The arguments are those of `simulate`, and mean the same. The state in a job is the initial state of that run, on the
+constraints; the program may start from another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import UnsupportedError
+from kinemorph.frozen import Fixed
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.loop_methods import LoopMethod
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.docking.changes import in_words, sorted_events
+from kinemorph.simulation.foreign.stepper import stepper_for
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.march.layout import Guards
+from kinemorph.simulation.march.march import march
+from kinemorph.simulation.march.start import start as start_of_march
+from kinemorph.simulation.running.checks import warn_before
+from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
+from kinemorph.simulation.stepping.domains import DomainWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
+from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
+from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, warn_of_tolerances
+from kinemorph.simulation.stepping.stepper import Stepper
+from kinemorph.words import quoted
+
+SAMPLES = ROWS  # samples in one call of the march of a program, as in `simulate`
+
+
+class FirstState(Stepper):
+    """A plant at the initial state of a job. Its march is not compiled here: it is written into a program."""
+
+    def _compile(self) -> None:
+        """Compiles nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job(Fixed):
+    """The run that a program computes: a plant at its initial state, with a method, sample times and guards."""
+
+    name: str
+    first: FirstState
+    times: tuple[float, float]  # the start and the end of the run [s]
+    spacing: float | tuple[float, ...]  # the time between samples [s], or all sample times after the start
+    most_events: float  # the run ends after so many events; infinity where it does not
+
+    @property
+    def plant(self) -> Plant:
+        """The plant, which the run advances."""
+        return self.first.plant
+
+    @property
+    def method(self) -> Method:
+        """The method that takes the steps."""
+        method = self.first.method
+        assert not isinstance(method, ForeignMethod)
+        return method
+
+    @property
+    def guards(self) -> Guards | None:
+        """The guards that the march watches; None where there are none."""
+        return self.first.watch.marched if self.first.watch else None
+
+    @cached_property
+    def march(self) -> LoopProgram:
+        """The march of the plant, with SAMPLES samples in one call."""
+        first = self.first
+        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed)
+
+    @cached_property
+    def start(self) -> LoopProgram:
+        """The program that prepares the memory of the march for its first step."""
+        return start_of_march(self.plant, self.method, self.guards)
+
+    @cached_property
+    def rate(self) -> Program:
+        """The program of the rates of the state, from which messages say what changes fastest."""
+        return self.plant.traced("rate", self.plant.laws.rate, "t base s m u p", {"out": "ns"})
+
+
+def make_job(
+    model: Plant | Dynamics | System | Robot,
+    until: float | None = None,
+    *,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    p: Any = None,
+    m: Any = None,
+    method: str | Method | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_step: float | None = None,
+    output_step: float | Sequence[float] | None = None,
+    forces: Law | None = None,
+    inputs: Any = None,
+    locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
+    events: Guard | Sequence[Guard] = (),
+    most_events: int | None = None,
+    start: float = 0.0,
+    parameters: str | Sequence[str] | None = None,
+    name: str | None = None,
+) -> Job:
+    """The job of a program: the run that `simulate` would compute with the same arguments.
+
+    `parameters`    names of parameters that the program keeps as inputs, or "all"; options of the program set them
+    `name`          the name of the program, by default that of the model
+
+    Raises UnsupportedError for what cannot leave Python: controllers that are Python functions, inputs that are, resets
+    of guards that cannot be compiled, modules that dock, and methods of other libraries.
+    """
+    changes, guards = sorted_events(events)
+    if changes:
+        raise UnsupportedError(
+            f"events: {in_words(changes[0])} is given, which a program cannot carry out: it has the equations of one "
+            "topology. Leave it out, or use simulate."
+        )
+    _check_inputs(inputs)
+    check_positive(most_events=most_events)
+    powered = forces is not None or inputs is not None or exchanges_energy(model)
+    asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    if parameters is not None:
+        asked["parameters"] = parameters
+    plant = as_plant(model, **asked)
+    _check_controllers(plant)
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    warn_of_tolerances(options, rtol, atol)
+    if stepper_for(options.method) is not Stepper:
+        raise UnsupportedError(
+            f"method '{options.method}' belongs to another library, which a program cannot take along. Use a method of "
+            "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
+        )
+    _check_watches(plant)
+    times, spacing = run_times(model, plant, start, until, output_step)
+    first = FirstState.made(plant, options, guards, compiled=True)
+    first.begin(float(times[0]), q, v, x, u=inputs, p=p, m=m, close=True, tick=False)
+    warn_before(model, plant, first.state.q, driven=forces is not None or inputs is not None, stepper=first)
+    uniform = output_step is None or np.ndim(output_step) == 0
+    most = math.inf if most_events is None else float(most_events)
+    between: float | tuple[float, ...] = spacing if uniform else _later(times)
+    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most)
+
+
+def _later(times: Array) -> tuple[float, ...]:
+    return tuple(times[1:].tolist())
+
+
+def _check_inputs(inputs: Any) -> None:
+    """Raises UnsupportedError where inputs are a Python function, which a program cannot call."""
+    if callable(inputs) or isinstance(inputs, HeldInputs):
+        raise UnsupportedError(
+            "inputs: a Python function is given, which a program cannot call. Give numbers, which the program keeps as "
+            "inputs, or describe the function by elements such as a PID."
+        )
+
+
+def _check_controllers(plant: Plant) -> None:
+    """Raises UnsupportedError where elements are Python functions, and names them."""
+    called = not all(tick.compiled for tick in plant.ticks)
+    found = [element for element in plant.elements if called and law_of(element).python]
+    if found:
+        names = quoted([element.name for element in found])
+        raise UnsupportedError(
+            f"{type(found[0]).__name__} {names} of '{plant.name}' is a Python function, which a program cannot call. "
+            "Use elements that are compiled, such as PD or PID, or leave it out and drive the inputs of the program."
+        )
+
+
+def _check_watches(plant: Plant) -> None:
+    """Raises UnsupportedError where Python has to watch the coordinates of a run, and names what it would watch."""
+    domains, gimbals = DomainWatch(plant).domains, GimbalWatch(plant).gimbals
+    if domains or gimbals:
+        named = f"the {domains[0].op} of {domains[0].owner}" if domains else f"gimbal '{gimbals[0].name}'"
+        raise UnsupportedError(
+            f"'{plant.name}': {named} has configurations beyond which its coordinates mean nothing, and a program "
+            "would not notice that it passes one. Use other coordinates, such as a spherical joint, or simulate."
+        )

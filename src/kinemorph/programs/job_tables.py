@@ -1,0 +1,159 @@
+"""The data of a job that its program carries, whatever the language: sizes, places, names, numbers and sentences.
+
+A target writes these tables in its language, and its driver reads them. Nothing here depends on a language.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kinemorph.plants.initial_values import ACCOUNT
+from kinemorph.plants.user_laws import Column
+from kinemorph.programs.job import SAMPLES, Job
+from kinemorph.programs.sentences import sentences
+from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
+from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
+from kinemorph.simulation.results.event_log import LogFormat
+from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
+from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
+
+STATE, GIVEN = ("q", "v", "x", "m"), ("u", "p")  # groups of a sample, and groups that are given
+KINDS = ("crossing", "reset", "stop", "switch", "edge", "impact", "rest")  # of events; programs know them by number
+PLACES = ("t", "h", "base", "s", "m", "m_next", "clock", "accepted", "rejected")  # arrays in the memory of a march
+BARE = str.maketrans({chr(code): " " for code in (*range(32), 127)})  # control characters, which mark gaps
+
+
+class Mark(NamedTuple):
+    """The events of one guard: their name and kind, whether the state jumps, and when they count as rest.
+
+    `shortest` [s], `least` and `stays` are those of `Paced`; `least` is 0 for guards whose events never mean rest.
+    """
+
+    name: str
+    kind: int
+    jumps: int
+    shortest: float
+    least: int
+    stays: int
+
+
+class JobTables(NamedTuple):
+    """All tables of a job. Sizes and constants are named numbers; the others are arrays."""
+
+    name: str  # of the plant
+    method: str
+    sizes: dict[str, int]
+    constants: dict[str, float]
+    statuses: dict[str, int]
+    memory: tuple[float, ...]  # of the march, at the initial state before elements have sampled
+    u: tuple[float, ...]
+    p: tuple[float, ...]
+    limits: tuple[float, ...]
+    times: tuple[float, ...]  # sample times after the start [s]; empty where they are regular
+    clocks: tuple[tuple[float, float, float], ...]  # first, step and parts of each clock
+    columns: tuple[tuple[str, str], ...]  # name and unit of q, v, x, m, u and p, one after the other
+    header: str  # the first line of a file of comma-separated values
+    variables: tuple[str, ...]  # names of the entries of s = [w, v, x] in messages; "" for entries that only follow
+    owners: tuple[str, ...]  # the element to which each number of the memory belongs
+    marks: tuple[Mark, ...]
+    kinds: tuple[str, ...]
+    sentences: dict[str, str]
+
+
+def job_tables(job: Job) -> JobTables:
+    """The tables of a job."""
+    plant, first = job.plant, job.first
+    plan = first.plan
+    form = log_format(first.watch) if first.watch else None
+    sizes = {
+        **{name: plant.sizes[name] for name in ("nq", "nv", "nx", "nm", "nu", "np", "ns", "nc")},
+        "row": plant.nq + plant.nv + plant.nx + len(plant.m),
+        "memory": plan.size,
+        "samples": SAMPLES,
+        "guards": job.guards.count if job.guards else 0,
+        "log_length": LOG_LENGTH,
+        "log_width": log_width(plant),
+        "clocks": len(plant.ticks),
+        "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
+        **{f"at_{name}": plan.starts[name] for name in PLACES},
+    }
+    return JobTables(
+        bare(plant.name),
+        bare(job.method.name),
+        sizes,
+        _constants(job),
+        {status.name.lower(): int(status) for status in Status},
+        tuple(first.memory.tolist()),
+        tuple(first.u.tolist()),
+        tuple(first.p.tolist()),
+        tuple(first.limits.tolist()),
+        () if isinstance(job.spacing, float) else job.spacing,
+        tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
+        tuple(_columns(job)),
+        _header(job),
+        tuple(_variables(job)),
+        tuple(bare(column.name.partition(".")[0]) for column in plant.m),
+        tuple(_marks(job, form)) if form else (),
+        KINDS,
+        {name: text.replace(plant.name, bare(plant.name)) for name, text in sentences(job).items()},
+    )
+
+
+def bare(text: str) -> str:
+    """A text of a model on one line, without the control characters that mark gaps in sentences."""
+    return text.translate(BARE)
+
+
+def _constants(job: Job) -> dict[str, float]:
+    """The numbers of a run that are not sizes."""
+    return {
+        "start": job.times[0],
+        "until": job.times[1],
+        "spacing": job.spacing if isinstance(job.spacing, float) else 0.0,
+        "most_events": min(job.most_events, 1e300),
+        "fixed": float(job.first.fixed),
+        "adaptive": float(job.method.adaptive),
+        "robot": float(job.plant.robot is not None),
+        "impulses": float(bool(job.plant.contact_guards)),
+        "resolution": RESOLUTION,
+        "most_quick": float(MOST_QUICK),
+        "most_switches": float(MOST_SWITCHES),
+        "senseless": SENSELESS,
+        "run_away": RUN_AWAY,
+        "far": FAR,
+    }
+
+
+def _columns(job: Job) -> Iterator[tuple[str, str]]:
+    for group in (*STATE, *GIVEN):
+        for column in getattr(job.plant, group):
+            yield bare(f"{group}.{column.name}"), bare(column.unit)
+
+
+def _header(job: Job) -> str:
+    """The names of the columns of a sample with their units, as in files that `Trajectory.save` writes."""
+    columns = [Column("t", "s")]
+    columns += [Column(f"{g}.{c.name}", c.unit) for g in STATE for c in getattr(job.plant, g)]
+    line = io.StringIO()
+    titles = (f"{c.name} [{c.unit}]" if c.unit else c.name for c in columns)
+    csv.writer(line, lineterminator="").writerow(map(bare, titles))
+    return line.getvalue()
+
+
+def _variables(job: Job) -> Iterator[str]:
+    plant = job.plant
+    for group, columns in (("q", plant.v), ("v", plant.v), ("x", plant.x)):
+        for column in columns:
+            yield "" if group == "x" and column.name in ACCOUNT else bare(f"{group} '{column.name}'")
+
+
+def _marks(job: Job, form: LogFormat) -> Iterator[Mark]:
+    watch = job.first.watch
+    assert watch is not None and job.guards is not None
+    for k in range(job.guards.count):
+        mark, paced = form.marks[k], watch.paced.get(k)
+        rest = (0.0, 0, 0) if paced is None else (paced.shortest, paced.least, int(paced.stays))
+        yield Mark(bare(mark.name), KINDS.index(mark.kind), int(mark.jumps), *rest)

@@ -1,0 +1,329 @@
+"""`track`: planted motions come back, and every result is that of an independent solver."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+
+import kinemorph
+from kinemorph import Body, RobotBuilder, System, simulate
+from kinemorph.analysis.tracking.attachments import attached, marker_positions
+from kinemorph.elements import ComputedTorque
+from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
+from kinemorph.model.configuration import difference, integrate, neutral
+from kinemorph.tracking import Markers, load_markers, track
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+SMALL = {"backend": "interpreter", "search": 8}
+TIGHT = SMALL | {"tolerance": 1e-15, "iterations": 300}
+LINKS = (0.5, 0.4)
+
+
+def arm(**joints):
+    """Two links in the plane of x and z: hinges about y, links along x; `joints` are options of both hinges."""
+    builder = RobotBuilder("arm")
+    for k, length in enumerate(LINKS):
+        builder.add(Body.rod(f"link{k}", 1.0, length, (0.5 * length, 0.0, 0.0), axis="x"))
+        place = (LINKS[0], 0.0, 0.0) if k else (0.0, 0.0, 0.0)
+        parent = "link0" if k else "world"
+        builder.joint(f"q{k}", "revolute", parent, f"link{k}", axis=(0.0, 1.0, 0.0), translation=place, **joints)
+    builder.frame("elbow", "link0", translation=(LINKS[0], 0.0, 0.0))
+    return builder.frame("tip", "link1", translation=(LINKS[1], 0.0, 0.0)).build()
+
+
+def points(q):
+    """Elbow and tip of `arm` in closed form, (n, 2, 3)."""
+    a, b = q[:, 0], q[:, 0] + q[:, 1]
+    zero = np.zeros(len(q))
+    elbow = LINKS[0] * np.stack([np.cos(a), zero, -np.sin(a)], axis=1)
+    return np.stack([elbow, elbow + LINKS[1] * np.stack([np.cos(b), zero, -np.sin(b)], axis=1)], axis=1)
+
+
+def swing(n, dt=0.01):
+    t = dt * np.arange(n)
+    return t, np.stack([0.4 + 0.8 * np.sin(5.0 * t), 0.9 + 0.3 * np.cos(7.0 * t)], axis=1)
+
+
+def noisy(n=20, sigma=0.01, seed=0, **more):
+    t, q = swing(n)
+    positions = points(q) + sigma * np.random.default_rng(seed).normal(size=(n, 2, 3))
+    return Markers(("elbow", "tip"), t, positions, **more), q
+
+
+def insect():
+    """A box on a free base with two legs: a ball joint and a hinge, and a hinge with a slide. Markers on all parts."""
+    builder = RobotBuilder("insect").add(Body.box("trunk", 1.0, (0.4, 0.2, 0.1))).root("trunk", "free")
+    for name, kind, parent, place, axis in (
+        ("ball", "spherical", "trunk", (0.2, 0.1, 0.0), (0.0, 0.0, 1.0)),
+        ("knee", "revolute", "ball", (0.3, 0.0, 0.0), (0.0, 1.0, 0.0)),
+        ("hip", "revolute", "trunk", (-0.2, -0.1, 0.0), (1.0, 0.0, 0.0)),
+        ("slide", "prismatic", "hip", (0.0, -0.2, 0.0), (0.0, 1.0, 0.0)),
+    ):
+        builder.add(Body.box(name, 0.1, (0.3, 0.05, 0.05), (0.15, 0.0, 0.0)))
+        builder.joint(f"{name}_joint", kind, parent, name, axis=axis, translation=place)
+    return builder.build()
+
+
+PLACES = {
+    "t1": ("trunk", (0.2, 0.1, 0.0)),
+    "t2": ("trunk", (-0.2, 0.1, 0.02)),
+    "t3": ("trunk", (0.1, -0.1, 0.05)),
+    "b1": ("ball", (0.1, 0.05, 0.0)),
+    "b2": ("ball", (0.3, 0.0, 0.04)),
+    "k1": ("knee", (0.3, 0.0, 0.0)),
+    "h1": ("hip", (0.0, -0.1, 0.1)),
+    "s1": ("slide", (0.1, 0.1, 0.1)),
+}
+
+
+def crawl(n=12, turning=2.0):
+    """A smooth motion of `insect` that turns and travels, and its exact markers."""
+    robot, rng = insect(), np.random.default_rng(3)
+    rate = 0.4 * rng.normal(size=robot.nv)
+    rate[3:6] = turning * np.array([0.1, -0.2, 1.0])
+    t = np.linspace(0.0, 1.0, n)
+    q = np.asarray(integrate(robot, np.tile(neutral(robot), (n, 1)), t[:, None] * rate))
+    frames = attached(robot, tuple(PLACES), PLACES)
+    return robot, q, Markers(tuple(PLACES), t, marker_positions(robot, frames, q))
+
+
+# ── against planted motions and another solver ────────────────────────────────────────────────────────────────────────
+
+
+def test_a_planted_motion_of_a_free_base_with_quaternions_comes_back():
+    robot, q, markers = crawl()
+    found = track(robot, markers, PLACES, smoothness=0.0, tolerance=1e-12, **{**SMALL, "search": 24})
+    assert found and found.rms() < 1e-10
+    assert np.abs(difference(robot, q, found.q)).max() < 1e-8
+    quaternions = found.q[:, 3:7]
+    assert (np.sum(quaternions[1:] * quaternions[:-1], axis=1) > 0.0).all(), "signs of quaternions do not change"
+
+
+def test_each_frame_is_the_least_squares_of_scipy():
+    markers, q = noisy(weights=np.random.default_rng(1).uniform(0.2, 3.0, size=(20, 2)))
+    found = track(arm(), markers, smoothness=0.0, **TIGHT)
+    for k in range(len(markers)):
+
+        def error(x, k=k):
+            off = points(x[None])[0] - markers.positions[k]
+            return (np.sqrt(markers.weights[k])[:, None] * off).ravel()
+
+        exact = least_squares(error, q[k], xtol=1e-15, ftol=1e-15, gtol=1e-15).x
+        assert np.abs(found.q[k] - exact).max() < 1e-8
+
+
+def test_all_frames_with_smoothness_and_gaps_are_the_least_squares_of_scipy():
+    """Also at times with different distances, and with limits that some frames reach."""
+    markers, q = noisy(n=14)
+    gone = markers.positions.copy()
+    gone[3:7, 1] = np.nan
+    gone[9, 0] = np.nan
+    times = np.cumsum(np.random.default_rng(5).uniform(0.005, 0.02, size=14))
+    markers = replace(markers, times=times, positions=gone)
+    robot = arm(lower=-2.0, upper=1.15)
+    found = track(robot, markers, smoothness=0.3, **TIGHT)
+    h = np.diff(times) / np.median(np.diff(times))
+
+    def error(x, reach):
+        angles = x.reshape(-1, 2)
+        bent = np.diff(np.diff(angles, axis=0) / h[:, None], axis=0)
+        off = np.where(np.isnan(gone), 0.0, points(angles) - gone)
+        return np.concatenate([off.ravel(), (np.sqrt(0.3) * reach * bent).ravel()])
+
+    best, reach = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}, found.problem.reach
+    exact = least_squares(error, q.ravel().clip(-1.9, 1.1), bounds=(-2.0, 1.15), args=(reach,), **best)
+    assert np.sum(error(found.q.ravel(), reach) ** 2) <= 2.0 * exact.cost * (1.0 + 1e-9)
+    assert (found.q >= 1.15 - 1e-12).any(), "some frames reach a limit"
+    free = track(arm(), markers, smoothness=0.3, **TIGHT)
+    exact = least_squares(error, q.ravel(), args=(free.problem.reach,), **best)
+    assert np.abs(free.q.ravel() - exact.x).max() < 1e-7
+
+
+def test_smoothness_on_a_free_base_is_a_minimum():
+    """The cost with quaternions, written down here, rises from the solution in every direction."""
+    robot, _, markers = crawl(n=7)
+    rng = np.random.default_rng(0)
+    markers = replace(markers, positions=markers.positions + 0.01 * rng.normal(size=markers.positions.shape))
+    found = track(robot, markers, PLACES, smoothness=0.1, q0=crawl(n=7)[1], **TIGHT)
+    frames = attached(robot, tuple(PLACES), PLACES)
+    squares = found.problem.reach**2
+    weights = np.zeros(robot.nq)
+    for joint in robot.joints:
+        at_q, at_v = robot.q_slice(joint.name), robot.v_slice(joint.name)
+        angles = squares[at_v][-3:].mean()
+        if joint.kind == "free":
+            weights[at_q] = [squares[at_v][:3].mean()] * 3 + [4.0 * angles] * 4
+        elif joint.kind == "spherical":
+            weights[at_q] = 4.0 * angles
+        else:
+            weights[at_q] = squares[at_v]
+
+    def cost(q):
+        off = marker_positions(robot, frames, q) - markers.positions
+        return np.sum(off**2) + 0.1 * np.sum(weights * np.diff(q, n=2, axis=0) ** 2)
+
+    least = cost(found.q)
+    for _ in range(20):
+        step = rng.normal(size=(7, robot.nv)) * 1e-4
+        both = [cost(np.asarray(integrate(robot, found.q, sign * step))) - least for sign in (1.0, -1.0)]
+        assert min(both) > 0.0
+        assert abs(both[0] - both[1]) < 1e-4 * (both[0] + both[1]), "the gradient is zero"
+
+
+def test_coupled_joints_follow_their_leaders():
+    links = arm()
+    builder = RobotBuilder("coupled").add(*links.bodies, *links.joints, *links.frames)
+    robot = builder.couple("q1", "q0", 0.5, 0.2).build()
+    t = np.linspace(0.0, 0.3, 9)
+    lead = 0.3 + np.sin(4.0 * t)
+    q = np.stack([lead, 0.5 * lead + 0.2], axis=1)
+    found = track(robot, Markers(("tip",), t, points(q)[:, 1:]), **SMALL, smoothness=0.0, tolerance=1e-13)
+    assert np.abs(found.q - q).max() < 1e-7 and not found.unseen
+
+
+# ── certainty ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_deviations_are_those_of_the_linear_problem():
+    """Without smoothness the covariance of a frame is sigma^2 (J^T J)^-1, with J by differences in closed form."""
+    markers, _ = noisy()
+    found = track(arm(), markers, smoothness=0.0, noise=0.01, **SMALL)
+    for k in (0, 7, 19):
+        J = np.stack(
+            [(points(found.q[k : k + 1] + e) - points(found.q[k : k + 1] - e)).ravel() / 2e-6 for e in 1e-6 * np.eye(2)]
+        )
+        exact = 0.01 * np.sqrt(np.diag(np.linalg.inv(J @ J.T)))
+        assert found.deviations[k] == pytest.approx(exact, rel=1e-5)
+    assert found.intervals(0.95) == pytest.approx(1.959964 * found.deviations, rel=1e-6)
+    with pytest.raises(ShapeError, match=r"level is 1.5; expected a probability"):
+        found.intervals(1.5)
+
+
+def test_deviations_with_smoothness_are_those_of_the_dense_matrix():
+    markers, _ = noisy(n=9)
+    found = track(arm(), markers, smoothness=0.2, **SMALL)
+    n, reach = 9, found.problem.reach
+    D = np.kron(np.diff(np.eye(n), n=2, axis=0), np.diag(reach)) * np.sqrt(0.2)
+    J = np.zeros((2 * n, 6 * n))
+    for k in range(n):
+        for i, e in enumerate(1e-6 * np.eye(2)):
+            slope = (points(found.q[k : k + 1] + e) - points(found.q[k : k + 1] - e)).ravel() / 2e-6
+            J[2 * k + i, 6 * k : 6 * k + 6] = slope
+    data = J @ J.T
+    inverse = np.linalg.inv(data + D.T @ D)
+    left = 6 * n - np.trace(inverse @ data)
+    sigma = np.sqrt(np.sum(found.residuals**2) / left)
+    assert found.sigma == pytest.approx(sigma, rel=1e-6)
+    assert found.deviations.ravel() == pytest.approx(sigma * np.sqrt(np.diag(inverse)), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_intervals_contain_the_planted_angles_as_often_as_they_say():
+    """Monte Carlo: 90 % intervals of both joints in 40 recordings with different noise."""
+    inside = []
+    for seed in range(40):
+        markers, q = noisy(n=30, sigma=0.005, seed=seed)
+        found = track(arm(), markers, smoothness=1e-6, **SMALL)
+        inside.append(np.abs(found.q - q) < found.intervals(0.9))
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
+
+
+def test_outliers_hardly_pull_at_the_robot():
+    markers, q = noisy(n=30, sigma=0.001)
+    rng, positions = np.random.default_rng(2), markers.positions.copy()
+    for k in range(4, 30, 5):
+        positions[k, rng.integers(2)] += rng.normal(size=3) * 0.3
+    false = replace(markers, positions=positions)
+    plain = track(arm(), false, **SMALL)
+    robust = track(arm(), false, outliers=0.005, **SMALL)
+    assert np.abs(robust.q - q).max() < 0.02 < 0.1 < np.abs(plain.q - q).max()
+
+
+def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
+    markers, _ = noisy()
+    with pytest.warns(RecordingWarning, match=r"no marker of the recording shows the motion of 'q1'"):
+        found = track(arm(), markers.only(["elbow"]), **SMALL)
+    assert found.unseen == ("q1",)
+    assert np.isinf(found.intervals()[:, 1]).all() and np.isfinite(found.intervals()[:, 0]).all()
+    assert (found.q[:, 1] == found.q[0, 1]).all()
+    gap = np.array(markers.positions)
+    gap[5:9, 1] = np.nan
+    alone = track(arm(), replace(markers, positions=gap), smoothness=0.0, **TIGHT)
+    assert not alone.unseen and np.isinf(alone.deviations[5:9, 1]).all()
+    assert np.isfinite(np.delete(alone.deviations, slice(5, 9), axis=0)).all()
+    assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
+
+
+# ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_path_leads_a_controller_and_the_file_is_read_again(tmp_path):
+    markers, q = noisy(n=40, sigma=1e-6)
+    found = track(arm(), markers, smoothness=1e-4, **SMALL)
+    path = found.path("reference")
+    assert path.joints == ("q0", "q1") and np.abs(np.array(path.points) - q).max() < 1e-4
+    again = kinemorph.elements.SplinePath.from_csv("reference", found.write_csv(tmp_path / "angles.csv"))
+    assert np.abs(np.array(again.points) - np.array(path.points)).max() < 1e-11
+    header = found.write_csv(tmp_path / "new" / "with.csv", intervals=True).read_text().splitlines()[0]
+    assert header == "t,q0,q1,q0 +-,q1 +-"
+    system = System(arm(), (path, ComputedTorque("c", ("q0", "q1"), 400.0, 40.0, "reference")))
+    start = np.gradient(q, markers.times, axis=0)[0]
+    run = simulate(system, float(markers.times[-1]), q=q[0], v=start, method="rk4", step=1e-3)
+    assert np.abs(run.q[-1] - q[-1]).max() < 1e-3
+    base = track(insect(), crawl()[2], PLACES, q0=crawl()[1], **SMALL)
+    assert base.path().joints == ("knee_joint", "hip_joint", "slide_joint")
+    with pytest.raises(ModelError, match=r"joint 'ball_joint' does not have one axis"):
+        base.path(joints=["ball_joint"])
+
+
+BAD = {
+    "a marker that the robot lacks": (
+        lambda: track(arm(), noisy()[0].renamed({"tip": "tipp"})),
+        ModelError,
+        r"marker 'tipp': robot 'arm' has no frame or body 'tipp'.* Did you mean 'tip'\?",
+    ),
+    "millimeters": (
+        lambda: track(arm(), replace(noisy()[0], positions=1e3 * noisy()[0].positions)),
+        ShapeError,
+        r"seem to be in mm.*unit='mm'",
+    ),
+    "a closed loop": (
+        lambda: track(kinemorph.library.four_bar(), Markers(("coupler",), [0.0], np.zeros((1, 1, 3)))),
+        UnsupportedError,
+        r"track: robot 'four_bar' has closed loops",
+    ),
+    "nothing measured": (
+        lambda: track(arm(), Markers(("tip",), [0.0], np.full((1, 1, 3), np.nan))),
+        ShapeError,
+        r"no measured position of an attached marker",
+    ),
+    "smoothness": (lambda: track(arm(), noisy()[0], smoothness=-1.0), ShapeError, r"smoothness is -1.0; expected 0"),
+    "outliers": (lambda: track(arm(), noisy()[0], outliers=0.0), ShapeError, r"outliers is 0.0; expected a distance"),
+    "q0": (lambda: track(arm(), noisy()[0], q0=[0.0]), ShapeError, r"q0 has shape \(1,\); expected finite numbers"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_wrong_input_gives_a_sentence(name):
+    call, error, says = BAD[name]
+    with pytest.raises(error, match=says):
+        call()
+
+
+# ── the fly ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_recorded_fly_is_followed():
+    """24 points beyond the thorax-coxa joints, 7 hinges a leg with published lengths (issue: at most 0.0255 mm)."""
+    markers = load_markers(DATA / "fly_keypoints_60.csv").part(0, 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = track(kinemorph.library.fly(), markers)
+    beyond = [name for name in markers.names if not name.endswith("ThC")]
+    assert found and found.rms(beyond) < 0.0255e-3
+    turned = Rotation.from_quat(found.q[:, [4, 5, 6, 3]]).magnitude()
+    assert turned.max() < np.radians(10.0), "the recording is in the frame of the body"
