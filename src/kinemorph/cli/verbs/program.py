@@ -20,6 +20,8 @@ class Target(StrEnum):
     """The languages that --to chooses from."""
 
     c = "c"
+    cpp = "cpp"
+    python = "python"
 
 
 @verb

@@ -121,6 +121,7 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
     marks = [
         f"{{{quoted(m.name)}, {m.kind}, {m.jumps}, {_real(m.shortest)}, {m.least}, {m.stays}}}" for m in tables.marks
     ]
+    moves = [f"{{{first}, {count}}}" for first, count in tables.moves]
     clocks = [f"{{{', '.join(map(_real, clock))}}}" for clock in tables.clocks]
     return [
         (f"{reals} simulator_memory[SIMULATOR_MEMORY]", _listed(tables.memory)),
@@ -129,6 +130,7 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
         (f"{reals} simulator_limits[6]", _listed(tables.limits)),
         (f"{reals} simulator_times[SIMULATOR_ROOM(SIMULATOR_TIMES)]", _listed(tables.times)),
         (f"{reals} simulator_clocks[SIMULATOR_ROOM(SIMULATOR_CLOCKS)][3]", clocks or ["{0.0, 0.0, 0.0}"]),
+        ("const int simulator_moves[SIMULATOR_ROOM(SIMULATOR_NQ)][2]", moves or ["{0, 0}"]),
         (f"{texts} simulator_names[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([n for n, _ in tables.columns])),
         (f"{texts} simulator_units[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([u for _, u in tables.columns])),
         (f"{texts} simulator_variables[SIMULATOR_ROOM(SIMULATOR_NS)]", _quoted(tables.variables)),
