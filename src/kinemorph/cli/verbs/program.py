@@ -22,6 +22,7 @@ class Target(StrEnum):
     c = "c"
     cpp = "cpp"
     python = "python"
+    matlab = "matlab"
 
 
 @verb

@@ -7,7 +7,21 @@ Python end in .txt, since they are no part of this package.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
+
+from kinemorph.codegen.backends.identifiers import identifier
+
+LONGEST = 40  # characters of the name of a program; names that begin with it stay within the limits of all languages
+
+
+def program_name(name: str, taken: Collection[str], reserved: Collection[str], longest: int = LONGEST) -> str:
+    """The name of a job as an identifier with which all names in its program begin.
+
+    It is none of those `taken`, nor a `reserved` word of the language, and has at most `longest` characters.
+    """
+    found = identifier(identifier(name)[:longest], taken, reserved)
+    return f"{found}program" if found.endswith("_") else found
 
 
 def driver_texts(language: str, name: str) -> dict[str, str]:

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
-from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.programs.drivers import driver_texts, named
+from kinemorph.programs.drivers import driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 
@@ -39,14 +39,14 @@ clean:
 """
 
 
-def program_name(job: Job) -> str:
-    """The name of a job as the beginning of all names in its program."""
-    return identifier(job.name, taken=TAKEN, reserved=RESERVED)
+def c_name(job: Job) -> str:
+    """The name of a job with which all names in its program begin."""
+    return program_name(job.name, TAKEN, RESERVED)
 
 
 def write_c(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in C."""
-    name = program_name(job)
+    name = c_name(job)
     texts = library_texts(job, name) | {"main.c": driver_texts("c", name)["main.c"]}
     return texts | {"Makefile": makefile(texts, name)}
 

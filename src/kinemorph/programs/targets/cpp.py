@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kinemorph.programs.drivers import driver_texts, named
 from kinemorph.programs.job import Job
-from kinemorph.programs.targets.c import library_texts, program_name
+from kinemorph.programs.targets.c import c_name, library_texts
 
 MAKEFILE = """CC = cc
 CXX = c++
@@ -30,7 +30,7 @@ clean:
 
 def write_cpp(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in C++."""
-    name = program_name(job)
+    name = c_name(job)
     texts = library_texts(job, name) | driver_texts("cpp", name)
     objects = " ".join(f"{file[:-2]}.o" for file in sorted(texts) if file.endswith(".c"))
     headers = " ".join(file for file in sorted(texts) if file.endswith((".h", ".hpp")))

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pprint import pformat
 from typing import Any
 
-from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.python import LANGUAGE, export_python
-from kinemorph.programs.drivers import driver_texts
+from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 
@@ -26,7 +26,7 @@ WIDTH = 110  # characters in a line
 
 def write_python(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in Python."""
-    name = identifier(job.name, taken=TAKEN, reserved=LANGUAGE.reserved)
+    name = program_name(job.name, TAKEN, LANGUAGE.reserved)
     programs = [replace(job.march, name="steps"), replace(job.start, name="start"), replace(job.rate, name="rate")]
     return {
         **export_python(programs, f"{name}_model"),  # type: ignore[arg-type]
