@@ -38,6 +38,7 @@ TableName = Literal[
     "hybrid",
     "rigid",
     "identify",
+    "cockroach",
     "track",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
@@ -53,6 +54,7 @@ OWN_ROBOTS = {
     "hybrid": "hybrid.compare",
     "rigid": "rigid.compare",
     "identify": "identify.compare",
+    "cockroach": "cockroach.compare",
     "track": "tracking.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
@@ -67,6 +69,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
     "track": (tracking_tables.tracking_grid,),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
+    "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (
         tables.simulating_grid,
         tables.batches_grid,
@@ -80,6 +83,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
     "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
     "load": lambda row: row["agreed"],
     "walk": lambda row: row.get("reached", True),
+    "cockroach": lambda row: row["reached"],
     "modules": lambda row: row.get("agreed", True),
     "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
     "identify": lambda row: row.get("ours_us", 0.0) is not None,
@@ -159,7 +163,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "track"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

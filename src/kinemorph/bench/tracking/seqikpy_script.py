@@ -24,7 +24,8 @@ def main() -> None:
 
     given = json.loads(sys.stdin.read())
     positions, legs = np.array(given["positions"]), given["legs"]
-    sizes, bounds = {}, {}
+    sizes: dict[str, float] = {}
+    bounds: dict[str, tuple[float, float]] = {}
     for leg, lengths in zip(legs, given["lengths"], strict=True):
         sizes |= {f"{leg}_{segment}": length for segment, length in zip(SEGMENTS, lengths, strict=True)}
         sizes[leg] = sum(lengths)
