@@ -38,9 +38,6 @@ OURS: dict[str, dict[str, Any]] = {
     "Kinemorph, all frames together": {},
     "Kinemorph, each frame by itself": {"smoothness": 0.0},
 }
-    "Kinemorph, all frames together": {},
-    "Kinemorph, each frame by itself": {"smoothness": 0.0},
-}
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
