@@ -101,6 +101,7 @@ def test_angles_have_the_signs_that_are_told() -> None:
             assert place(robot, f"{leg}_foot", turned)[2] > hip[2] + 1e-3
 
 
+@pytest.mark.slow
 def test_it_stands_still(record_property: Any) -> None:
     system = library.cockroach()
     rest = equilibrium(system)
