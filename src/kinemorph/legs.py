@@ -16,13 +16,10 @@ HOMES: dict[str, str] = {
     "MeanStance": "kinemorph.analysis.legs.stances",
     "efforts": "kinemorph.analysis.legs.efforts",
     "LegEffort": "kinemorph.analysis.legs.efforts",
-<<<<<<< HEAD
     "stride_figures": "kinemorph.analysis.legs.strides",
     "StrideFigures": "kinemorph.analysis.legs.strides",
-=======
     "least_effort": "kinemorph.analysis.legs.least_effort",
     "LeastEffort": "kinemorph.analysis.legs.least_effort",
->>>>>>> main
     "with_measures": "kinemorph.analysis.legs.measures",
     "standing_curve": "kinemorph.analysis.legs.standing",
     "StandingCurve": "kinemorph.analysis.legs.standing",
@@ -40,12 +37,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
-<<<<<<< HEAD
-    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
-    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
-=======
     from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
     from kinemorph.analysis.legs.standing import standing_curve as standing_curve
->>>>>>> main
+    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
+    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

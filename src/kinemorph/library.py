@@ -80,11 +80,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.animals.cockroach import cockroach as cockroach
     from kinemorph.model.library.animals.cockroach import cockroach_leg as cockroach_leg
-<<<<<<< HEAD
     from kinemorph.model.library.animals.cockroach_gait import running_cockroach as running_cockroach
-=======
     from kinemorph.model.library.animals.fly import fly as fly
->>>>>>> main
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
     from kinemorph.model.library.balancers import segway as segway
