@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from kinemorph.tracking import (
     check_markers,
     disturbed,
     film,
+    load_markers,
     reconstruct,
     scaled_segments,
     synthetic_markers,
@@ -326,3 +328,14 @@ def test_the_path_of_a_tracked_gimbal_leads_each_of_its_angles() -> None:
     assert path.joints == ("hip.first", "hip.second", "hip.third", "knee")
     np.testing.assert_allclose(np.array(path.points), q, atol=1e-8)
     assert found.path(joints=["hip.third"]).joints == ("hip.third",)
+
+
+@pytest.mark.slow
+def test_a_fly_with_the_lengths_of_its_recording_follows_it_better() -> None:
+    """Published lengths are those of another fly, within 5 in 100."""
+    markers = load_markers(Path(__file__).resolve().parents[2] / "data" / "fly_keypoints_60.csv")
+    fly = library.build("fly")
+    fitted = scaled_segments(fly, markers)
+    assert len(fitted.factors) == 25 and max(abs(f - 1.0) for f in fitted.factors.values()) < 0.05
+    beyond = [name for name in markers.names if not name.endswith("ThC")]
+    assert track(fitted.model, markers).rms(beyond) < 0.99 * track(fly, markers).rms(beyond)
