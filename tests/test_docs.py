@@ -57,6 +57,7 @@ LONG = (
     "identification_excitation",
     "identification_physical",
     "optimal_gaits",
+    "optimize",
     "orbits",
     "quasicoordinates",
     "tracking",

@@ -120,9 +120,9 @@ class Tracked(Fixed, ShownTracking):
         at = problem.linearized(self.q)
         smooth = Smoothness(problem, self.smoothness) if self.smoothness > 0.0 and n > 2 else None
         variances, determined = np.full((n, self.robot.nv), np.inf), 0.0
-        for group in range(problem.groups.many):
-            own = np.flatnonzero(problem.groups.velocities == group)
-            reach = problem.reach[own]
+        for group in range(problem.model.groups.many):
+            own = np.flatnonzero(problem.model.groups.velocities == group)
+            reach = problem.model.reach[own]
             band = band_of(problem, group, at, smooth, self.q)
             whole = band.whole
             whole[0] += RIDGE
