@@ -13,12 +13,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import Body, Robot, RobotBuilder, System, derive, library, neutral, random_configuration, simulate
+from kinemorph import (
+    Body,
+    Robot,
+    RobotBuilder,
+    System,
+    derive,
+    library,
+    neutral,
+    random_configuration,
+    scaled,
+    simulate,
+)
 from kinemorph.algebra.groups import Pose
 from kinemorph.analysis.tracking.attachments import attached, points_on_bodies
 from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
-from kinemorph.model.changes.scaled_bodies import scaled_bodies
+from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.tracking import (
     Markers,
     View,
@@ -34,6 +46,7 @@ from kinemorph.tracking import (
 )
 
 HEXAPOD = library.build("hexapod36")
+SMALLEST = {"mass": 0.0, "com": 1e-15, "inertia": 1e-24}  # rounding of numbers that are 0
 FEET = [["foot1", "foot3", "foot5"], ["foot2", "foot4", "foot6"]]
 
 
@@ -299,6 +312,21 @@ def test_scaled_bodies_move_points_of_elements_and_change_inertias_by_dimension(
         scaled_bodies(robot, {"tibia": 0.0})
     with pytest.raises(UnsupportedError, match="has driven joints, whose formulas contain lengths"):
         scaled_bodies(library.build("amru5"), {})
+
+
+def test_all_bodies_by_one_factor_are_the_scaled_robot() -> None:
+    """The cockroach, whose lengths are parameters that several bodies share; masses and inertias by dimension."""
+    robot = library.cockroach().robot
+    one = scaled_bodies(robot, dict.fromkeys(robot.body_names, 1.7))
+    other = scaled(robot, length=1.7, mass=1.7**3, time=1.0)
+    for a, b in zip(one.bodies, other.bodies, strict=True):
+        for field in ("mass", "com", "inertia"):
+            found, expected = (np.array(evaluate_all(getattr(body, field)), dtype=float) for body in (a, b))
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=SMALLEST[field])
+    for a, b in zip(one.joints, other.joints, strict=True):
+        np.testing.assert_allclose(evaluate_all(a.placement.p), evaluate_all(b.placement.p), rtol=1e-12, atol=1e-15)
+    for a, b in zip(one.frames, other.frames, strict=True):
+        np.testing.assert_allclose(evaluate_all(a.placement.p), evaluate_all(b.placement.p), rtol=1e-12)
 
 
 def test_markers_and_frames_keep_their_axes() -> None:
