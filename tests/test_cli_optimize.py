@@ -23,6 +23,7 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_model_file_at_rest(arm: str, tmp_path: Path) -> None:
     """The controller holds 0.2 rad of error with 10 N m/rad."""
     picture = tmp_path / "designs.png"
@@ -30,10 +31,14 @@ def test_a_model_file_at_rest(arm: str, tmp_path: Path) -> None:
     data = parsed(*asked, "--condition", "q.hinge=-0.1:0.1", "--plot", str(picture))
     assert data["found"] and data["cost"] == pytest.approx(4.0, rel=1e-6)
     assert [row["name"] for row in data["values"]] == ["stiffness", "rest"] and picture.stat().st_size > 5000
-    text = run(*asked, "--condition", "q.hinge=-0.1:0.1").stdout
-    assert "Least cost of 'arm'" in text and "q.hinge" in text
+
+
+def test_a_condition_that_nothing_meets_is_a_failure(arm: str) -> None:
+    asked = ("optimize", arm, "--cost", "effort", "--over", "rest=-1:1", "--search", "random", "--population", "2")
     failed = run(*asked, "--condition", "q.hinge=2:")
     assert failed.exit_code == 1 and "Condition 'q.hinge' is broken" in " ".join(failed.stderr.split())
+    text = run(*asked, "--condition", "q.hinge=-2:2").stdout
+    assert "Least cost of 'arm'" in text and "q.hinge" in text
 
 
 def test_runs_of_a_model_file(arm: str) -> None:
