@@ -1,7 +1,7 @@
 """Numbers, parameters, formulas and texts in other units.
 
 A formula keeps its form if it is homogeneous: if all its parts have matching dimensions, such as m * l**2, then scaled
-parameters give the scaled result. Otherwise it contains numbers whose dimensions nobody stated, such as foot.z - 0.01.
+parameters give the scaled result. Otherwise it contains numbers of unstated dimensions, as in foot.z - 0.01.
 It is then evaluated in the old units, foot.z / 4 - 0.01, and its result is scaled, so that it stays exact.
 """
 
