@@ -58,6 +58,7 @@ LONG = (
     "identification_excitation",
     "identification_physical",
     "optimal_gaits",
+    "optimize",
     "orbits",
     "quasicoordinates",
     "tracking",

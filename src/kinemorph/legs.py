@@ -16,6 +16,8 @@ HOMES: dict[str, str] = {
     "MeanStance": "kinemorph.analysis.legs.stances",
     "efforts": "kinemorph.analysis.legs.efforts",
     "LegEffort": "kinemorph.analysis.legs.efforts",
+    "stride_figures": "kinemorph.analysis.legs.strides",
+    "StrideFigures": "kinemorph.analysis.legs.strides",
     "least_effort": "kinemorph.analysis.legs.least_effort",
     "LeastEffort": "kinemorph.analysis.legs.least_effort",
     "with_measures": "kinemorph.analysis.legs.measures",
@@ -37,5 +39,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import stances as stances
     from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
     from kinemorph.analysis.legs.standing import standing_curve as standing_curve
+    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
+    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

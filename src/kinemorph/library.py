@@ -66,6 +66,7 @@ HOMES: dict[str, str] = {
     "organism9": "kinemorph.model.library.modular",
     "cockroach": "kinemorph.model.library.animals.cockroach",
     "cockroach_leg": "kinemorph.model.library.animals.cockroach",
+    "running_cockroach": "kinemorph.model.library.animals.cockroach_gait",
 }
 
 __all__ = [*HOMES]
@@ -79,6 +80,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.animals.cockroach import cockroach as cockroach
     from kinemorph.model.library.animals.cockroach import cockroach_leg as cockroach_leg
+    from kinemorph.model.library.animals.cockroach_gait import running_cockroach as running_cockroach
     from kinemorph.model.library.animals.fly import fly as fly
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara

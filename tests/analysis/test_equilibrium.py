@@ -14,6 +14,9 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.system import System
 from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
@@ -207,3 +210,18 @@ def test_forces_that_feed_energy_in_around_a_circle_are_not_called_stable() -> N
     """The stiffness has no potential; what its symmetric part says of a minimum proves nothing (follower forces)."""
     found = equilibrium(library.double_pendulum(), forces=lambda q: [3.0 * q[1], -3.0 * q[0]])
     assert found.converged and found.stable is None
+
+
+@pytest.mark.parametrize("slope, slips", [(0.5, False), (0.7, True)])
+def test_a_foot_with_an_anchor_is_held_by_its_spring(slope: float, slips: bool) -> None:
+    """Gravity along the ground stretches the spring of the anchor; where it exceeds static friction, this is said."""
+    mass, along, up = 2.0, 9.0 * slope, 9.0
+    builder = RobotBuilder("foot", gravity=(along, 0.0, -up)).add(Body.point("foot", mass), Body.massless("slide"))
+    builder.joint("x", "prismatic", "world", "slide", axis=(1, 0, 0))
+    builder.joint("z", "prismatic", "slide", "foot", axis=(0, 0, 1))
+    sole = Contact("sole", "foot", EasyDynNormal(1e4, 1e3), Anchor(0.6, 0.5, 500.0, 10.0))
+    system = System(builder.build(), (sole,))
+    found = equilibrium(system, {"x": 0.3, "z": -1e-3})
+    assert found.converged and found.q == pytest.approx([0.3 + mass * along / 500.0, -mass * up / 1e4], rel=1e-9)
+    assert ("'sole.lets go'" in found.message) is slips
+    assert found.m[0] == 1.0 and found.m[1:4] == pytest.approx([0.3, 0.0, -1e-3], abs=1e-15)

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.bench.equal_error import Curve, comparisons, errors_by_step, step_with
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.bench.runs import equal_accuracy
-from kinemorph.bench.standing import equal_error, kinemorph_hexapod
-from kinemorph.bench.standing.equal_error import Curve, comparisons, step_with
-from kinemorph.bench.standing.kinemorph_hexapod import OursStanding
-from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding, fitted
+from kinemorph.bench.standing import equal_error, kinemorph_run
+from kinemorph.bench.standing.kinemorph_run import OursStanding
+from kinemorph.bench.standing.mujoco_run import MujocoStanding, fitted
 from kinemorph.bench.standing.problem import BASE, STEPS, Push, Standing, rms_errors, standing
 from kinemorph.bench.tables import curves_grid, standing_grid
+from kinemorph.bench.targets import judge_standing
 from kinemorph.bench.timing import Pace
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
@@ -63,7 +64,7 @@ def by_hand(problem: Standing, height: float, velocity: Any) -> np.ndarray:
 def test_elements_are_the_ground_springs_and_push_of_the_page(t: float) -> None:
     """Accelerations of a state with feet in the ground, above it, sliding and creeping; with Jacobians and by hand."""
     problem = standing("hexapod24", "pushed")
-    robot, plant, model = problem.robot, kinemorph_hexapod.standing_plant(problem), derive(problem.robot)
+    robot, plant, model = problem.robot, kinemorph_run.standing_plant(problem), derive(problem.robot)
     rng = np.random.default_rng(1)
     q, v = problem.q + 0.0, 0.05 * rng.normal(size=robot.nv)
     q[BASE:] += 0.01 * rng.normal(size=robot.nq - BASE)
@@ -106,7 +107,7 @@ def test_feet_and_drives_in_mujoco_weigh_nothing() -> None:
 def test_an_explicit_step_that_is_too_large_is_wrong_without_a_sign() -> None:
     problem = replace(standing("hexapod24", "pushed"), push=None, duration=1.6)
     ours = OursStanding(problem, "semi_implicit_euler")
-    errors = equal_error.errors_by_step(ours.run, STEPS[5:7])
+    errors = errors_by_step(ours.run, STEPS[5:7], rms_errors)
     chattering, right = (errors[h] for h in STEPS[5:7])
     assert all(math.isfinite(chattering[name]) and chattering[name] > 100.0 * right[name] for name in right)
 
@@ -147,17 +148,22 @@ def test_times_are_compared_at_equal_error() -> None:
         errors = {h: dict.fromkeys(("base position", "base orientation", "joint angles"), size * h) for h in steps}
         return Curve(name, "some", errors, {h: cost * 10.0 / h for h in steps}, batched)
 
-    problem = standing("hexapod24", "pushed")
+    contest = equal_error.contest_of(standing("hexapod24", "pushed"), "ground", equal_error.COMPARED, judge_standing)
     slow = curve("Kinemorph", 0.5, 3e-6, 3e-6)
     ours = [slow, curve("Kinemorph", 0.5, 1e-6, 0.25e-6), slow]  # the fastest counts
-    rows = list(comparisons(problem, curve("MuJoCo", 1.0, 20e-6, 20e-6), ours))
+    rows = list(comparisons(contest, curve("MuJoCo", 1.0, 20e-6, 20e-6), ours))
     assert len(rows) == 12
     for row in rows:  # half the error: twice the step
         assert row["step"] == pytest.approx(2.0 * row["peer_step"])
         assert row["ratio"] == pytest.approx({"one robot": 40.0, "batched": 160.0}[row["contestant"][11:]])
-        assert row["verdict"] == "met"
-    bad = list(comparisons(problem, curve("MuJoCo", 1e-3, 1.0, 1.0), [curve("Kinemorph", 1.0, 1.0, 1.0)]))
+        assert row["verdict"] == "met" and row["real_time"] == pytest.approx(1e4 / row["ms"])
+    bad = list(comparisons(contest, curve("MuJoCo", 1e-3, 1.0, 1.0), [curve("Kinemorph", 1.0, 1.0, 1.0)]))
     assert {(row["reached"], row["ratio"], row["verdict"]) for row in bad} == {(False, None, "missed")}
+    # only step sizes that were run count: between 2 and 4 ms for MuJoCo's 1 ms, it is 2 ms
+    whole = replace(contest, whole=True, compared=(0.0015,), modes=("one robot",))
+    peer = Curve("MuJoCo", "some", {0.0015: {"base position": 0.0015}}, {0.0015: 0.1})
+    (row,) = comparisons(replace(whole, components={"base position": "m"}), peer, ours)
+    assert row["step"] == 0.002 and row["our_error"] == pytest.approx(0.001) and row["ms"] == pytest.approx(5.0)
 
 
 @pytest.mark.slow
@@ -165,7 +171,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
     monkeypatch.setattr(equal_accuracy, "PROBLEMS", ())
     monkeypatch.setattr(equal_accuracy, "batches", lambda pace, quick: iter(()))
-    monkeypatch.setattr(kinemorph_hexapod, "BATCH_STEPS", 8)
+    monkeypatch.setattr(kinemorph_run, "BATCH_STEPS", 8)
     methods = {"semi_implicit_euler": STEPS[7:8], "centered_contact": STEPS[3:5]}
     monkeypatch.setattr(equal_error, "METHODS", methods)
     short = replace(standing("hexapod24", "pushed"), duration=0.24, push=Push(0.08, 0.16))

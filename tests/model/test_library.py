@@ -67,6 +67,7 @@ SIZES = {
     "amru5_leg": (3, 3, 10, 0),
     "cockroach": (37, 36, 19, 0),
     "cockroach_leg": (12, 11, 4, 0),
+    "running_cockroach": (37, 36, 19, 0),
 }
 
 

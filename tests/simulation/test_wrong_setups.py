@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library, load_text, simulate
-from kinemorph.bench.standing.kinemorph_hexapod import elements as standing_elements
+from kinemorph.bench.standing.kinemorph_run import elements as standing_elements
 from kinemorph.bench.standing.problem import standing
 from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, ImpactWarning, SlowRunWarning
 from kinemorph.formats.toml.templates import TEMPLATES

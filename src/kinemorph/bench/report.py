@@ -37,6 +37,7 @@ TableName = Literal[
     "hybrid",
     "rigid",
     "identify",
+    "cockroach",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -51,6 +52,7 @@ OWN_ROBOTS = {
     "hybrid": "hybrid.compare",
     "rigid": "rigid.compare",
     "identify": "identify.compare",
+    "cockroach": "cockroach.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -63,6 +65,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "rigid": (rigid_tables.rigid_grid,),
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
+    "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (
         tables.simulating_grid,
         tables.batches_grid,
@@ -76,6 +79,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
     "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
     "load": lambda row: row["agreed"],
     "walk": lambda row: row.get("reached", True),
+    "cockroach": lambda row: row["reached"],
     "modules": lambda row: row.get("agreed", True),
     "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
     "identify": lambda row: row.get("ours_us", 0.0) is not None,
@@ -155,7 +159,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -6,10 +6,10 @@ A column is a header and a function from a row to the text of a cell; columns of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.bench.targets import STANDING
+from kinemorph.bench.targets import COCKROACH, REAL_TIME, STANDING
 from kinemorph.bench.timing import Row
 from kinemorph.display.tables.grid import Grid
 
@@ -197,12 +197,27 @@ def rows_of(rows: Iterable[Row], kind: str) -> list[Row]:
 
 
 def standing_grid(rows: Sequence[Row]) -> Grid:
-    """The table that compares hexapods on the ground at equal error.
+    """The table that compares hexapods on the ground at equal error."""
+    return equal_error_grid(rows, "ground", "hexapods on the ground for 10 s", STANDING)
+
+
+def cockroach_grid(rows: Sequence[Row]) -> Grid:
+    """The table that compares cockroaches on the ground at equal error."""
+    title = f"a cockroach for 0.96 s, at least {REAL_TIME:g} times real time"
+    return equal_error_grid(rows, "cockroach", title, COCKROACH, Column("real time", _pace))
+
+
+def _pace(row: Row) -> str:
+    return "" if row["real_time"] is None else f"{row['real_time']:.0f}x"
+
+
+def equal_error_grid(rows: Sequence[Row], kind: str, title: str, asked: Mapping[str, float], *more: Column) -> Grid:
+    """The table of comparisons at equal error, from rows of one kind; `asked` are the least ratios of both modes.
 
     A row gives MuJoCo's step size, error and run time, our step size at which our error is as large, our run time, and
     the ratio of the two run times.
     """
-    many = {_comparison(row): row for row in rows if row["kind"] == "ground" and "batched" in row["contestant"]}
+    many = {_comparison(row): row for row in rows if row["kind"] == kind and "batched" in row["contestant"]}
 
     def reached(header: str, cell: Callable[[Row], str], missing: str = "") -> Column:
         return Column(header, lambda row: cell(row) if row["reached"] else missing)
@@ -219,11 +234,11 @@ def standing_grid(rows: Sequence[Row]) -> Grid:
         reached("ours ms", lambda row: three_digits(row["ms"])),
         reached("ratio", judged),
         reached("batched", lambda row: judged(many[_comparison(row)])),
-        text("method"),
+        *(*more, text("method")),
     )
-    asked = f"{ratio(STANDING['one robot'])} and {ratio(STANDING['batched'])}"
-    title = f"hexapods on the ground for 10 s, at MuJoCo's error; * misses its target ({asked})"
-    return grid(title, shown, [row for row in rows if row not in many.values()], "ground")
+    least = f"{ratio(asked['one robot'])} and {ratio(asked['batched'])}"
+    full = f"{title}, at MuJoCo's error; * misses its target ({least})"
+    return grid(full, shown, [row for row in rows if row not in many.values()], kind)
 
 
 def _comparison(row: Row) -> tuple[Any, ...]:
@@ -231,7 +246,7 @@ def _comparison(row: Row) -> tuple[Any, ...]:
 
 
 def curves_grid(rows: Sequence[Row]) -> Grid:
-    """The table of errors and times of hexapods on the ground, for all step sizes that were tried."""
+    """The table of errors and times of robots on the ground, for all step sizes that were tried."""
 
     def error(header: str, name: str) -> Column:
         return Column(header, lambda row: _error(row["errors"][name]))
@@ -239,7 +254,7 @@ def curves_grid(rows: Sequence[Row]) -> Grid:
     components = {"position m": "base position", "orientation rad": "base orientation", "joints rad": "joint angles"}
     step = Column("step ms", lambda row: f"{1e3 * row['step']:.3g}")
     errors = [error(header, name) for header, name in components.items()]
-    title = "hexapods on the ground: RMS error against a sixteenth of the step, and time for 10 s"
+    title = "robots on the ground: RMS error against a sixteenth of the step, and time for the whole run"
     times = (TIME, number("batched ms", "batched_ms", three_digits))
     return grid(title, (text("problem"), *ENTRY[:2], step, *errors, *times), rows, "point")
 

@@ -33,6 +33,9 @@ EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60
 
 MAP_OVER_PLANE, MAP_OVER_FUNCTION = 4.0, 2.0  # largest time on a map, divided by the time on a plane or a function
 STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours, hexapods on the ground at equal error
+WALK = 10.0  # MuJoCo's time divided by ours, AMRU5 walking at equal error
+COCKROACH = {"one robot": 20.0, "batched": 40.0}  # MuJoCo's time divided by ours, at equal error
+REAL_TIME = 50.0  # simulated time divided by our time, the cockroach at MuJoCo's error
 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
 GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separate copies, that counts as linear
@@ -120,9 +123,27 @@ def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) 
     return _all_of(asked)
 
 
-def judge_standing(mode: str, ratio: float | None) -> Verdict:
+def judge_standing(mode: str, ratio: float | None, real_time: float | None = None) -> Verdict:
     """The verdict on a hexapod on the ground; `ratio` is None where our error was larger than MuJoCo's."""
-    wanted = STANDING[mode]
+    return _at_least(STANDING[mode], ratio)
+
+
+def judge_walk(mode: str, ratio: float | None, real_time: float | None = None) -> Verdict:
+    """The verdict on AMRU5 walking; `ratio` is None where our error was larger than MuJoCo's."""
+    return _at_least(WALK, ratio)
+
+
+def judge_cockroach(mode: str, ratio: float | None, real_time: float | None) -> Verdict:
+    """The verdict on the cockroach, from MuJoCo's time divided by ours, and simulated time divided by our time.
+
+    Both are None where our error was larger than MuJoCo's.
+    """
+    wanted = COCKROACH[mode]
+    paced = real_time is not None and real_time >= REAL_TIME
+    return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted), (f"{REAL_TIME:g} times real time", paced)])
+
+
+def _at_least(wanted: float, ratio: float | None) -> Verdict:
     return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
 
 

@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
@@ -54,6 +55,7 @@ class JobTables(NamedTuple):
     limits: tuple[float, ...]
     times: tuple[float, ...]  # sample times after the start [s]; empty where they are regular
     clocks: tuple[tuple[float, float, float], ...]  # first, step and parts of each clock
+    moves: tuple[tuple[int, int], ...]  # of each coordinate: the first velocity that moves it, and how many do
     columns: tuple[tuple[str, str], ...]  # name and unit of q, v, x, m, u and p, one after the other
     header: str  # the first line of a file of comma-separated values
     variables: tuple[str, ...]  # names of the entries of s = [w, v, x] in messages; "" for entries that only follow
@@ -92,6 +94,7 @@ def job_tables(job: Job) -> JobTables:
         tuple(first.limits.tolist()),
         () if isinstance(job.spacing, float) else job.spacing,
         tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
+        tuple(_moves(job)),
         tuple(_columns(job)),
         _header(job),
         tuple(_variables(job)),
@@ -125,6 +128,19 @@ def _constants(job: Job) -> dict[str, float]:
         "run_away": RUN_AWAY,
         "far": FAR,
     }
+
+
+def _moves(job: Job) -> Iterator[tuple[int, int]]:
+    """For each coordinate, the index of the first velocity that moves it, and how many do: all three for a quaternion.
+
+    Coordinates of equations of one's own are moved by the velocity with the same index.
+    """
+    if not job.plant.manifold:
+        yield from ((k, 1) for k in range(job.plant.nq))
+    for joint in job.plant.manifold:
+        row = ELEMENTARY[joint.kind]
+        for k in range(row.nq):
+            yield (joint.v + k, 1) if row.nq == row.nv else (joint.v, row.nv)
 
 
 def _columns(job: Job) -> Iterator[tuple[str, str]]:

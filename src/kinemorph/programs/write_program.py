@@ -8,9 +8,17 @@ from pathlib import Path
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import write_c
+from kinemorph.programs.targets.cpp import write_cpp
+from kinemorph.programs.targets.matlab import write_matlab
+from kinemorph.programs.targets.python import write_python
 from kinemorph.words import did_you_mean
 
-TARGETS: dict[str, Callable[[Job], dict[str, str]]] = {"c": write_c}
+TARGETS: dict[str, Callable[[Job], dict[str, str]]] = {
+    "c": write_c,
+    "cpp": write_cpp,
+    "python": write_python,
+    "matlab": write_matlab,
+}
 
 
 def write_program(job: Job, target: str, folder: str | Path) -> list[Path]:

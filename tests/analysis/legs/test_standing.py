@@ -14,7 +14,7 @@ import pytest
 from kinemorph import System, equilibrium, library
 from kinemorph.elements import PD, Contact
 from kinemorph.errors import ModelError
-from kinemorph.legs import StandingCurve, standing_curve
+from kinemorph.legs import StandingCurve, least_effort, standing_curve
 from support.references import standing_insect
 
 GAINS = np.geomspace(1.0, 3e-4, 8)  # [N m/rad]
@@ -100,6 +100,20 @@ def test_no_effort_is_below_that_of_the_best_forces(
     bounds = np.array([2.0 * standing_insect.least_effort(one.unknowns) for one in reference]) * ERG**2
     shares = curve.efforts.sum(axis=1) / bounds
     assert np.all(shares > 1.0) and shares[0] > 1.8 and shares.min() < 1.5
+
+
+@pytest.mark.slow
+def test_the_bound_is_that_of_least_effort(
+    curve: StandingCurve, reference: list[standing_insect.Standing], record_property: Any
+) -> None:
+    """The force program of the package finds the bound that least squares with NumPy alone gives, at two postures."""
+    worst = 0.0
+    for row in (0, 6):
+        bound = 2.0 * standing_insect.least_effort(reference[row].unknowns) * ERG**2
+        found = least_effort(library.cockroach(), curve.q[row], friction=1e3)
+        worst = max(worst, abs(found.effort / bound - 1.0))
+    record_property("figure", ("standing", "bound against least squares", worst))
+    assert worst < 1e-6
 
 
 def test_feet_slip_where_friction_ends(curve: StandingCurve) -> None:

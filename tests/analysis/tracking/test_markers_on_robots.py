@@ -27,6 +27,7 @@ from kinemorph.tracking import (
     reconstruct,
     scaled_segments,
     synthetic_markers,
+    track,
     tripod_markers,
 )
 
@@ -247,6 +248,21 @@ def test_noise_does_not_lengthen_segments_beyond_the_stated_error() -> None:
     assert shared.factors["femur"] == shared.factors["tibia"]
 
 
+@pytest.mark.slow
+def test_standard_errors_of_factors_are_those_of_many_recordings() -> None:
+    """Five markers on one body give ten pairs, whose errors are not independent; 200 recordings of 50 frames."""
+    robot = leg()
+    places = with_bumps(robot) | {"tail": ("thorax", (-0.2, 0.05, -0.05))}
+    clean = synthetic_markers(robot, moved(robot, 50), names=[*places], attachments=places)
+    fits = [scaled_segments(robot, disturbed(clean, noise=5e-3, gaps=0.1, seed=k), places) for k in range(200)]
+    factors, stated = (
+        np.array([one["thorax"] for one in kind])
+        for kind in zip(*((f.factors, f.deviations) for f in fits), strict=True)
+    )
+    assert factors.std() == pytest.approx(stated.mean(), rel=0.2)
+    assert abs(factors.mean() - 1.0) < 4.0 * factors.std() / np.sqrt(200)
+
+
 def test_offsets_grow_with_their_bodies_and_lone_bodies_keep_their_sizes() -> None:
     true, robot = leg(0.36, 0.4), leg()
     places = {"shin": ("tibia", (0.2, 0.0, 0.01)), "mid": ("femur", (0.18, 0.0, 0.0)), "knee": "tibia", "hip": "femur"}
@@ -291,3 +307,22 @@ def test_markers_and_frames_keep_their_axes() -> None:
     frame = attached(robot, ["a"], {"a": ("shin", (0.02, 0.0, 0.0))})[0]
     assert frame.body == "tibia" and frame.placement.p == pytest.approx((0.1, 0.02, 0.0))
     assert isinstance(synthetic_markers(robot, moved(robot)), Markers)
+
+
+def test_the_path_of_a_tracked_gimbal_leads_each_of_its_angles() -> None:
+    """A leg on a fixed thorax: the reference has the angles that were planted, under the names of single axes."""
+    b = RobotBuilder("leg")
+    b.add(Body.box("femur", 1.0, (0.3, 0.2, 0.2), (0.15, 0.0, 0.0)), Body.box("tibia", 1.0, (0.4, 0.1, 0.1)))
+    b.joint("hip", "gimbal", "world", "femur", order="xyz")
+    b.joint("knee", "revolute", "femur", "tibia", translation=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    b.frame("foot", "tibia", translation=(0.4, 0.0, 0.0))
+    robot = b.build()
+    times = np.arange(30) / 100.0
+    q = np.array([0.1, 0.2, -0.3, 1.0]) + 0.3 * np.sin(8.0 * times[:, None] + np.arange(4.0))
+    found = track(
+        robot, synthetic_markers(robot, (times, q)), smoothness=0.0, q0=np.tile(q[0], (30, 1)), backend="interpreter"
+    )
+    path = found.path("swing")
+    assert path.joints == ("hip.first", "hip.second", "hip.third", "knee")
+    np.testing.assert_allclose(np.array(path.points), q, atol=1e-8)
+    assert found.path(joints=["hip.third"]).joints == ("hip.third",)

@@ -134,12 +134,12 @@ def test_all_frames_with_smoothness_and_gaps_are_the_least_squares_of_scipy():
         off = np.where(np.isnan(gone), 0.0, points(angles) - gone)
         return np.concatenate([off.ravel(), (np.sqrt(0.3) * reach * bent).ravel()])
 
-    best, reach = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}, found.problem.reach
+    best, reach = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}, found.problem.model.reach
     exact = least_squares(error, q.ravel().clip(-1.9, 1.1), bounds=(-2.0, 1.15), args=(reach,), **best)
     assert np.sum(error(found.q.ravel(), reach) ** 2) <= 2.0 * exact.cost * (1.0 + 1e-9)
     assert (found.q >= 1.15 - 1e-12).any(), "some frames reach a limit"
     free = track(arm(), markers, smoothness=0.3, **TIGHT)
-    exact = least_squares(error, q.ravel(), args=(free.problem.reach,), **best)
+    exact = least_squares(error, q.ravel(), args=(free.problem.model.reach,), **best)
     assert np.abs(free.q.ravel() - exact.x).max() < 1e-7
 
 
@@ -150,7 +150,7 @@ def test_smoothness_on_a_free_base_is_a_minimum():
     markers = replace(markers, positions=markers.positions + 0.01 * rng.normal(size=markers.positions.shape))
     found = track(robot, markers, PLACES, smoothness=0.1, q0=crawl(n=7)[1], **TIGHT)
     frames = attached(robot, tuple(PLACES), PLACES)
-    squares = found.problem.reach**2
+    squares = found.problem.model.reach**2
     weights = np.zeros(robot.nq)
     for joint in robot.joints:
         at_q, at_v = robot.q_slice(joint.name), robot.v_slice(joint.name)
@@ -206,7 +206,7 @@ def test_deviations_are_those_of_the_linear_problem():
 def test_deviations_with_smoothness_are_those_of_the_dense_matrix():
     markers, _ = noisy(n=9)
     found = track(arm(), markers, smoothness=0.2, **SMALL)
-    n, reach = 9, found.problem.reach
+    n, reach = 9, found.problem.model.reach
     D = np.kron(np.diff(np.eye(n), n=2, axis=0), np.diag(reach)) * np.sqrt(0.2)
     J = np.zeros((2 * n, 6 * n))
     for k in range(n):
@@ -327,3 +327,51 @@ def test_a_recorded_fly_is_followed():
     assert found and found.rms(beyond) < 0.0255e-3
     turned = Rotation.from_quat(found.q[:, [4, 5, 6, 3]]).magnitude()
     assert turned.max() < np.radians(10.0), "the recording is in the frame of the body"
+
+
+def hidden_gaps(markers: Markers, share: float, length: int, seed: int) -> np.ndarray:
+    """A mask (n, k) of points beyond the thorax-coxa joints that are hidden, in gaps of so many frames."""
+    rng, hidden = np.random.default_rng(seed), np.zeros(markers.seen.shape, dtype=bool)
+    begins = np.arange(length, len(markers) - 2 * length, length)
+    for k, name in enumerate(markers.names):
+        if not name.endswith("ThC"):
+            for first in begins[rng.random(len(begins)) < share]:
+                hidden[first : first + length, k] = True
+    return hidden
+
+
+def off(found: np.ndarray, exact: np.ndarray, chosen: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.sum((found - exact) ** 2, axis=2)[chosen])))
+
+
+def lines(markers: Markers) -> np.ndarray:
+    """Positions with straight lines in time where points are missing."""
+    filled = np.array(markers.positions)
+    for k, seen in enumerate(markers.seen.T):
+        for axis in range(3):
+            filled[:, k, axis] = np.interp(markers.times, markers.times[seen], filled[seen, k, axis])
+    return filled
+
+
+@pytest.mark.slow
+def test_all_frames_of_the_fly_and_points_that_are_hidden():
+    """Must show 4: at most 0.0255 mm over 660 frames; hidden points come back better than by straight lines in time."""
+    markers, robot = load_markers(DATA / "fly_keypoints.csv"), kinemorph.library.fly()
+    found = track(robot, markers)
+    beyond = [name for name in markers.names if not name.endswith("ThC")]
+    assert len(found.q) == 660 and found and found.rms(beyond) < 0.0255e-3
+    hidden = hidden_gaps(markers, 0.18, 5, seed=0)
+    assert hidden[:, [name in beyond for name in markers.names]].mean() == pytest.approx(0.18, abs=0.01)
+    seen = replace(markers, positions=np.where(hidden[..., None], np.nan, markers.positions))
+    again = track(robot, seen)
+    straight = off(lines(seen), markers.positions, hidden)
+    assert off(again.positions, markers.positions, hidden) < 0.7 * straight
+    assert off(again.positions, markers.positions, hidden) < 0.118e-3
+
+
+def test_hidden_points_of_the_fly_come_back_better_than_by_straight_lines():
+    markers = load_markers(DATA / "fly_keypoints.csv").part(0, 24)
+    hidden = hidden_gaps(markers, 0.18, 5, seed=1)
+    seen = replace(markers, positions=np.where(hidden[..., None], np.nan, markers.positions))
+    found = track(kinemorph.library.fly(), seen)
+    assert off(found.positions, markers.positions, hidden) < 0.7 * off(lines(seen), markers.positions, hidden)

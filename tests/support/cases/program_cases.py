@@ -91,7 +91,7 @@ def hydraulics() -> Case:
     start = [0.05, (0.04 + 1.2e-3 * 20.0) / 2e-3, 20.0]
     units = {"piston": "m", "p1": "bar", "p2": "bar"}
     plant = kinemorph.plants.second_order(residual, units, start=start, name="cylinder")
-    return Case(plant, 0.5, {"method": "newmark", "rtol": 1e-6, "atol": 1e-6, "output_step": 0.002})
+    return Case(plant, 0.05, {"method": "newmark", "rtol": 1e-6, "atol": 1e-6, "output_step": 0.002})
 
 
 CASES: dict[str, Callable[[], Case]] = {

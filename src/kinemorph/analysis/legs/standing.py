@@ -205,7 +205,8 @@ def _posture(model: System, name: str) -> PD:
             f"standing_curve: element '{name}' is a {type(element).__name__}; expected a continuous PD that acts on "
             "its joints itself. Name one: controller=..."
         )
-    moving = [target for target in element.reference if isinstance(target, str)]
+    targets: Any = element.reference
+    moving = [target for target in targets if isinstance(target, str)]
     if moving:
         raise ModelError(
             f"standing_curve: the PD '{name}' follows the signal '{moving[0]}'; expected numbers, the angles of a "

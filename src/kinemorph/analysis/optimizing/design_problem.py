@@ -62,15 +62,15 @@ MET = 1e-6  # relative errors of conditions up to which a design meets them
 class DesignProblem:
     """Cost and conditions as functions of Y (n,) between 0 and 1.
 
-    Conditions are divided by their size: the larger one of their limits, or their value where a search begins, so that
-    errors are relative. A problem keeps a record of all designs that it measures.
+    Conditions are divided by their size, so that errors are relative: the larger one of their limits, or where these
+    are 0 or infinite the value that was measured first. A problem keeps a record of all designs that it measures.
     """
 
     def __init__(self, designs: Designs) -> None:
         self.designs, self.unknowns, self.limits = designs, designs.unknowns, designs.measures.limits
         self.size = len(self.unknowns.each)
         self.moving: npt.NDArray[np.intp] = np.arange(self.size)
-        self.sizes = np.array([_size(limit) for limit in self.limits])
+        self.sizes = np.array([_size(limit) for limit in self.limits])  # 0 where not known yet
         self._tried: list[tuple[Array, Array, Array]] = []
         self._known: tuple[bytes, Evaluated] | None = None
 
@@ -81,15 +81,25 @@ class DesignProblem:
             return History(np.zeros((0, self.size)), np.zeros(0), np.zeros(0))
         return History(*(np.concatenate(part) for part in zip(*self._tried, strict=True)))
 
+    def _see(self, values: Array) -> None:
+        """Completes the sizes of conditions by the first values (B, conditions) that were measured, or by 1."""
+        if (self.sizes == 0.0).any():
+            with np.errstate(all="ignore"):
+                typical = np.nanmedian(np.where(np.isfinite(values), np.abs(values), np.nan), axis=0)
+            typical = np.where(np.isfinite(typical) & (typical > 0.0), typical, 1.0)
+            self.sizes = np.where(self.sizes == 0.0, typical, self.sizes)
+
     # ── many designs, without slopes ──────────────────────────────────────────────────────────────────────────────
 
     def measured(self, Y: Array) -> tuple[Array, Array]:
         """(costs (B,), errors of conditions (B, k), relative and 0 where they are met) at Y (B, n); nan if unknown."""
         X = self.unknowns.values(Y)
         found = self.designs.values(X)
-        margins = np.array([limit.margin(found[:, 1 + k]) for k, limit in enumerate(self.limits)])
-        errors = np.maximum(-margins.reshape(len(self.limits), len(Y)).T / self.sizes, 0.0)
         lost = ~np.isfinite(found).all(axis=1)
+        if not lost.all():
+            self._see(found[~lost, 1:])
+        margins = np.array([limit.margin(found[:, 1 + k]) for k, limit in enumerate(self.limits)])
+        errors = np.maximum(-margins.reshape(len(self.limits), len(Y)).T / np.where(self.sizes, self.sizes, 1.0), 0.0)
         costs = np.where(lost, np.nan, found[:, 0])
         errors[lost] = np.nan
         self._tried.append((X, costs, np.where(lost, np.nan, errors.max(axis=1, initial=0.0))))
@@ -112,6 +122,7 @@ class DesignProblem:
         above: list[Rows] = []
         cost, cost_by, detail = np.nan, np.zeros(self.size), None
         if whole and found is not None:
+            self._see(found.values[None, 1:])
             slopes = self.unknowns.slopes(Y)
             cost, cost_by = float(found.values[0]), found.by[0] * slopes
             detail = (found.values, found.squares_by * slopes)
@@ -143,6 +154,5 @@ class DesignProblem:
 
 
 def _size(limit: Limit) -> float:
-    """The size of a condition, by which its errors are divided."""
-    ends = [abs(end) for end in (limit.lower, limit.upper) if np.isfinite(end) and end != 0.0]
-    return max(ends, default=1.0)
+    """The size of a condition by its limits, by which its errors are divided; 0 where they do not tell."""
+    return max((abs(end) for end in (limit.lower, limit.upper) if np.isfinite(end)), default=0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
-from kinemorph.model.parameter import Parameter, Value, evaluate
+from kinemorph.model.parameter import Parameter, Value, evaluate, parameters_of
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
 from kinemorph.words import did_you_mean, listed
@@ -21,13 +21,14 @@ def named_law(
     """The law of a text such as "0.6 * stance.z.force - foot.x"; a function is a law already.
 
     Names are "t", coordinates "q.hip", velocities "v.hip", inputs "u.hip", states, parameters that the plant keeps,
-    parameters of its robot, and signals of its elements. `others` are functions of (t, q, v, x, m, u, p) for further
-    names, or in place of the functions for these; `what` is what messages call the text.
+    parameters of its robot and elements, and signals of its elements. `others` are functions of (t, q, v, x, m, u, p)
+    for further names, or in place of the functions for these; `what` is what messages call the text.
     """
     if callable(text):
         return text
     known_readers = {**readers(plant), **(others or {})}
-    fixed: dict[str, Value] = {one.name: one for one in (plant.robot.parameters if plant.robot else ())}
+    own = plant.robot.parameters if plant.robot else ()
+    fixed: dict[str, Value] = {one.name: one for one in (*parameters_of(tuple(plant.elements)), *own)}
     try:
         used = names_in(text)
         unknown = [name for name in used if name not in known_readers and name not in fixed and name != "pi"]

@@ -32,6 +32,7 @@ from kinemorph.words import counted, did_you_mean, listed
 M = TypeVar("M", Robot, System)
 LEAST = 3  # frames in which both markers of a pair have to be seen
 NORMAL = 1.4826  # a standard deviation by the median distance from the median, for normal errors
+MEDIAN = 1.2533  # the standard error of a median by that of a mean, for normal errors: sqrt(pi / 2)
 
 
 class Length(NamedTuple):
@@ -109,7 +110,7 @@ def scaled_segments(
     for name in wanted:
         own = [length for other in grouped.get(name, (name,)) for length in lengths.get(other, ())]
         if own:
-            factors[name], deviations[name] = _factor(own)
+            factors[name], deviations[name] = _factor(markers, own)
     given = dict(attachments or {})
     moved = {name: _moved(place, robot, factors) for name, place in given.items()}
     unscaled = tuple(name for name in robot.body_names if name not in factors)
@@ -122,24 +123,41 @@ def _lengths(markers: Markers, points: Mapping[str, Array]) -> tuple[Length, ...
     found = []
     for (a, p), (b, q) in combinations(points.items(), 2):
         here = float(np.linalg.norm(p - q))
-        measured = np.linalg.norm(markers.path(a) - markers.path(b), axis=1)
-        measured = measured[np.isfinite(measured)]
-        if here > 0.0 and len(measured) >= LEAST:
-            middle = float(np.median(measured))
-            spread = NORMAL * float(np.median(np.abs(measured - middle)))
+        measured = _distances(markers, (a, b))
+        if here > 0.0 and np.isfinite(measured).sum() >= LEAST:
+            middle, spread, error = _median(measured)
             length = float(np.sqrt(max(middle**2 - 2.0 * spread**2, 0.25 * middle**2)))
-            deviation = 1.2533 * spread / np.sqrt(len(measured))  # of a median of normal errors: sqrt(pi/2) larger
-            found.append(Length((a, b), length, float(deviation), here))
+            found.append(Length((a, b), length, error, here))
     return tuple(found)
 
 
-def _factor(lengths: Sequence[Length]) -> tuple[float, float]:
-    """The factor that fits lengths best, and its standard error."""
+def _distances(markers: Markers, pair: tuple[str, str]) -> Array:
+    """The distances of two markers [m] in all frames, shape (n,); NaN where one of them is missing."""
+    found: Array = np.linalg.norm(markers.path(pair[0]) - markers.path(pair[1]), axis=1)
+    return found
+
+
+def _median(values: Array) -> tuple[float, float, float]:
+    """The median of values without NaN, the standard deviation of values, and the standard error of the median."""
+    known = values[np.isfinite(values)]
+    middle = float(np.median(known))
+    spread = NORMAL * float(np.median(np.abs(known - middle)))
+    return middle, spread, MEDIAN * spread / float(np.sqrt(len(known)))
+
+
+def _factor(markers: Markers, lengths: Sequence[Length]) -> tuple[float, float]:
+    """The factor that fits lengths best, and its standard error.
+
+    Pairs share markers, so that their errors are not independent; those of frames are. The error is that of the factor
+    which the pairs of one frame give, from frame to frame.
+    """
     model = np.array([length.model for length in lengths])
-    recorded = np.array([length.recorded for length in lengths])
-    deviations = np.array([length.deviation for length in lengths])
-    total = float(model @ model)
-    return float(model @ recorded) / total, float(np.sqrt(np.sum((model * deviations) ** 2))) / total
+    factor = float(model @ [length.recorded for length in lengths] / (model @ model))
+    measured = np.stack([_distances(markers, length.markers) for length in lengths])
+    weights = np.where(np.isfinite(measured), model[:, None] ** 2, 0.0)
+    whole = weights.sum(axis=0)
+    ratios = np.nansum(weights * measured / model[:, None], axis=0) / np.where(whole > 0.0, whole, np.nan)
+    return factor, _median(ratios)[2]
 
 
 def _moved(place: Attachment, robot: Robot, factors: Mapping[str, float]) -> Attachment:

@@ -21,7 +21,8 @@ from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.analysis.tracking.attachments import Attachments, attached
 from kinemorph.analysis.tracking.fitting import misfits, starts
 from kinemorph.analysis.tracking.fitting.descent import Descended, descend
-from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.analysis.tracking.fitting.marker_model import MarkerModel
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem, cloud_size
 from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
@@ -128,7 +129,9 @@ def _problem(
     ranges = Ranges(seen, limits, names)
     dynamics = derive(seen, backend=backend)
     outlier = np.inf if outliers is None else outliers
-    return MarkerProblem(dynamics, names, np.array(followed.times), targets, weights, ranges, outlier), followed
+    shown = MarkerModel(dynamics, names, ranges, weights.max(axis=0))
+    size = cloud_size(targets, weights > 0.0)
+    return MarkerProblem(shown, np.array(followed.times), targets, weights, size, outlier), followed
 
 
 def _first(
@@ -143,7 +146,7 @@ def _first(
             f"({n}, {nq}), a row for each frame."
         )
     if given is not None and given.ndim == 2:
-        begun = problem.ranges.inside(given)
+        begun = problem.model.ranges.inside(given)
     else:
         anchor = starts.anchor_configuration(problem, given, search, seed)
         begun = np.tile(anchor, (n, 1))
@@ -168,7 +171,7 @@ def _together(
 
 def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int, seed: int) -> list[str]:
     """A sentence if markers fit much better with the names of left and right exchanged; else none."""
-    names = [name.removeprefix("marker ") for name in problem.frames]
+    names = [name.removeprefix("marker ") for name in problem.model.frames]
     pairs = misfits.other_sides(tuple(names))
     if rms < misfits.MISFIT * problem.size or not pairs:
         return []
@@ -204,11 +207,11 @@ def _tracked(
     frames = counted(len(problem.times), "frame")
     outcome = "" if converged else f" {counted(int((~found.converged).any(axis=1).sum()), 'frame')} did not converge."
     message = (
-        f"{frames} of {counted(len(problem.frames), 'marker')} are tracked with {rms:.4g} m root mean square; marker "
+        f"{frames} of {counted(len(markers.names), 'marker')} are tracked with {rms:.4g} m root mean square; marker "
         f"'{worst}' is farthest off.{outcome}"
     )
     return Tracked(
-        problem.robot, markers, problem.frames, found.state.q, at.positions, residuals, smoothness, noise,
+        problem.robot, markers, problem.model.frames, found.state.q, at.positions, residuals, smoothness, noise,
         unseen, found.iterations, converged, notes, message, problem,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from kinemorph.shown import ShownTracking
 from kinemorph.words import listed
 
 RIDGE = 1e-10  # added to scaled normal matrices, so that directions that no marker shows have a large variance
+AXIAL = ("revolute", "prismatic", "helical")  # motions that have one coordinate along or about one axis
 UNKNOWN = 1e8  # scaled variance above which a velocity is not determined
 
 
@@ -119,9 +120,9 @@ class Tracked(Fixed, ShownTracking):
         at = problem.linearized(self.q)
         smooth = Smoothness(problem, self.smoothness) if self.smoothness > 0.0 and n > 2 else None
         variances, determined = np.full((n, self.robot.nv), np.inf), 0.0
-        for group in range(problem.groups.many):
-            own = np.flatnonzero(problem.groups.velocities == group)
-            reach = problem.reach[own]
+        for group in range(problem.model.groups.many):
+            own = np.flatnonzero(problem.model.groups.velocities == group)
+            reach = problem.model.reach[own]
             band = band_of(problem, group, at, smooth, self.q)
             whole = band.whole
             whole[0] += RIDGE
@@ -146,19 +147,25 @@ class Tracked(Fixed, ShownTracking):
     ) -> SplinePath:
         """The motion as a reference for controllers: a path of joints with one axis, by default of all of them.
 
-        Its times are those of the recording, from its first one on.
+        The angles of universal joints, gimbals and cylindrical joints have an axis each, "hip.first". Times are those
+        of the recording, from its first one on.
         """
-        single = [joint.name for joint in self.robot.joints if joint.motion.nv == 1 and joint.motion.nq == 1]
+        single = {
+            name: self.robot.q_slice(joint.name).start + k
+            for joint in self.robot.joints
+            if all(step.kind in AXIAL for step in joint.table.primitives)
+            for k, name in enumerate(joint.q_names)
+        }
         chosen = list(single if joints is None else joints)
         for joint in chosen:
             if joint not in single:
-                self.robot.joint(joint)  # raises where there is no such joint
+                if joint not in self.robot.q_names:
+                    self.robot.joint(joint)  # raises where there is no such joint
                 raise ModelError(
                     f"path: joint '{joint}' does not have one axis; a path can lead {listed(single, 40)}. Name some of "
                     "these joints."
                 )
-        columns = [self.robot.q_slice(joint).start for joint in chosen]
-        points = tuple(tuple(row) for row in self.q[:, columns].tolist())
+        points = tuple(tuple(row) for row in self.q[:, [single[name] for name in chosen]].tolist())
         return SplinePath(name, tuple(self.times.tolist()), points, tuple(chosen), method)
 
     def write_csv(self, path: str | Path, *, intervals: bool = False) -> Path:

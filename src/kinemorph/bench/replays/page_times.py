@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinemorph.bench.peers.chromium import ADVICE, find_chromium, launch
-from kinemorph.bench.standing.kinemorph_hexapod import elements
+from kinemorph.bench.standing.kinemorph_run import elements
 from kinemorph.bench.standing.problem import standing
 from kinemorph.bench.targets import judge_replay
 from kinemorph.bench.timing import Pace, Row, Say, timed

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -30,7 +30,6 @@ Scenario = Literal["dropped", "pushed"]
 
 SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
 STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
-FINER = 4  # a run is compared with the one this many entries later in STEPS: a sixteenth of its step size
 DURATION = 10.0  # [s]
 COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
 BASE, PUSHED = 7, "pushed"  # number of coordinates of the base in q; name of the frame at its center of mass
@@ -78,7 +77,7 @@ LIMBS = 6
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A hexapod with its feet (names of frames), its initial configuration q = [base (7), leg joints], and the push."""
+    """A robot with legs: its feet (names of frames), its initial configuration q = [base (7), leg joints], the push."""
 
     name: str
     scenario: Scenario
@@ -91,11 +90,16 @@ class Standing:
     ground: Ground = GROUND
     duration: float = DURATION
     sample: float = 0.08  # [s] between samples
+    rest: Array | None = None  # rest angles of the springs (nv - 6,) [rad], where they are not those of q
+    elements: tuple[Any, ...] | None = None  # contacts and controllers of our model, where they are not the hexapods'
+    radius: float = 1e-3  # of a foot in MuJoCo [m]
+    contact_time: float | None = None  # [s], the time constant of MuJoCo's contacts, where it is not the default
+    shove: float = 0.1  # [m/s], the initial speed of robots in a batch
 
     @property
     def posture(self) -> Array:
         """The rest angles of the springs at the leg joints, shape (nv - 6,)."""
-        return self.q[BASE:]
+        return self.q[BASE:] if self.rest is None else self.rest
 
     @property
     def times(self) -> Array:

@@ -24,6 +24,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.notation import Tdisp
+from kinemorph.bench.equal_error import Contest, Contestant, comparisons, errors_by_step, timed_curves
+from kinemorph.bench.targets import judge_walk
 from kinemorph.bench.timing import Pace, Row, Say, take_turns
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, MissingExtraError
@@ -44,7 +46,7 @@ OURS = {
 MUJOCO = (0.002, 0.001, 0.0005, 0.00025)  # step sizes [s]
 FINE, MUJOCO_FINE = 5e-5, 6.25e-5  # step sizes of the references [s]
 QUICK_ROUNDS = 2
-TARGETS = {"walk": 10.0, "derive": 100.0, "evaluate": 500.0, "first": 3.0}  # ratios; seconds for the first step
+TARGETS = {"derive": 100.0, "evaluate": 500.0, "first": 3.0}  # ratios; seconds for the first step
 FIRST = """
 import time
 begin = time.process_time()
@@ -103,44 +105,27 @@ def compare_walks(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[R
     fine = MujocoWalk(wanted, loop_time=2.0 * MUJOCO_FINE).run(MUJOCO_FINE)
     peers = {h: MujocoWalk(wanted, loop_time=2.0 * h) for h in steps}
     found = {h: peer.walked(h) for h, peer in peers.items()}
+    errors = errors_by_step(lambda h: found[h][0], steps, position_error, fine)
+    contestants = [Contestant("MuJoCo", "implicitfast", lambda h: peers[h].run(h), errors)]
     say("measuring our errors")
     ours = {method: OurWalk(method) for method in OURS}
     exact = ours["extrapolated_contact"].run(FINE)
-    settings = [(method, h) for method, sizes in OURS.items() for h in sizes]
-    errors = {(method, h): rms(ours[method].run(h), exact) for method, h in settings}
+    for method, walk in ours.items():
+        errors = errors_by_step(walk.run, OURS[method], position_error, exact)
+        contestants.append(Contestant("Kinemorph", method, walk.run, errors))
     say("timing walks")
     rounds = Pace(rounds=QUICK_ROUNDS if quick else max(pace.rounds // 2, QUICK_ROUNDS), seconds=pace.seconds)
-    works = [partial(peers[h].run, h) for h in steps] + [partial(ours[method].run, h) for method, h in settings]
-    taken = take_turns(works, rounds)
-    times = dict(zip(settings, taken[len(steps) :], strict=True))
-    for h, seconds in zip(steps, taken, strict=False):
-        positions, gap = found[h]
-        error = rms(positions[:, :3], fine[:, :3])
-        good = [setting for setting in settings if errors[setting] <= error]
-        best = min(good, key=lambda setting: times[setting], default=None)
-        ratio = None if best is None else seconds / times[best]
-        yield {
-            "kind": "walk",
-            "problem": "10 s of AMRU5 walking",
-            "peer": "MuJoCo, implicitfast",
-            "peer_step": h,
-            "peer_gap": gap,
-            "error": error,
-            "peer_ms": 1e3 * seconds,
-            "reached": best is not None,
-            "method": best and best[0],
-            "step": best and best[1],
-            "our_error": best and errors[best],
-            "ms": None if best is None else 1e3 * times[best],
-            "ratio": ratio,
-            "apart": float(abs(fine[-1, 1] - exact[-1, 1])),
-            **_judged("walk", ratio),
-        }
+    peer, *curves = timed_curves(contestants, rounds)
+    label = "10 s of AMRU5 walking"
+    contest = Contest("walk", label, 24, END, {"position": "m"}, steps, judge_walk, ("one robot",), whole=True)
+    apart = float(abs(fine[-1, 1] - exact[-1, 1]))
+    for row in comparisons(contest, peer, curves):
+        yield row | {"peer_gap": found[row["peer_step"]][1], "apart": apart}
 
 
-def rms(positions: Array, reference: Array) -> float:
-    """The RMS distance [m] between positions, shape (n, 3) each."""
-    return float(np.sqrt(((positions - reference) ** 2).sum(axis=1).mean()))
+def position_error(rows: Array, reference: Array) -> dict[str, float]:
+    """The RMS distance [m] between positions, the first three columns of both."""
+    return {"position": float(np.sqrt(((rows - reference)[:, :3] ** 2).sum(axis=1).mean()))}
 
 
 def _judged(what: str, ratio: float | None) -> dict[str, str]:

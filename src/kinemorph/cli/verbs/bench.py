@@ -20,7 +20,8 @@ def bench(
             help="speed: time per evaluation; compile: time to compile; growth: time over the number of links; load: "
             "reading model files; replay: writing replays; simulate: runs; loops: closed chains; modules: assemblies "
             "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and a basin "
-            "of attraction; rigid: rigid contact beside MuJoCo, Drake, Exudyn and Siconos; identify: regressors.",
+            "of attraction; rigid: rigid contact beside MuJoCo, Drake, Exudyn and Siconos; identify: regressors; "
+            "cockroach: the animal beside MuJoCo.",
             metavar="TABLE",
             show_default="speed",
         ),

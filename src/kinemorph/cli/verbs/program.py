@@ -20,6 +20,9 @@ class Target(StrEnum):
     """The languages that --to chooses from."""
 
     c = "c"
+    cpp = "cpp"
+    python = "python"
+    matlab = "matlab"
 
 
 @verb

@@ -22,8 +22,9 @@ planar_bikes         planar_bike: a System on tires that coasts over a bump, in 
 rovers               rover: a System with rocker-bogie suspension on six driven tires
 balancers            segway: a System that balances on two wheels
 modular              organism9: a System of nine modules that dock
-animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs; fly: a
-                     Robot with six legs of seven hinges on a free thorax
+animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs;
+                     running_cockroach: the insect running by tripods; fly: a Robot with six legs of seven hinges on a
+                     free thorax
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from kinemorph.model.library.amru import amru5
 from kinemorph.model.library.amru_leg import amru5_leg
 from kinemorph.model.library.amru_walk import amru5_walk
 from kinemorph.model.library.animals.cockroach import cockroach, cockroach_leg
+from kinemorph.model.library.animals.cockroach_gait import running_cockroach
 from kinemorph.model.library.animals.fly import fly
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.balancers import segway
@@ -123,6 +125,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "amru5_leg": amru5_leg,
     "cockroach": cockroach,
     "cockroach_leg": cockroach_leg,
+    "running_cockroach": running_cockroach,
 }
 
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
-from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.programs.drivers import driver_texts, named
+from kinemorph.programs.drivers import driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 
@@ -39,14 +39,14 @@ clean:
 """
 
 
-def program_name(job: Job) -> str:
-    """The name of a job as the beginning of all names in its program."""
-    return identifier(job.name, taken=TAKEN, reserved=RESERVED)
+def c_name(job: Job) -> str:
+    """The name of a job with which all names in its program begin."""
+    return program_name(job.name, TAKEN, RESERVED)
 
 
 def write_c(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in C."""
-    name = program_name(job)
+    name = c_name(job)
     texts = library_texts(job, name) | {"main.c": driver_texts("c", name)["main.c"]}
     return texts | {"Makefile": makefile(texts, name)}
 
@@ -121,6 +121,7 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
     marks = [
         f"{{{quoted(m.name)}, {m.kind}, {m.jumps}, {_real(m.shortest)}, {m.least}, {m.stays}}}" for m in tables.marks
     ]
+    moves = [f"{{{first}, {count}}}" for first, count in tables.moves]
     clocks = [f"{{{', '.join(map(_real, clock))}}}" for clock in tables.clocks]
     return [
         (f"{reals} simulator_memory[SIMULATOR_MEMORY]", _listed(tables.memory)),
@@ -129,6 +130,7 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
         (f"{reals} simulator_limits[6]", _listed(tables.limits)),
         (f"{reals} simulator_times[SIMULATOR_ROOM(SIMULATOR_TIMES)]", _listed(tables.times)),
         (f"{reals} simulator_clocks[SIMULATOR_ROOM(SIMULATOR_CLOCKS)][3]", clocks or ["{0.0, 0.0, 0.0}"]),
+        ("const int simulator_moves[SIMULATOR_ROOM(SIMULATOR_NQ)][2]", moves or ["{0, 0}"]),
         (f"{texts} simulator_names[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([n for n, _ in tables.columns])),
         (f"{texts} simulator_units[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([u for _, u in tables.columns])),
         (f"{texts} simulator_variables[SIMULATOR_ROOM(SIMULATOR_NS)]", _quoted(tables.variables)),

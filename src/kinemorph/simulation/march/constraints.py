@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.codegen.loops.pivoting import chosen_columns
-from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import DEGRADED, LOST, names_independent
-from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.layout import HUGE, Status
 
@@ -79,8 +76,23 @@ class Constraints:
         `m` is the memory, by default that of the step. Returns a view of the largest constraint error before the last
         correction, divided by its tolerance.
         """
-        site = self.site
-        return corrected(self.loop, self.plant, LocalInstant(moment, base, s, m or site.m, site.u, site.p))
+        loop, plant = self.loop, self.plant
+        assert plant.holding is not None
+        left, count, on = (loop.scratch(name) for name in ("off_before", "corrections", "hold_on"))
+        better = loop.scratch("better", (plant.ns,))
+        loop.let(left, lambda: HUGE)
+        loop.let(count, lambda: 0.0)
+        loop.let(on, lambda: 1.0)
+        with loop.while_(on):
+            loop.call(plant.holding, [better, left], self.site.inputs(t=moment, base=base, s=s, m=m or self.site.m))
+            loop.copy(s, better)
+            loop.let(count, lambda n: n + 1.0, count)
+            loop.let(
+                on,
+                lambda left, n: (left > WELL_KEPT) * (n < (left > KEPT).where(MOST_CORRECTIONS, FEW_CORRECTIONS)),
+                *(left, count),
+            )
+        return left
 
     def find_flat(self, between: View) -> None:
         """Writes code that searches a step for singular configurations, at which the march stops with Status.LOST.
@@ -102,26 +114,3 @@ class Constraints:
                 lambda status, flat: ((status <= 0.0) * (flat > 0.0)).where(float(Status.LOST), status),
                 *(self.status, flat),
             )
-
-
-def corrected(loop: LoopBuilder, plant: Plant, at: LocalInstant) -> View:
-    """Writes code that moves a state onto the constraints of a plant that has some; `at.s` is changed.
-
-    Returns a view of the largest constraint error before the last correction, divided by its tolerance.
-    """
-    assert plant.holding is not None
-    left, count, on = (loop.scratch(name) for name in ("off_before", "corrections", "hold_on"))
-    better = loop.scratch("better", (plant.ns,))
-    loop.let(left, lambda: HUGE)
-    loop.let(count, lambda: 0.0)
-    loop.let(on, lambda: 1.0)
-    with loop.while_(on):
-        loop.call(plant.holding, [better, left], [*at])
-        loop.copy(at.s, better)
-        loop.let(count, lambda n: n + 1.0, count)
-        loop.let(
-            on,
-            lambda left, n: (left > WELL_KEPT) * (n < (left > KEPT).where(MOST_CORRECTIONS, FEW_CORRECTIONS)),
-            *(left, count),
-        )
-    return left

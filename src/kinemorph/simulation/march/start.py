@@ -13,27 +13,33 @@ compiled code, because its options may give another state, other inputs and othe
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinemorph.algebra.linear import least_squares
 from kinemorph.codegen.derivatives.differentiate import forward
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
+from kinemorph.mechanics.constraints.newton_closing import CLOSED, LONGEST, MOST_STEPS
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import NEAR, Instants
 from kinemorph.simulation.integrators.method import CHANGED, Method
-from kinemorph.simulation.march.constraints import KEPT, corrected
 from kinemorph.simulation.march.jumps import SMALL
 from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import tick_grids, tick_time
+
+KEPT_OPEN = 1e-9  # relative to the size of a loop: constraints of a state that are open by more are not satisfied
 
 
 def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopProgram:
     """The loop program that prepares the memory of a march for its first step, at the time t in that memory.
 
     Inputs      memory, with a state; moved (), 1 where the state, the time or parameters have been changed since the
-                memory was prepared, 0 where at most inputs have; u, p
+                memory was prepared, 0 where at most inputs have; kept (2, nv), above 0 for coordinates and for
+                velocities that were given and stay the same where constraints change the others; u, p
     Outputs     memory_end; status (), a Status: UNSOLVED where the state cannot be brought onto the constraints, TICK
                 where a sampled value is not finite, which is then in the memory
     """
@@ -41,7 +47,7 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
     ports = {name: plant.ports[name] for name in ("u", "p")}
     loop = LoopBuilder(
         f"start of {plant.name} by {method.name}",
-        {"memory": (plan.size,), "moved": (), **ports},
+        {"memory": (plan.size,), "moved": (), "kept": (2, plant.nv), **ports},
         {"memory_end": (plan.size,), "status": ()},
     )
     at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
@@ -66,29 +72,108 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
 def _close(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     """Writes code that brings the state onto the constraints, with the memory that elements have at the start of a run.
 
-    Where constraints are not kept exactly, the motion itself closes loops that are open.
+    Points are held where they are once loops are closed, and so they do not hinder closing.
     """
-    nv = plant.nv
-    q, m = loop.buffer("placed", (plant.nq,)), loop.buffer("entered", (len(plant.m),))
-    enters = plant.laws.jumps is not None and plant.laws.jumps.enter is not None
-
-    def place() -> None:
-        loop.call(plant.place, [q], [here.base, here.s])  # quaternions get the length 1
-        loop.copy(here.base, q)
-        for k in range(nv):
-            loop.let(here.s[k], lambda: 0.0)
-
+    nv, nm = plant.nv, len(plant.m)
     for k in plant.locked:
         loop.let(here.s[nv + k], lambda: 0.0)
-    place()
-    for _ in range(2 if plant.holding is not None else 1):  # points are held where they are once loops are closed
+    _place(loop, plant, here)  # quaternions get the length 1
+    enters = plant.laws.jumps is not None and plant.laws.jumps.enter is not None
+    for _ in range(2 if enters and plant.constraints is not None else 1):
         if enters:
+            m = loop.scratch("entered", (nm,))
             loop.call(plant.entering, [m], [*here])
             loop.copy(here.m, m)
-        if plant.holding is not None:
-            left = corrected(loop, plant, here)
-            loop.let(loop["status"], lambda left: (left <= KEPT).where(0.0, float(Status.UNSOLVED)), left)
-            place()
+        if plant.constraints is not None:
+            _satisfy(loop, plant, here)
+
+
+def _place(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
+    """Writes code that makes s = [w, v, x] the present state: `base` moves by w, and w becomes 0."""
+    q = loop.scratch("placed", (plant.nq,))
+    loop.call(plant.place, [q], [here.base, here.s])
+    loop.copy(here.base, q)
+    for k in range(plant.nv):
+        loop.let(here.s[k], lambda: 0.0)
+
+
+def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
+    """Writes code that finds the coordinates and velocities next to the present ones that satisfy the constraints.
+
+    Those that are kept stay the same. Steps are those of Newton's method, of least norm.
+    """
+    assert plant.constraints is not None
+    nv, nh, nc = plant.nv, plant.position_rows, len(plant.constraint_names)
+    phi, rate = loop.scratch("phi", (nh,)), loop.scratch("rate", (nc,))
+    J, sizes = loop.scratch("rows", (nc, nv)), loop.scratch("sizes", (nc,))
+    free, going, count = loop.scratch("free", (2, nv)), loop.scratch("closing"), loop.scratch("closings")
+    move, off = loop.scratch("move", (nv,)), loop.scratch("off")
+    locked = [float(k not in plant.locked) for k in range(nv)]
+    for level in range(2):
+        loop.let(free[level], functools.partial(_free, locked), loop["kept"][level])
+    if nh:
+        step = _closing(nh, nv)
+        loop.let(count, lambda: 0.0)
+        loop.let(going, lambda: 1.0)
+        with loop.while_(going):
+            loop.call(plant.constraints, [phi, rate, J, sizes], [*here])
+            loop.call(step, [move, off], [phi, J.part(0, nh * nv), sizes.part(0, nh), free[0]])
+            loop.copy(here.s.part(0, nv), move)
+            _place(loop, plant, here)
+            loop.let(count, lambda n: n + 1.0, count)
+            loop.let(going, lambda off, n: (off > CLOSED) * (n < MOST_STEPS), off, count)
+        loop.let(
+            loop["status"],
+            lambda status, off: (off <= KEPT_OPEN).where(status, float(Status.UNSOLVED)),
+            *(loop["status"], off),
+        )
+    step = _closing(nc, nv, longest=HUGE)
+    for _ in range(2):  # the second pass removes the rounding errors of the first
+        loop.call(plant.constraints, [phi, rate, J, sizes], [*here])
+        loop.call(step, [move, off], [rate, J, sizes, free[1]])
+        with loop.repeat(nv) as i:
+            loop.let(here.s.part(nv, nv)[i], lambda v, dv: v + dv, here.s.part(nv, nv)[i], move[i])
+    loop.call(plant.constraints, [phi, rate, J, sizes], [*here])
+    loop.call(step, [move, off], [rate, J, sizes, free[1]])
+    loop.let(
+        loop["status"],
+        lambda status, off, *v: (off <= KEPT_OPEN * _largest(v)).where(status, float(Status.UNSOLVED)),
+        *(loop["status"], off, *(here.s[nv + k] for k in range(nv))),
+    )
+
+
+def _free(movable: Sequence[float], kept: Sequence[Any]) -> list[Any]:
+    """1 for velocities that may change, else 0; where all of them are kept, the state is given in full and may change
+    by rounding.
+    """
+    some = sum((1.0 - (one > 0.0) for one in kept), 0.0) > 0.0
+    return [free * (1.0 - some * (one > 0.0)) for free, one in zip(movable, kept, strict=True)]
+
+
+def _largest(values: Sequence[Any]) -> Any:
+    """The largest magnitude of numbers, at least 1."""
+    return functools.reduce(lambda most, x: abs(x).maximum(most), values, 1.0)
+
+
+@functools.cache
+def _closing(rows: int, nv: int, longest: float = LONGEST) -> Program:
+    """The program (errors (rows,), J (rows, nv), sizes (rows,), free (nv,)) -> (move (nv,), off ()).
+
+    `move` reduces the errors to first order: it is the one of least norm, and at most `longest` [rad or m]. `off` is
+    the largest error, relative to the sizes of rows.
+    """
+
+    def step(errors: Any, J: Any, sizes: Any, free: Any) -> dict[str, Any]:
+        matrix = [[J[i][j] * free[j] / sizes[i] for j in range(nv)] for i in range(rows)]
+        right = [[-errors[i] / sizes[i]] for i in range(rows)]
+        found = [row[0] * one for row, one in zip(least_squares(matrix, right)[0], free, strict=True)]
+        size: Any = functools.reduce(lambda most, x: abs(x).maximum(most), found, 0.0)
+        share = longest / size.maximum(longest)
+        off: Any = functools.reduce(lambda most, row: abs(row[0]).maximum(most), right, 0.0)
+        return {"move": [share * x for x in found], "off": off}
+
+    ports = {"errors": (rows,), "J": (rows, nv), "sizes": (rows,), "free": (nv,)}
+    return trace(step, ports, name=f"closing_{rows}_{nv}", outputs={"move": (nv,), "off": ()})
 
 
 def _next_tick(ticks: Instants, t: Any) -> Any:

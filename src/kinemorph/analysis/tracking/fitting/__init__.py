@@ -1,5 +1,6 @@
 """Fitting a robot to all frames of a recording: the parts of `track`.
 
+marker_model    the points of a robot that markers show
 marker_problem  the least squares of a recording
 smoothness      its second part, which connects frames
 bands           its matrices, over all frames

@@ -35,15 +35,15 @@ class Band(NamedTuple):
 
 def band_of(problem: MarkerProblem, group: int, at: Linearized, smooth: Smoothness | None, q: Array) -> Band:
     """The scaled normal equations of one group about the configurations q (n, nq)."""
-    own = np.flatnonzero(problem.groups.velocities == group)
+    own = np.flatnonzero(problem.model.groups.velocities == group)
     n, m = len(q), len(own)
     local = np.full(problem.robot.nv, -1, dtype=np.intp)
     local[own] = np.arange(m)
-    reach = problem.reach[own]
+    reach = problem.model.reach[own]
     inverse = np.divide(1.0, reach, out=np.zeros(m), where=reach > 0.0)
     width = m - 1 if smooth is None else 2 * m + smooth.widest - 1
-    mine = np.flatnonzero(problem.groups.entries == group)
-    rows, columns = local[problem.triangle.rows[mine]], local[problem.triangle.columns[mine]]
+    mine = np.flatnonzero(problem.model.groups.entries == group)
+    rows, columns = local[problem.model.triangle.rows[mine]], local[problem.model.triangle.columns[mine]]
     data = np.zeros((width + 1, n, m))
     data[rows - columns, :, columns] = (at.matrix[:, mine] * inverse[rows] * inverse[columns]).T
     push, prior = at.push[:, own], None

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.levenberg import ENOUGH, FIRST_GROWTH, LONGEST, REGULAR, Damping
 from kinemorph.analysis.tracking.fitting.bands import band_of, solved
-from kinemorph.analysis.tracking.fitting.marker_problem import Groups, Linearized, MarkerProblem
+from kinemorph.analysis.tracking.fitting.marker_model import Groups
+from kinemorph.analysis.tracking.fitting.marker_problem import Linearized, MarkerProblem
 from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
 
 Mask = npt.NDArray[np.bool_]
@@ -58,7 +59,7 @@ def descend(
     times the size of their cloud, or promises to lower the cost by no more than this share, or no step helps, or after
     `iterations` steps. `told` gets the number of each step and its size [m].
     """
-    groups = problem.groups
+    groups = problem.model.groups
     state = _state(problem, smooth, q)
     shape = state.costs.shape
     damping = Damping(np.full(shape, kappa), np.full(shape, FIRST_GROWTH))
@@ -72,7 +73,7 @@ def descend(
         else:
             on, part, before = np.zeros(1, dtype=np.intp), problem, state
         step, predicted, longest = _step(part, before, smooth, damping.kappa[on], moving[on])
-        after = _state(part, smooth, part.ranges.moved(before.q, step))
+        after = _state(part, smooth, part.model.ranges.moved(before.q, step))
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(predicted > 0.0, (before.costs - after.costs) / predicted, -1.0)
         still = (longest <= tolerance * problem.size) | (predicted <= tolerance * before.costs)
@@ -92,7 +93,7 @@ def descend(
 
 def _state(problem: MarkerProblem, smooth: Smoothness | None, q: Array) -> State:
     at = problem.linearized(q)
-    groups = problem.groups
+    groups = problem.model.groups
     member = np.eye(groups.many + 1)[groups.markers][:, : groups.many]
     costs = at.loss @ member
     if smooth is not None:
@@ -113,10 +114,10 @@ def _step(
     step = np.zeros((n, problem.robot.nv))
     predicted, longest = np.zeros(moving.shape), np.zeros(moving.shape)
     angular = np.array([not unit.startswith("m") for unit in problem.robot.v_units])
-    held = problem.ranges.held(q, at.push if smooth is None else at.push + smooth.push(q))
+    held = problem.model.ranges.held(q, at.push if smooth is None else at.push + smooth.push(q))
     for group in np.flatnonzero(moving.any(axis=0)):
-        own = np.flatnonzero(problem.groups.velocities == group)
-        reach, m = problem.reach[own], len(own)
+        own = np.flatnonzero(problem.model.groups.velocities == group)
+        reach, m = problem.model.reach[own], len(own)
         band = band_of(problem, int(group), at, smooth, q)
         stuck = held[:, own] | (reach == 0.0) | ~moving[:, group, None]
         damped = np.broadcast_to(kappa[:, group, None], (n, m))

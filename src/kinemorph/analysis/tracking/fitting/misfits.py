@@ -19,12 +19,12 @@ SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("
 
 def unseen_velocities(problem: MarkerProblem) -> tuple[str, ...]:
     """Names of velocities of joints whose motion no marker shows, alone or together with other joints."""
-    names, reach = problem.robot.v_names, problem.reach
+    names, reach = problem.robot.v_names, problem.model.reach
     missing = reach == 0.0
     for coupling in problem.robot.couplings:  # these follow their leaders
         missing[problem.robot.v_slice(coupling.joint)] = False
     seen = np.flatnonzero(reach > 0.0)
-    scaled = problem.mean_matrix[np.ix_(seen, seen)] / np.outer(reach[seen], reach[seen])
+    scaled = problem.model.mean_matrix[np.ix_(seen, seen)] / np.outer(reach[seen], reach[seen])
     values, vectors = np.linalg.eigh(scaled)
     weak = np.abs(vectors[:, values < WEAK]).max(axis=1, initial=0.0) > PART
     missing[seen[weak]] = True

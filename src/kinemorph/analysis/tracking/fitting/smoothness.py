@@ -97,7 +97,7 @@ class Smoothness:
     @cached_property
     def weights(self) -> Array:
         """The weight of each coordinate, (nq,) [m^2 or m^2/rad^2]: squared reach times the weight of smoothness."""
-        robot, squares = self.problem.robot, self.problem.reach**2
+        robot, squares = self.problem.robot, self.problem.model.reach**2
         found = np.zeros(robot.nq)
         found[self.plain[0]] = squares[self.plain[1]]
         for joint in robot.joints:
@@ -139,7 +139,7 @@ class Smoothness:
         nv, found = self.problem.robot.nv, []
         for at_q, at_v in self.curved:
             units = np.eye(nv)[at_v]
-            rates = self.problem.dynamics.configuration_rate(q[:, None, :], units[None])
+            rates = self.problem.model.dynamics.configuration_rate(q[:, None, :], units[None])
             found.append(np.ascontiguousarray(rates[:, :, at_q].swapaxes(1, 2)))
         return found
 

@@ -14,8 +14,8 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.quaternions import quat_to_rotation, rotation_to_quat
 from kinemorph.analysis.tracking.fitting.descent import State, descend
-from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem, Places
-from kinemorph.deriving.marker_functions import moving_velocities
+from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
+from kinemorph.deriving.marker_functions import Places, moving_velocities
 from kinemorph.model.configuration import difference, neutral, random_configuration
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
@@ -36,7 +36,7 @@ def anchor_configuration(problem: MarkerProblem, q0: Array | None, starts: int, 
     usual = neutral(robot) if q0 is None else q0
     q = np.array([usual, *(random_configuration(robot, rng) for _ in range(starts))])
     many = problem.chosen([frame] * len(q))
-    q = many.ranges.inside(aligned(many, q))
+    q = many.model.ranges.inside(aligned(many, q))
     found = descend(many, q, tolerance=LOOSE).state
     q = unwound(problem, found.q, usual)
     labels, markers = limbs(problem)
@@ -58,7 +58,7 @@ def _best(costs: Array, changes: Array, size: float) -> int:
 
 def unwound(problem: MarkerProblem, q: Array, usual: Array) -> Array:
     """q (n, nq) with angles of hinges changed by whole turns, to be nearest to those of `usual` (nq,) within limits."""
-    robot, (lower, upper) = problem.robot, problem.ranges.bounds
+    robot, (lower, upper) = problem.robot, problem.model.ranges.bounds
     hinges = [
         robot.q_slice(joint.name).start + step.q[0]
         for joint in robot.joints
@@ -110,7 +110,7 @@ def carried(problem: MarkerProblem, q: Array) -> Array:
 
     Coordinates that are not numbers on a line, those of free and spherical joints, are taken from the nearest frame.
     """
-    rows, columns = problem.triangle
+    rows, columns = problem.model.triangle
     diagonal = np.flatnonzero(rows == columns)
     most = np.tile(problem.weights.max(axis=0), (len(q), 1))
     whole = replace(problem, weights=most, outlier=np.inf).linearized(q).matrix[:, diagonal]
@@ -150,9 +150,9 @@ def limbs(problem: MarkerProblem) -> tuple[Places, Places]:
     free = [robot.v_slice(joint.name) for joint in robot.joints if joint.kind == "free" and joint.parent == WORLD]
     base = {v for at in free for v in range(at.start, at.stop)}
     first = np.zeros(robot.nv, dtype=np.intp)
-    markers = np.zeros(len(problem.frames), dtype=np.intp)
+    markers = np.zeros(len(problem.model.frames), dtype=np.intp)
     count = 0
-    for k, frame in enumerate(problem.frames):
+    for k, frame in enumerate(problem.model.frames):
         own = [v for v in moving_velocities(robot, frame) if v not in base]
         if not own:
             continue
@@ -184,7 +184,7 @@ def aligned(problem: MarkerProblem, q: Array) -> Array:
         if joint.kind != "free" or joint.parent != WORLD:
             continue
         at_q, at_v = robot.q_slice(joint.name), robot.v_slice(joint.name)
-        moved = [k for k, frame in enumerate(problem.frames) if at_v.start in moving_velocities(robot, frame)]
+        moved = [k for k, frame in enumerate(problem.model.frames) if at_v.start in moving_velocities(robot, frame)]
         if not moved:
             continue
         points = problem.linearized(q).positions[:, moved]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +13,39 @@ from kinemorph.analysis.optimizing.design_problem import MET, History
 from kinemorph.analysis.optimizing.optimized import Optimized
 from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.errors import UnsupportedError
+from kinemorph.words import did_you_mean, quoted
 
 WIDTH, HEIGHT = 3.2, 3.6  # [inch], of one plot
-MOST = 5  # numbers that are shown
+MOST = 3  # numbers that are shown by default
 
 
 def plot_optimized(
     optimized: Optimized,
     *,
     beside: Mapping[str, Optimized] | None = None,
+    over: Sequence[str] | None = None,
+    bound: float | None = None,
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
     """The costs of all designs that a search measured, and the least one so far; then costs over each number.
 
     Crosses are designs that break a condition. `beside` are further results of the same problem by name, such as the
-    best of random designs: their designs are shown in another color. `path` is a file to write, .png, .svg or .pdf.
+    best of random designs: their designs are shown in another color. `over` are the names of numbers to show, by
+    default the first three. `bound` is a cost that no design is below, shown as a dashed line. `path` is a file to
+    write, .png, .svg or .pdf.
     """
     if not np.isfinite(optimized.history.costs).any():
         raise UnsupportedError(f"there is no design to plot. {optimized.message}")
     shown = {optimized.search.replace("_", " "): optimized, **(beside or {})}
-    names = optimized.unknowns.names[:MOST]
+    known = optimized.unknowns.names
+    names = known[:MOST] if over is None else tuple(over)
+    for name in names:
+        if name not in known:
+            raise UnsupportedError(f"plot: '{name}' was not chosen.{did_you_mean(name, known)} Known: {quoted(known)}.")
     figure = blank(WIDTH * (1 + len(names)), HEIGHT)
     every: list[Any] = list(figure.subplots(1, 1 + len(names), sharey=True, squeeze=False)[0])
-    figure.subplots_adjust(left=0.42 / (1 + len(names)) * 0.55, right=0.985, bottom=0.16, top=0.76, wspace=0.08)
+    figure.subplots_adjust(left=0.3 / (1 + len(names)), right=0.985, bottom=0.16, top=0.76, wspace=0.08)
     for axes in every:
         plain_axes(axes)
         axes.tick_params(labelsize=8, colors=PALE)
@@ -45,16 +54,21 @@ def plot_optimized(
         counts = np.arange(1.0, len(history.costs) + 1.0)
         _dots(every[0], counts, history, color)
         every[0].plot(counts, history.best, color=color, linewidth=1.6, label=f"{label}: {one.cost:.6g}")
-        for k, axes in enumerate(every[1:]):
-            _dots(axes, history.values[:, k], history, color)
-            axes.plot(one.values[names[k]], one.cost, "o", color=color, markeredgecolor=INK, markersize=7)
-    for k, (name, axes) in enumerate(zip(names, every[1:], strict=True)):
-        axes.set_xlabel(name, fontsize=9, color=INK)
-        if optimized.unknowns.each[k].log:
+        for name, axes in zip(names, every[1:], strict=True):
+            _dots(axes, history.values[:, known.index(name)], history, color)
+            axes.plot(one.values[name], one.cost, "o", color=color, markeredgecolor=INK, markersize=7)
+    for name, axes in zip(names, every[1:], strict=True):
+        axes.set_xlabel(name.replace("_", " "), fontsize=9, color=INK)
+        if optimized.unknowns.each[known.index(name)].log:
             axes.set_xscale("log")
+    for axes in every if bound is not None else ():
+        axes.axhline(bound, color=INK, linestyle="--", linewidth=1.0)
     costs = np.concatenate([one.history.costs for one in shown.values()])
     if np.nanmin(costs) > 0.0 and np.nanmax(costs) > 30.0 * np.nanmin(costs):
         every[0].set_yscale("log")
+    for axes in every:  # labels at powers of ten only
+        axes.xaxis.set_minor_formatter("")
+        axes.yaxis.set_minor_formatter("")
     every[0].set_xlabel("design", fontsize=9, color=INK)
     every[0].set_ylabel("cost", fontsize=9, color=INK)
     every[0].legend(fontsize=7, frameon=False)

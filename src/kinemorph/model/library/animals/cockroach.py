@@ -190,27 +190,41 @@ def _system(
 # ── the stance ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def stance(leg: str, height: float = HEIGHT, *, tarsus: bool = False) -> tuple[float, float, float, float, float]:
+LegAngles = tuple[float, float, float, float, float]  # gamma, beta, alpha, femur, tibia [rad]
+
+
+def stance(leg: str, height: float = HEIGHT, *, tarsus: bool = False) -> LegAngles:
     """The angles (gamma, beta, alpha, femur, tibia) [rad] at which a leg stands, with the trunk at `height` [m].
 
-    The plane of the leg is vertical and goes through the foot of the table; the coxa slopes down by the angle of the
-    table, and the knee is above the line to the foot. A tarsus continues the tibia.
+    The foot is at the place of the table; see `leg_angles`.
+    """
+    pair = leg.partition("_")[0]
+    return leg_angles(leg, (number(f"{pair}_foot_x"), number(f"{pair}_foot_out"), -height), tarsus=tarsus)
+
+
+def leg_angles(leg: str, foot: tuple[float, float, float], *, tarsus: bool = False) -> LegAngles:
+    """The angles (gamma, beta, alpha, femur, tibia) [rad] of a leg whose foot is at (x, out, z) [m] in the trunk.
+
+    Five angles reach three coordinates. Two of them are free, and are chosen as follows: the plane of the leg is
+    vertical, and the coxa slopes down by the angle of the table. The knee is above the line to the foot. A tarsus
+    continues the tibia.
     """
     pair, side = leg.split("_")
     coxa, femur, tibia = (number(f"{pair}_{segment}_length") for segment in SEGMENTS)
     tibia += number(f"{pair}_tarsus_length") if tarsus else 0.0
-    forward = number(f"{pair}_foot_x") - number(f"{pair}_hip_x")
-    out = number(f"{pair}_foot_out") - number(f"{pair}_hip_out")
+    forward = foot[0] - number(f"{pair}_hip_x")
+    out = foot[1] - number(f"{pair}_hip_out")
     slope = number(f"{pair}_coxa_depression")
     # from the coxa-femur joint to the foot, within the plane of the leg: away from the trunk, and up
     away = math.hypot(forward, out) - coxa * math.cos(slope)
-    up = -height - number(f"{pair}_hip_z") + coxa * math.sin(slope)
+    up = foot[2] - number(f"{pair}_hip_z") + coxa * math.sin(slope)
     far = math.hypot(away, up)
     if not abs(femur - tibia) < far < femur + tibia:
+        place = ", ".join(f"{1e3 * x:.3g}" for x in foot)
         raise ModelError(
-            f"cockroach: height is {height:g} m, at which the foot of leg '{leg}' is {1e3 * far:.3g} mm away from its "
-            f"femur; expected between {1e3 * abs(femur - tibia):.3g} and {1e3 * (femur + tibia):.3g} mm. Choose "
-            "another height."
+            f"cockroach: the foot of leg '{leg}' at ({place}) mm is {1e3 * far:.3g} mm away from its femur; expected "
+            f"between {1e3 * abs(femur - tibia):.3g} and {1e3 * (femur + tibia):.3g} mm. Choose another height of the "
+            "trunk, or another place of the foot."
         )
     raised = math.atan2(up, away) + math.acos((femur**2 + far**2 - tibia**2) / (2.0 * femur * far))
     bent = math.acos((femur**2 + tibia**2 - far**2) / (2.0 * femur * tibia)) - math.pi

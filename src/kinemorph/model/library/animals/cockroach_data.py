@@ -29,16 +29,19 @@ PAIRS = ("front", "middle", "hind")
 SEGMENTS = ("coxa", "femur", "tibia")
 
 ASSUMED = "assumed"
+TUNED = "assumed, tuned for the speed of the gait and the impulses of the paper"
 SIZE = "assumed, from 5 body lengths/s at 19.5 cm/s (Goldman 2006) and 35 to 45 mm of adults"
 MASS = "assumed, between 2.5 g (papers on lateral leg springs) and 3.1 g (Full 1995)"
 SOLIDS = "assumed, so that all solids have 2.24 g, their center at the origin and the size of the box"
 PAPER = "Nelson & Quinn"
 
 
-def _pairs(name: str, unit: str, rows: tuple[tuple[float, ...], ...], columns: tuple[str, ...]) -> tuple[Row, ...]:
+def _pairs(
+    name: str, unit: str, rows: tuple[tuple[float, ...], ...], columns: tuple[str, ...], source: str = ASSUMED
+) -> tuple[Row, ...]:
     """Rows for the three pairs of legs: one line of numbers for each pair, one number for each of the columns."""
     return tuple(
-        Row(f"{pair}_{column}{name}", value, unit, ASSUMED)
+        Row(f"{pair}_{column}{name}", value, unit, source)
         for pair, values in zip(PAIRS, rows, strict=True)
         for column, value in zip(columns, values, strict=True)
     )
@@ -99,6 +102,14 @@ TABLE: tuple[Row, ...] = (
     Row("gait_frequency", 6.8, "Hz", "2.63e3 Hz/kg times the mass, from the powers and energies of Kram 1997"),
     Row("gait_duty", 0.55, "1", ASSUMED),
     Row("gait_foot_excursion", 1.7, "cm", "speed times duration of stance"),
+    # found by batches of some thousand runs, see docs/cockroach.md
+    Row("running_height", 0.67, "cm", TUNED),
+    Row("running_lift", 0.47, "cm", TUNED),
+    Row("running_dip", 0.30, "1", TUNED),
+    *_pairs("", "cm", ((1.24, 0.88), (0.11, 1.62), (-1.59, 1.19)), ("running_foot_x", "running_foot_out"), TUNED),
+    *_pairs("", "cm", ((0.032, 0.098), (0.077, 0.0), (0.045, -0.055)), ("running_press", "running_spread"), TUNED),
+    Row("running_stiffness", 1.44e4, "dyn cm/rad", TUNED),
+    Row("running_damping", 80.0, "dyn cm s/rad", TUNED),
 )
 
 MEASURED: tuple[Row, ...] = (

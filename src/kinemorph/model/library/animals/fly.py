@@ -4,6 +4,8 @@ The hinges of a leg, from the thorax: yaw (x), pitch (y) and roll (z) between th
 (z) between coxa and trochanter (CTr), pitch (y) between femur and tibia (FTi), pitch (y) between tibia and tarsus
 (TiTa). At zero angles a leg hangs straight down, along -z. Frames have the names of the points that are tracked in
 videos: lf_ThC, lf_CTr, lf_FTi, lf_TiTa and lf_claw on the left front leg; lm, lh, rf, rm and rh for the other legs.
+Limits make the angles of a posture unique: ThC pitch is between -90 and 90 deg, CTr folds backwards and FTi forwards.
+Without them, half a turn of the hinge before and the opposite angle would be the same posture.
 
 Lengths of segments and the order of hinges are those with which the recording 20250613-fly1b-012 of FlyGym
 (github.com/NeLy-EPFL/flygym, Apache-2.0) was analyzed; the places of the hips are the means of its 660 frames, in axes
@@ -12,6 +14,7 @@ of the thorax. Masses are assumed: 1 mg in all, of which 2 % is in each leg.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from kinemorph.model.body import Body
@@ -43,6 +46,8 @@ SEGMENTS: tuple[tuple[str, tuple[tuple[str, Axis], ...], str, float], ...] = (
     ("tibia", (("pitch", Y),), "FTi", 0.2),
     ("tarsus", (("pitch", Y),), "TiTa", 0.1),
 )
+HALF = math.pi / 2.0
+LIMITS = {"ThC_pitch": (-HALF, HALF), "CTr_pitch": (-math.pi, 0.0), "FTi_pitch": (0.0, math.pi)}  # [rad]
 KNUCKLE = 1e-3  # share of a segment's mass in each body between two of its hinges
 
 
@@ -76,7 +81,11 @@ def _add_leg(builder: RobotBuilder, leg: str, hip: tuple[float, ...], lengths: t
             builder.add(
                 Body.cylinder(body, rest, radius, length, center) if last else Body.sphere(body, KNUCKLE * mass, radius)
             )
-            builder.joint(f"{leg}_{point}_{turn}", "revolute", parent, body, axis=axis, translation=place)
+            hinge = f"{point}_{turn}"
+            lower, upper = LIMITS.get(hinge, (None, None))
+            builder.joint(
+                f"{leg}_{hinge}", "revolute", parent, body, axis=axis, translation=place, lower=lower, upper=upper
+            )
             parent, place = body, (0.0, 0.0, 0.0)
         place = (0.0, 0.0, -length)
     builder.frame(f"{leg}_claw", parent, translation=place)

@@ -63,6 +63,11 @@ int simulator_set(simulator *s, int k, double value)
         s->ready = 0;
         if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = 1.0;
     }
+    if (k < SIMULATOR_NQ) {
+        for (int j = 0; j < simulator_moves[k][1]; ++j) s->kept[simulator_moves[k][0] + j] = 1.0;
+    } else if (k < SIMULATOR_NQ + SIMULATOR_NV) {
+        s->kept[SIMULATOR_NV + k - SIMULATOR_NQ] = 1.0;
+    }
     return 0;
 }
 
@@ -99,10 +104,11 @@ int simulator_prepare(simulator *s)
 {
     double status = 0.0;
     if (s->ready) return SIMULATOR_GOING;
-    simulator_start(s->memory, &s->moved, s->u, s->p, s->next, &status);
+    simulator_start(s->memory, &s->moved, s->kept, s->u, s->p, s->next, &status);
     memcpy(s->memory, s->next, sizeof s->memory);
     s->ready = 1;
     s->moved = 0.0;
+    memset(s->kept, 0, sizeof s->kept);
     return (int)status;
 }
 

@@ -32,6 +32,7 @@ typedef struct simulator {
     int done;                                               /* the number of samples of the last call */
     int logged;                                             /* the number of its jumps */
     int ready;                                              /* whether the next step can be taken */
+    double kept[2 * SIMULATOR_ROOM(SIMULATOR_NV)]; /* 1 for coordinates, then for velocities that were set, else 0 */
     double moved;                                           /* 1 where the state has been changed from outside, else 0 */
 } simulator;
 
@@ -49,7 +50,8 @@ const char *simulator_unit(int k);
 double simulator_get(const simulator *s, int k);
 
 /* Sets column k; returns 0, or -1 for memory of elements (m) and for columns that do not exist, which stay the same.
- * Before the next step, a state that was set is brought onto the constraints by the least motion of all coordinates. */
+ * Where there are constraints, values that were set are kept before the next step and the others follow; where all
+ * coordinates were set, each of them may change by rounding. */
 int simulator_set(simulator *s, int k, double value);
 
 /* The present time [s]; and sets it. */

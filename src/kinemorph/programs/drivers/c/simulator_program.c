@@ -216,24 +216,22 @@ static int closed(FILE *file)
     return (file == stdout ? fflush(file) : fclose(file)) == 0 && good;
 }
 
-int simulator_close_files(simulator_files *files, const simulator *s, const simulator_outcome *outcome)
+int simulator_close_files(simulator_files *files, const simulator *s, const char *kind, double t, long events,
+                          const char *message)
 {
-    char message[LONGEST];
     int good = closed(files->samples);
     if (files->events) good = closed(files->events) && good;
     if (!good) {
         fprintf(stderr, "error: the results could not be written in full. Look for room on the disk.\n");
         return FAILED;
     }
-    simulator_message(outcome, message, LONGEST);
-    if (strcmp(outcome->kind, "failed") == 0) {
+    if (strcmp(kind, "failed") == 0) {
         fprintf(stderr, "failed: %s\n", message);
         return FAILED;
     }
     if (files->options->quiet) return WELL;
-    fprintf(stderr, "%s at t = %.9g s: %ld steps accepted, %ld rejected, %ld events, %ld samples.%s%s\n", outcome->kind,
-            outcome->t, simulator_accepted(s), simulator_rejected(s), outcome->events, files->rows,
-            message[0] ? " " : "", message);
+    fprintf(stderr, "%s at t = %.9g s: %ld steps accepted, %ld rejected, %ld events, %ld samples.%s%s\n", kind, t,
+            simulator_accepted(s), simulator_rejected(s), events, files->rows, message[0] ? " " : "", message);
     return WELL;
 }
 
@@ -243,6 +241,7 @@ int simulator_program(int argc, char **argv)
     simulator_plan plan;
     simulator_outcome outcome;
     simulator_files files;
+    char message[LONGEST];
     int code = simulator_read_options(argc, argv, &options, &SIMULATED, &plan);
     if (code != GO_ON) return code;
     code = simulator_open_files(&files, &options);
@@ -251,5 +250,6 @@ int simulator_program(int argc, char **argv)
     plan.event = simulator_write_event;
     plan.sink = &files;
     simulator_run(&SIMULATED, &plan, &outcome);
-    return simulator_close_files(&files, &SIMULATED, &outcome);
+    simulator_message(&outcome, message, LONGEST);
+    return simulator_close_files(&files, &SIMULATED, outcome.kind, outcome.t, outcome.events, message);
 }

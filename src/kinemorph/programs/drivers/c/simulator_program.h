@@ -38,8 +38,10 @@ int simulator_open_files(simulator_files *files, const simulator_options *option
 void simulator_write_sample(void *files, double t, const double *row, int piece);
 void simulator_write_event(void *files, double t, const char *name, const char *kind, double lost);
 
-/* Closes the files and prints how the run ended. Returns the exit status: 0, or 1 for a run that failed. */
-int simulator_close_files(simulator_files *files, const simulator *s, const simulator_outcome *outcome);
+/* Closes the files and prints how the run ended: its kind, time [s], number of events and message.
+ * Returns the exit status: 0, or 1 for a run that failed. */
+int simulator_close_files(simulator_files *files, const simulator *s, const char *kind, double t, long events,
+                          const char *message);
 
 /* The whole program. */
 int simulator_program(int argc, char **argv);

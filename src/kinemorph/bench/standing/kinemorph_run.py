@@ -34,11 +34,11 @@ SHORT = 1e-9  # [s], rounding of times
 
 
 class OursStanding:
-    """The problem of a hexapod on the ground, in Kinemorph with one of its integration methods."""
+    """The problem of a robot on the ground, in Kinemorph with one of its integration methods."""
 
     def __init__(self, problem: Standing, method: str) -> None:
         self.problem, self.method = problem, method
-        self.stepper = Stepper(standing_plant(problem), method=method, step=STEPS[0], q=problem.q)
+        self.stepper = Stepper(standing_plant(problem), method=method, step=problem.sample / 8.0, q=problem.q)
 
     def run(self, h: float) -> Array:
         """The configurations at the samples of a run with step size h [s], shape (n, nq); NaN if the run fails."""
@@ -61,7 +61,7 @@ class OursStanding:
         """
         angles = np.linspace(0.0, 2.0 * np.pi, BATCH, endpoint=False)
         v = np.zeros((BATCH, self.problem.robot.nv))
-        v[:, :2] = 0.1 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # [m/s]
+        v[:, :2] = self.problem.shove * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         end = BATCH_STEPS * h
         given: dict[str, Any] = {"q": self.problem.q, "v": v, "method": self.method, "step": h, "output_step": end}
         return lambda: simulate_batch(self.stepper.plant, end, threads=1, **given)
@@ -69,12 +69,14 @@ class OursStanding:
 
 @cache
 def standing_plant(problem: Standing) -> Plant:
-    """The plant of the hexapod with its elements. Each leg has its own controller, so that all legs are alike."""
-    return plant(System(problem.robot, elements(problem)))
+    """The plant of the robot with its elements and the push."""
+    found = elements(problem) if problem.elements is None else problem.elements
+    pushed = () if problem.push is None else (AppliedWrench("push", PUSHED, pushing(problem.push)),)
+    return plant(System(problem.robot, (*found, *pushed)))
 
 
 def elements(problem: Standing) -> tuple[Any, ...]:
-    """The elements of the problem: a contact and a controller for each leg, and the push."""
+    """A contact and a controller for each leg of a hexapod: its own controller, so that all legs are alike."""
     ground, robot = problem.ground, problem.robot
     normal = EasyDynNormal(stiffness=ground.stiffness, damping=ground.damping)
     friction = Regularized(ground.friction, ground.creep)
@@ -87,8 +89,6 @@ def elements(problem: Standing) -> tuple[Any, ...]:
         stance = tuple(problem.posture[leg].tolist())
         found.append(Contact(f"sole{k + 1}", foot, normal, friction))
         found.append(PD(f"hold{k + 1}", joints=tuple(joints[leg]), reference=stance, **gains))
-    if problem.push is not None:
-        found.append(AppliedWrench("push", PUSHED, pushing(problem.push)))
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
-"""The hexapods on the ground in MuJoCo: the same masses, gains and push, with MuJoCo's default contact.
+"""Robots on the ground in MuJoCo: the same masses, gains and push, with MuJoCo's contact.
 
-Feet are spheres of 1 mm, as MuJoCo has no contact of points. The springs are position actuators, the dampers are joint
-damping, which every integrator except RK4 treats implicitly.
+Feet are small spheres, as MuJoCo has no contact of points. The springs are position actuators, the dampers are joint
+damping, which every integrator except RK4 treats implicitly. A gimbal is three hinges of one body.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.bench.standing.problem import BASE, Standing
+from kinemorph.model.parameter import evaluate_all
 
 Integrator = Literal["Euler", "implicitfast"]
-RADIUS = 1e-3  # of a foot [m]
 INTEGRATORS: dict[Integrator, int] = {
     "Euler": mujoco.mjtIntegrator.mjINT_EULER,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
@@ -26,10 +26,10 @@ INTEGRATORS: dict[Integrator, int] = {
 
 
 class MujocoStanding:
-    """The problem of a hexapod on the ground, in MuJoCo with one of its integrators."""
+    """The problem of a robot on the ground, in MuJoCo with one of its integrators."""
 
     def __init__(self, problem: Standing, integrator: Integrator = "Euler") -> None:
-        self.problem = problem
+        self.problem, self.integrator = problem, integrator
         twin = MujocoTwin(problem.robot, fitted=partial(fitted, problem))
         self.model = twin.model
         self.model.opt.integrator = INTEGRATORS[integrator]
@@ -37,7 +37,7 @@ class MujocoStanding:
         self.base = self.model.body(problem.robot.bodies[0].name).id
         twin.place(problem.q, np.zeros(problem.robot.nv))
         self.start = twin.data.qpos.copy()
-        self.start[2] += RADIUS  # the feet touch where ours do
+        self.start[2] += problem.radius  # the feet touch where ours do
         places = {step.q: step.peer_q for step in twin.steps}
         self.order = [*range(BASE), *(places[k] for k in range(BASE, problem.robot.nq))]
 
@@ -51,7 +51,7 @@ class MujocoStanding:
                 mujoco.mj_step(self.model, self.data, round(self.problem.sample / h))
                 rows.append(self.data.qpos[self.order])
         found = np.array(rows)
-        found[:, 2] -= RADIUS
+        found[:, 2] -= self.problem.radius
         return found
 
     def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
@@ -94,11 +94,14 @@ def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
     plane.contype, plane.conaffinity, plane.friction = 1, 0, friction
     for name in problem.feet:
         frame = problem.robot.frame(name)
-        above = np.array(frame.placement.p)
-        foot = spec.body(frame.body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0.0, 0.0], pos=above)
+        above = np.array(evaluate_all(frame.placement.p))
+        size = [problem.radius, 0.0, 0.0]
+        foot = spec.body(frame.body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=size, pos=above)
         foot.contype, foot.conaffinity, foot.friction = 0, 1, friction
-    for joint in problem.robot.joints[1:]:
-        hinge = spec.joint(f"{joint.name}.0.0")
+        if problem.contact_time is not None:
+            foot.solref[0] = plane.solref[0] = problem.contact_time
+    for name in (f"{joint.name}.{k}.0" for joint in problem.robot.joints[1:] for k in range(joint.nv)):
+        hinge = spec.joint(name)
         hinge.damping[0] = problem.damping
         spring = spec.add_actuator(target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         spring.gainprm[0], spring.biastype, spring.biasprm[1] = (

@@ -1,0 +1,1 @@
+"""The cockroach on the ground, in Kinemorph and in MuJoCo, compared at equal error."""

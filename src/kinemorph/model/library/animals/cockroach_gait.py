@@ -1,0 +1,117 @@
+"""The running cockroach: feet on given paths, joint angles from them, and a PD at every joint that follows the angles.
+
+The legs run by tripods: front left, hind left and middle right stand while the other three swing. Relative to the
+trunk, in a stance of the share `duty` of a stride, with s from 0 to 1, a foot is at
+
+    x    X + L/2 - (L - spread) s                       L = speed duty / frequency
+    out  constant
+    z    -height - press (1 - dip (2 s - 1)^2)          below the ground, so that the elastic legs bear the weight
+
+and it swings back with the same velocity at both ends, raised by `lift`. A foot that stands does not move on the
+ground, so that `spread`, which is positive for the front and negative for the hind legs, makes front legs brake and
+hind legs drive. The angles follow from `leg_angles` in closed form: the plane of each leg stays vertical, its coxa at
+one slope. They are points of a periodic spline. No force acts on the trunk but those of the legs and the weight.
+
+Speed, frequency and duty factor are those of measurements; all other numbers were tuned, see `cockroach_data`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from kinemorph.errors import ModelError
+from kinemorph.model.elements.control.controllers import PD
+from kinemorph.model.elements.control.references import SplinePath
+from kinemorph.model.library.animals.cockroach import ANGLES, LEGS, LegAngles, Trunk, cockroach, leg_angles
+from kinemorph.model.library.animals.cockroach_data import number
+from kinemorph.model.library.bars import positive
+from kinemorph.model.system import Element, Settings, System
+
+SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number("gait_duty")
+STIFFNESS, DAMPING = number("running_stiffness"), number("running_damping")
+TRIPOD = ("front_left", "hind_left", "middle_right")  # its feet touch down at t = 0, the others half a stride later
+POINTS = 60  # of the spline in a stride
+STRIDES, SAMPLES = 12, 200  # of the run, and samples in each of them
+TINY = 1e-6  # of a stride, for the velocities at the start
+
+
+def running_cockroach(
+    speed: float = SPEED,
+    frequency: float = FREQUENCY,
+    duty: float = DUTY,
+    trunk: Trunk = "rigid",
+    *,
+    stiffness: float = STIFFNESS,
+    damping: float = DAMPING,
+) -> System:
+    """The cockroach running forward, along x, by tripods: `cockroach` with a reference "gait" for the PD "posture".
+
+    `speed`         of the feet on the ground, relative to the trunk [m/s]
+    `frequency`     strides per second [Hz]
+    `duty`          the share of its stride in which the reference of a foot stands
+    `trunk`         as for `cockroach`
+    `stiffness`     [N m/rad] and `damping` [N m s/rad] of the PD at every joint
+
+    The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
+    those of `cockroach`; steps of 0.1 ms resolve the contacts.
+    """
+    positive("running_cockroach", "speed, frequency, stiffness and damping", (speed, frequency, stiffness, damping), 4)
+    if not 0.3 <= duty <= 0.8:
+        raise ModelError(
+            f"running_cockroach: duty is {duty:g}, expected the share of a stance in a stride, 0.3 to 0.8."
+        )
+    standing = cockroach("gimbal", trunk, stiffness=stiffness, damping=damping)
+    robot, period, excursion = standing.robot, 1.0 / frequency, speed * duty / frequency
+    axes = [name for leg in LEGS for name in (*(f"{leg}_body_coxa.{angle}" for angle in ANGLES), *_hinges(leg))]
+
+    def angles(stride: float) -> list[float]:
+        return [angle for leg in LEGS for angle in running_angles(leg, stride, excursion, duty)]
+
+    phases = [k / POINTS for k in range(POINTS)]
+    points = [tuple(angles(phase)) for phase in phases]
+    gait = SplinePath(
+        "gait", tuple(period * phase for phase in (*phases, 1.0)), (*points, points[0]), tuple(axes), period=period
+    )
+    q = dict(zip(robot.q_names, standing.initial_state()[0].tolist(), strict=True))
+    v = dict.fromkeys(robot.v_names, 0.0)
+    for name, angle, later in zip(axes, angles(0.0), angles(TINY), strict=True):
+        q[name], v[name] = angle, (later - angle) / (TINY * period)
+    q["body_root.z"] = number("running_height") - number("ground_depth")
+    v["body_root.vx"] = speed
+    elements: list[Element] = [gait]
+    for element in standing.elements:
+        elements.append(replace(element, reference="gait") if isinstance(element, PD) else element)
+    settings = Settings(tuple(q.values()), tuple(v.values()), STRIDES * period, period / SAMPLES)
+    return System(robot, tuple(elements), settings)
+
+
+def running_angles(leg: str, stride: float, excursion: float, duty: float = DUTY) -> LegAngles:
+    """The angles of a leg [rad] at a time in strides; `excursion` is the way of a foot that stands [m]."""
+    x, out, z = foot_path(leg, (stride + (0.0 if leg in TRIPOD else 0.5)) % 1.0, excursion, duty)
+    return leg_angles(leg, (x, out, z - number("running_height")))
+
+
+def foot_path(leg: str, phase: float, excursion: float, duty: float = DUTY) -> tuple[float, float, float]:
+    """The reference of a foot: x and out from the middle of the trunk, and its height above the ground [m].
+
+    `phase` is the time since touchdown in strides, from 0 to 1, and `excursion` the way of a foot that stands [m].
+    """
+    pair = leg.partition("_")[0]
+    middle, out, press, spread = (
+        number(f"{pair}_running_{name}") for name in ("foot_x", "foot_out", "press", "spread")
+    )
+    dip, lift = number("running_dip"), number("running_lift")
+    first, last = 0.5 * excursion, -0.5 * excursion + spread
+    if phase < duty:
+        s = phase / duty
+        return middle + first + (last - first) * s, out, -press * (1.0 - dip * (2.0 * s - 1.0) ** 2)
+    u = (phase - duty) / (1.0 - duty)
+    rate = (last - first) * (1.0 - duty) / duty
+    # the cubic from `last` to `first` with this rate at both ends
+    x = last + (first - last) * u * u * (3.0 - 2.0 * u) + rate * u * (1.0 - u) * (1.0 - 2.0 * u)
+    return middle + x, out, -press * (1.0 - dip) + (lift + press) * math.sin(math.pi * u) ** 1.5
+
+
+def _hinges(leg: str) -> tuple[str, str]:
+    return f"{leg}_coxa_femur", f"{leg}_femur_tibia"

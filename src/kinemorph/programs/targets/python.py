@@ -1,0 +1,50 @@
+"""A job as a program in Python that needs only NumPy: a module of the model, one of its tables, and the driver.
+
+name_model.py    the march, its start and the rates of the model, from the Python backend
+name_data.py     the tables of the job
+name.py          the library form, a whole run, and the command line
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pprint import pformat
+from typing import Any
+
+from kinemorph.codegen.backends.identifiers import comment
+from kinemorph.codegen.backends.text.python import LANGUAGE, export_python
+from kinemorph.programs.drivers import driver_texts, program_name
+from kinemorph.programs.job import Job
+from kinemorph.programs.job_tables import JobTables, job_tables
+
+# names of modules that a model must not have: those that the driver imports
+TAKEN = frozenset(
+    {"argparse", "csv", "math", "sys", "fractions", "numpy", "np", "simulator", "data", "model_functions"}
+)
+WIDTH = 110  # characters in a line
+
+
+def write_python(job: Job) -> dict[str, str]:
+    """{file name: text} of the program of a job in Python."""
+    name = program_name(job.name, TAKEN, LANGUAGE.reserved)
+    programs = [replace(job.march, name="steps"), replace(job.start, name="start"), replace(job.rate, name="rate")]
+    return {
+        **export_python(programs, f"{name}_model"),  # type: ignore[arg-type]
+        f"{name}_data.py": _data_text(job_tables(job)),
+        **driver_texts("python", name),
+    }
+
+
+def _data_text(tables: JobTables) -> str:
+    """The text of the module of tables; every table is a literal."""
+    lines = [f'"""The data of the program {comment(tables.name)}. Emitted by Kinemorph."""']
+    for table, values in tables._asdict().items():
+        lines += ["", f"{table.upper()} = {_literal(values)}"]
+    return "\n".join([*lines, ""])
+
+
+def _literal(values: Any) -> str:
+    """A table as a literal of Python; names of records are left out."""
+    if isinstance(values, tuple):
+        values = tuple(tuple(one) if isinstance(one, tuple) else one for one in values)
+    return pformat(values, width=WIDTH, compact=True, sort_dicts=False)

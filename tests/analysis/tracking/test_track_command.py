@@ -1,0 +1,93 @@
+"""`kinemorph track` on the command line: markers in, angles, a picture and a report out; and pictures of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.display.tables.tracking_reports import tracked_tables
+from kinemorph.errors import UnsupportedError
+from kinemorph.tracking import Markers, track
+from support.tools.command_line import parsed, run
+
+T = 0.02 * np.arange(12)
+Q = np.stack([0.3 + 0.5 * np.sin(6.0 * T), -0.4 + 0.3 * np.cos(5.0 * T)], axis=1)
+
+
+def double() -> Markers:
+    """Exact markers at the ends of both links of the double pendulum of the library, which move as Q."""
+    from kinemorph.analysis.tracking.attachments import attached, marker_positions
+
+    robot = kinemorph.library.double_pendulum()
+    bodies = robot.body_names
+    places = {"m1": (bodies[0], (0.0, 0.0, -0.5)), "m2": (bodies[1], (0.0, 0.1, -0.4))}
+    frames = attached(robot, tuple(places), places)
+    return Markers(tuple(places), T, marker_positions(robot, frames, Q), source="double")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a file of markers in mm."""
+    monkeypatch.chdir(tmp_path)
+    double().save("markers.csv", unit="mm")
+    return tmp_path
+
+
+def places() -> list[str]:
+    one, two = kinemorph.library.double_pendulum().body_names
+    return ["--attach", f"m1={one}@0,0,-0.5", "--attach", f"m2={two}@0,0.1,-0.4"]
+
+
+def test_track_writes_angles_and_a_picture(folder: Path) -> None:
+    data = parsed(
+        "track", "double_pendulum", "markers.csv", *places(), "--smoothness", "0", "--output", "new/angles.csv",
+        "--picture", "motion.png",
+    )  # fmt: skip
+    assert data["converged"] and data["frames"] == 12 and data["rms"] < 1e-9
+    robot_joint = kinemorph.library.double_pendulum().joint_names[0]
+    assert [row["marker"] for row in data["markers"]] == ["m1", "m2"]
+    table = np.genfromtxt(folder / "new" / "angles.csv", delimiter=",", skip_header=1)
+    assert np.abs(table[:, 1:3] - Q).max() < 1e-7
+    assert (folder / "motion.png").read_bytes()[:4] == b"\x89PNG"
+    shown = "".join(str(part) for part in tracked_tables(data))
+    assert "root mean square" in shown and "m2" in shown and robot_joint in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("markers.csv",), "error: marker 'm1': robot 'double_pendulum' has no frame or body 'm1'"),
+        (("none.csv",), "error: recording 'none.csv' cannot be read"),
+        (("markers.csv", "--attach", "m1"), "error: --attach is 'm1'; expected MARKER=FRAME"),
+        (("markers.csv", "--attach", "m1=world@1,x,3"), "error: --attach m1"),
+        (("markers.csv", "--unit", "m", *places()), "seem to be in mm"),
+        (("markers.csv", "--smoothness", "-1", *places()), "error: track: smoothness is -1.0; expected 0 or larger"),
+        (("markers.csv", "--output", "markers.csv/angles.csv", *places()), "error: --output"),
+    ],
+)
+def test_wrong_arguments_give_one_sentence(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    result = run("track", "double_pendulum", *arguments)
+    assert result.exit_code == 2 and says in result.stderr and "Traceback" not in result.stderr
+
+
+def test_pictures_of_a_tracked_motion(tmp_path: Path) -> None:
+    robot = kinemorph.library.double_pendulum()
+    one, two = robot.body_names
+    attachments = {"m1": (one, (0.0, 0.0, -0.5)), "m2": (two, (0.0, 0.1, -0.4))}
+    found = track(robot, double(), attachments, backend="interpreter", search=4)
+    for what in ("motion", "angles", "residuals"):
+        assert found.plot(what, path=tmp_path / f"{what}.png").axes
+        assert (tmp_path / f"{what}.png").stat().st_size > 5000
+    lines = found.plot(frames=[3]).axes[0].get_lines()
+    drawn = np.concatenate([line.get_xydata() for line in lines])
+    tip = double().positions[3, 1, [0, 2]]
+    assert np.abs(drawn - tip).max(axis=1).min() < 1e-4, "a line of the model ends at the marker"
+    with pytest.raises(UnsupportedError, match="what is 'colors'; expected one of motion"):
+        found.plot("colors")
+    with pytest.raises(UnsupportedError, match="has no joint 'q9' with one axis"):
+        found.plot("angles", joints=["q9"])
+    with pytest.raises(UnsupportedError, match="frames is"):
+        found.plot(frames=[99])

@@ -1,0 +1,80 @@
+"""Programs for MATLAB: their march runs as text, translated to Python; whole programs run where GNU Octave is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.programs import write_program
+from kinemorph.programs.targets.matlab import quoted, write_matlab
+from support.cases.program_cases import CASES, table
+from support.tools import matlab_in_python
+from support.tools.program_languages import job_of
+
+OCTAVE = shutil.which("octave-cli") or shutil.which("octave")
+
+
+@pytest.mark.slow
+def test_the_march_in_matlab_is_that_of_simulate() -> None:
+    """One call of the march from the start of a job, by the text of its function files."""
+    case = CASES["dc_motor"]()
+    job = job_of(case)
+    first, count = job.first, 6
+    kept = np.zeros((2, job.plant.nv))
+    memory, status = matlab_in_python.loaded(job.start)(first.memory, 0.0, kept, first.u, first.p)
+    assert status == 0.0
+    wanted = kinemorph.simulate(case.model, 0.01 * (count - 1), **case.options)
+    times = np.zeros(256)
+    times[: count - 1] = wanted.t[1:]
+    inputs = (memory, times, count - 1.0, wanted.t[-1], first.limits, first.u, first.p)
+    _, rows, done, status, *_ = matlab_in_python.loaded(job.march)(*inputs)
+    assert done == count - 1 and status == 0.0
+    assert np.abs(rows[: count - 1] - table(wanted)[1:, 1:]).max() < 1e-9
+
+
+def test_texts_of_a_model_stay_texts() -> None:
+    assert quoted("it's") == "'it''s'" and quoted("") == "''"
+    assert quoted("a\1b'") == "['a', char(1), 'b''']"
+
+
+def test_the_driver_calls_only_functions_that_exist() -> None:
+    """Each function that the driver calls is its own, one of the program's files, or known to MATLAB and Octave."""
+    texts = write_matlab(job_of(CASES["bouncing_ball"]()))
+    driver = re.sub(r"'(?:[^'\n]|'')*'|%.*", "", texts["bouncing_ball.m"])
+    own = set(re.findall(r"^function (?:\[?[\w, ]+\]? = )?(\w+)", driver, re.MULTILINE))
+    assigned = set(re.findall(r"(\w+) = ", driver)) | {"varargin"}
+    assigned |= {name for names in re.findall(r"\[([\w., ]+)\] = ", driver) for name in re.findall(r"\w+", names)}
+    assigned |= {
+        name for names in re.findall(r"^function .*\((.*)\)", driver, re.MULTILINE) for name in names.split(", ")
+    }
+    assigned |= set(re.findall(r"for (\w+) = ", driver))
+    known = {
+        *("abs", "all", "any", "cell", "cellfun", "char", "double", "error", "fclose", "find", "floor", "fopen"),
+        *("fprintf", "if", "elseif", "while", "isempty", "isfield", "isfinite", "isnan", "ischar", "lcm", "max"),
+        *("min", "numel", "repmat", "round", "size", "sprintf", "strcmp", "strrep", "struct", "zeros", "NaN"),
+    }
+    files = {name.removesuffix(".m") for name in texts}
+    called = set(re.findall(r"(?<![.\w])([A-Za-z_]\w*)\(", driver))
+    assert called - own - assigned - known - files == set()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(OCTAVE is None, reason="GNU Octave is not installed on this computer")
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_in_octave_takes_the_steps_of_simulate(name: str, tmp_path: Path) -> None:
+    case = CASES[name]()
+    write_program(job_of(case), "matlab", tmp_path)
+    (main,) = {path.stem.removesuffix("_data") for path in tmp_path.glob("*_data.m")}
+    command = [str(OCTAVE), "--no-gui", "--quiet", "--eval", f"{main}('output', 'run.csv');"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1, ndmin=2)
+    wanted = kinemorph.simulate(case.model, case.until, **case.options)
+    assert np.abs(found - table(wanted)).max() < 1e-9 * max(1.0, np.abs(table(wanted)).max())
+    assert f"{wanted.outcome.kind} at t = {wanted.outcome.t:.9g} s: " in done.stderr
