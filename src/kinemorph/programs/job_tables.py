@@ -15,8 +15,10 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
 from kinemorph.programs.sentences import sentences
+from kinemorph.simulation.files.text_tables import title
 from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
+from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
@@ -57,6 +59,7 @@ class JobTables(NamedTuple):
     clocks: tuple[tuple[float, float, float], ...]  # first, step and parts of each clock
     moves: tuple[tuple[int, int], ...]  # of each coordinate: the first velocity that moves it, and how many do
     columns: tuple[tuple[str, str], ...]  # name and unit of q, v, x, m, u and p, one after the other
+    curves: tuple[str, ...]  # titles of the columns of a .res file after t; empty for coordinates it cannot have
     header: str  # the first line of a file of comma-separated values
     variables: tuple[str, ...]  # names of the entries of s = [w, v, x] in messages; "" for entries that only follow
     owners: tuple[str, ...]  # the element to which each number of the memory belongs
@@ -96,6 +99,7 @@ def job_tables(job: Job) -> JobTables:
         tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
         tuple(_moves(job)),
         tuple(_columns(job)),
+        tuple(_curves(job)),
         _header(job),
         tuple(_variables(job)),
         tuple(bare(column.name.partition(".")[0]) for column in plant.m),
@@ -154,9 +158,25 @@ def _header(job: Job) -> str:
     columns = [Column("t", "s")]
     columns += [Column(f"{g}.{c.name}", c.unit) for g in STATE for c in getattr(job.plant, g)]
     line = io.StringIO()
-    titles = (f"{c.name} [{c.unit}]" if c.unit else c.name for c in columns)
-    csv.writer(line, lineterminator="").writerow(map(bare, titles))
+    csv.writer(line, lineterminator="").writerow(map(bare, map(title, columns)))
     return line.getvalue()
+
+
+def _curves(job: Job) -> Iterator[str]:
+    """The titles of the columns of EasyDyn's .res file, as `simulation.files.easydyn` orders them.
+
+    There are none where a coordinate is not moved by a velocity of its own, as those of quaternions.
+    """
+    plant = job.plant
+    if [first for first, _ in _moves(job)] != list(range(plant.nv)) or not plant.nv:
+        return
+    for q, v in zip(plant.q, plant.v, strict=True):
+        yield bare(title(Column(f"q.{q.name}", q.unit)))
+        yield bare(title(Column(f"v.{v.name}", v.unit)))
+        yield bare(title(Column(f"a.{v.name}", per_second(v.unit))))
+    for group in ("u", "x"):
+        for column in getattr(plant, group):
+            yield bare(title(Column(f"{group}.{column.name}", column.unit)))
 
 
 def _variables(job: Job) -> Iterator[str]:

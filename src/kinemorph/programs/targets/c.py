@@ -76,7 +76,7 @@ def makefile(texts: Iterable[str], name: str) -> str:
 def data_texts(tables: JobTables, name: str) -> dict[str, str]:
     """{file name: text} of the tables of a job as constants, and of the header that declares them."""
     opening = block_comment([f"The data of the program {comment(tables.name)}. Emitted by Kinemorph."])
-    macros = {**tables.sizes, "columns": len(tables.columns)}
+    macros = {**tables.sizes, "columns": len(tables.columns), "curves": len(tables.curves)}
     header = [*opening, "#ifndef SIMULATOR_DATA_H", "#define SIMULATOR_DATA_H", ""]
     header += ["#define SIMULATOR_ROOM(n) ((n) > 0 ? (n) : 1) /* an array has at least one entry */", ""]
     header += [f"#define SIMULATOR_{key.upper()} {value}" for key, value in macros.items()]
@@ -133,6 +133,7 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
         ("const int simulator_moves[SIMULATOR_ROOM(SIMULATOR_NQ)][2]", moves or ["{0, 0}"]),
         (f"{texts} simulator_names[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([n for n, _ in tables.columns])),
         (f"{texts} simulator_units[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([u for _, u in tables.columns])),
+        (f"{texts} simulator_curves[SIMULATOR_ROOM(SIMULATOR_CURVES)]", _quoted(tables.curves)),
         (f"{texts} simulator_variables[SIMULATOR_ROOM(SIMULATOR_NS)]", _quoted(tables.variables)),
         (f"{texts} simulator_owners[SIMULATOR_ROOM(SIMULATOR_NM)]", _quoted(tables.owners)),
         (f"{texts} simulator_kinds[{len(tables.kinds)}]", _quoted(tables.kinds)),

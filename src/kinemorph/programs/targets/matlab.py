@@ -60,7 +60,7 @@ def _value(table: str, values: Any) -> str:
     if table == "marks":
         fields = ((field, [_entry(getattr(mark, field)) for mark in values]) for field in Mark._fields)
         return "struct(" + ", ".join(f"'{field}', {{{', '.join(entries)}}}" for field, entries in fields) + ")"
-    if table in ("columns", "kinds", "variables", "owners"):
+    if table in ("columns", "kinds", "variables", "owners", "curves"):
         rows = [row if isinstance(row, tuple) else (row,) for row in values]
         width = 2 if table == "columns" else 1
         cells = [", ".join(map(quoted, row)) for row in rows]
