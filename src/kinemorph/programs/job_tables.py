@@ -14,14 +14,16 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
-from kinemorph.programs.sentences import sentences
+from kinemorph.programs.sentences import sentences, watch_sentences
 from kinemorph.simulation.files.text_tables import title
 from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
 from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
+from kinemorph.simulation.stepping.domains import EDGE, NEAR
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
+from kinemorph.simulation.stepping.gimbal_lock import AT, CLOSE
 
 STATE, GIVEN = ("q", "v", "x", "m"), ("u", "p")  # groups of a sample, and groups that are given
 KINDS = ("crossing", "reset", "stop", "switch", "edge", "impact", "rest")  # of events; programs know them by number
@@ -41,6 +43,23 @@ class Mark(NamedTuple):
     shortest: float
     least: int
     stays: int
+
+
+class DomainRow(NamedTuple):
+    """The domain of a formula: its ends, whether its derivative is infinite there, and the message beyond it."""
+
+    low: float
+    high: float
+    steep: int
+    sentence: str
+
+
+class GimbalRow(NamedTuple):
+    """A gimbal: the index in q of its second angle, one of its singular angles [rad], and the message there."""
+
+    second: int
+    angle: float
+    sentence: str
 
 
 class JobTables(NamedTuple):
@@ -64,6 +83,8 @@ class JobTables(NamedTuple):
     variables: tuple[str, ...]  # names of the entries of s = [w, v, x] in messages; "" for entries that only follow
     owners: tuple[str, ...]  # the element to which each number of the memory belongs
     marks: tuple[Mark, ...]
+    domains: tuple[DomainRow, ...]
+    gimbals: tuple[GimbalRow, ...]
     kinds: tuple[str, ...]
     sentences: dict[str, str]
 
@@ -82,6 +103,8 @@ def job_tables(job: Job) -> JobTables:
         "log_length": LOG_LENGTH,
         "log_width": log_width(plant),
         "clocks": len(plant.ticks),
+        "domains": len(job.domains),
+        "gimbals": len(job.gimbals),
         "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
         **{f"at_{name}": plan.starts[name] for name in PLACES},
     }
@@ -104,6 +127,8 @@ def job_tables(job: Job) -> JobTables:
         tuple(_variables(job)),
         tuple(bare(column.name.partition(".")[0]) for column in plant.m),
         tuple(_marks(job, form)) if form else (),
+        tuple(_domains(job)),
+        tuple(_gimbals(job)),
         KINDS,
         {name: text.replace(plant.name, bare(plant.name)) for name, text in sentences(job).items()},
     )
@@ -131,6 +156,10 @@ def _constants(job: Job) -> dict[str, float]:
         "senseless": SENSELESS,
         "run_away": RUN_AWAY,
         "far": FAR,
+        "domain_edge": EDGE,
+        "domain_near": NEAR,
+        "gimbal_edge": AT,
+        "gimbal_near": CLOSE,
     }
 
 
@@ -184,6 +213,16 @@ def _variables(job: Job) -> Iterator[str]:
     for group, columns in (("q", plant.v), ("v", plant.v), ("x", plant.x)):
         for column in columns:
             yield "" if group == "x" and column.name in ACCOUNT else bare(f"{group} '{column.name}'")
+
+
+def _domains(job: Job) -> Iterator[DomainRow]:
+    for domain, sentence in zip(job.domains, watch_sentences(job)[0], strict=True):
+        yield DomainRow(*domain.ends, int(domain.op in ("acos", "asin")), sentence)
+
+
+def _gimbals(job: Job) -> Iterator[GimbalRow]:
+    for gimbal, sentence in zip(job.gimbals, watch_sentences(job)[1], strict=True):
+        yield GimbalRow(gimbal.second, gimbal.angle, sentence)
 
 
 def _marks(job: Job, form: LogFormat) -> Iterator[Mark]:
