@@ -258,6 +258,43 @@ def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
     assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
 
 
+def two_legs():
+    """A fixed box with two legs of two hinges, one to each side."""
+    builder = RobotBuilder("biped").add(Body.box("trunk", 1.0, (0.2, 0.3, 0.1))).root("trunk")
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parent, place = "trunk", (0.0, y, 0.0)
+        for part, axis in (("thigh", (1.0, 0.0, 0.0)), ("shank", (0.0, 1.0, 0.0))):
+            body = f"{side}_{part}"
+            builder.add(Body.rod(body, 0.1, 0.3, (0.0, 0.0, -0.15)))
+            builder.joint(f"{body}_joint", "revolute", parent, body, axis=axis, translation=place)
+            parent, place = body, (0.0, 0.0, -0.3)
+        builder.frame(f"{side}_foot", parent, translation=place)
+    return builder.build()
+
+
+def test_exchanged_sides_give_a_warning_with_both_residuals():
+    robot = two_legs()
+    t = 0.02 * np.arange(10)
+    q = 0.3 * np.sin(4.0 * t[:, None] + np.array([0.0, 1.0, 2.0, 4.0]))
+    names = ("left_shank", "left_foot", "right_shank", "right_foot")
+    exact = synthetic_markers(robot, (t, q), names=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert track(robot, exact, **SMALL).rms() < 1e-3
+    swapped = {name: name.replace("left", "RIGHT").replace("right", "left").replace("RIGHT", "right") for name in names}
+    says = r"left and right may be exchanged: the markers are 0\.\d+ m from the robot .* such as '(left|right)_shank'"
+    with pytest.warns(RecordingWarning, match=says):
+        found = track(robot, exact.renamed(swapped), **SMALL)
+    assert len(found.notes) == 1 and found.rms() > 0.1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_frames_are_solved_one_by_one(n):
+    t, q = swing(n)
+    found = track(arm(), Markers(("elbow", "tip"), t, points(q)), tolerance=1e-12, **SMALL)
+    assert np.abs(found.q - q).max() < 1e-8 and found.intervals().shape == (n, 2)
+
+
 # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
