@@ -258,6 +258,29 @@ def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
     assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
 
 
+def test_hinges_of_which_only_the_sum_is_seen_are_named():
+    """Two hinges about one axis: markers show the sum of their angles, and neither angle."""
+    builder = RobotBuilder("twins").add(Body.sphere("inner", 1.0, 0.1), Body.sphere("outer", 1.0, 0.1))
+    builder.joint("first", "revolute", "world", "inner").joint("second", "revolute", "inner", "outer")
+    robot = builder.frame("tip", "outer", translation=(0.5, 0.0, 0.0)).build()
+    t = 0.02 * np.arange(8)
+    markers = synthetic_markers(robot, (t, np.stack([np.sin(5.0 * t), 0.3 * t], axis=1)), names=["tip"])
+    with pytest.warns(RecordingWarning, match=r"shows the motion of 'first', 'second' alone"):
+        found = track(robot, markers, **SMALL)
+    assert found.unseen == ("first", "second") and np.isinf(found.deviations).all()
+    assert found.q.sum(axis=1) == pytest.approx(np.sin(5.0 * t) + 0.3 * t, abs=1e-3)
+
+
+def test_angles_are_found_without_whole_turns():
+    """Whatever the first configurations were, angles are those nearest to zero, or to a given configuration."""
+    markers, q = noisy(n=6, sigma=1e-6)
+    for seed in range(3):
+        assert np.abs(track(arm(), markers, **SMALL, seed=seed, smoothness=1e-4).q - q).max() < 1e-3
+    turned = q[0] + np.array([2.0 * np.pi, 0.0])
+    found = track(arm(), markers, **SMALL, smoothness=1e-4, q0=turned)
+    assert np.abs(found.q - q - np.array([2.0 * np.pi, 0.0])).max() < 1e-3
+
+
 def two_legs():
     """A fixed box with two legs of two hinges, one to each side."""
     builder = RobotBuilder("biped").add(Body.box("trunk", 1.0, (0.2, 0.3, 0.1))).root("trunk")
