@@ -12,6 +12,8 @@ from scipy.spatial.transform import Rotation
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, simulate
 from kinemorph.analysis.tracking.attachments import attached, marker_positions
+from kinemorph.analysis.tracking.fitting import starts
+from kinemorph.analysis.tracking.fitting.descent import descend
 from kinemorph.elements import ComputedTorque
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
 from kinemorph.model.configuration import difference, integrate, neutral
@@ -279,6 +281,24 @@ def test_angles_are_found_without_whole_turns():
     turned = q[0] + np.array([2.0 * np.pi, 0.0])
     found = track(arm(), markers, **SMALL, smoothness=1e-4, q0=turned)
     assert np.abs(found.q - q - np.array([2.0 * np.pi, 0.0])).max() < 1e-3
+
+
+def test_jumps_from_frame_to_frame_are_mended():
+    """Frames with whole turns, and frames with the other bend of the elbow, which reaches the tip as well."""
+    t, q = swing(12)
+    tip = Markers(("tip",), t, points(q)[:, 1:])
+    found = track(arm(), tip, q0=q, smoothness=0.0, **TIGHT)
+    assert np.abs(found.q - q).max() < 1e-7
+    jumping = q.copy()
+    jumping[3, 0] += 2.0 * np.pi
+    between = np.arctan2(LINKS[1] * np.sin(q[:, 1]), LINKS[0] + LINKS[1] * np.cos(q[:, 1]))
+    jumping[6:9, 0] += 2.0 * between[6:9]
+    jumping[6:9, 1] *= -1.0
+    state = descend(found.problem, jumping, iterations=0).state
+    assert state.costs.max() < 1e-20, "both bends reach the tip"
+    assert np.abs(starts.mended(found.problem, state).q - q).max() < 1e-4
+    away = jumping + np.array([4.0 * np.pi, -2.0 * np.pi])
+    assert np.abs(starts.unwound(found.problem, away, jumping[0]) - jumping)[:3].max() < 1e-12
 
 
 def two_legs():
