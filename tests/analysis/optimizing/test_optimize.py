@@ -234,7 +234,7 @@ def test_designs_without_equilibrium_or_number_are_told():
 
 
 BAD = {
-    "unknown parameter": ({"over": {"stifness": (1.0, 2.0)}}, r"stifness"),
+    "unknown parameter": ({"over": {"kpp": (1.0, 2.0)}}, "no parameter 'kpp'.*Did you mean 'kp'"),
     "no parameter": ({"over": {}}, "expected the ranges of parameters"),
     "reversed": ({"over": {"k": (2.0, 1.0)}}, "the lower one first"),
     "infinite": ({"over": {"k": (2.0, math.inf)}}, "finite ends"),

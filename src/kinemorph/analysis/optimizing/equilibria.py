@@ -17,8 +17,12 @@ from kinemorph.analysis.small_motions.equilibrium_search import Balance, Search
 from kinemorph.analysis.small_motions.equilibrium_slopes import equilibrium_slopes
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of, slopes_of
+from kinemorph.errors import ModelError
+from kinemorph.model.parameter import parameters_of
+from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.words import did_you_mean, listed
 
 ACCURATE = 1e-10  # the tolerance of `equilibrium`
 MOST_STEPS = 300  # of one search for an equilibrium
@@ -117,7 +121,20 @@ class Equilibria:
 def plant_with(model: Model, unknowns: Unknowns, **options: Any) -> Plant:
     """The plant of a model that keeps the parameters that are chosen; raises where a name is unknown."""
     parameters = [one.column for one in unknowns.each if one.group == "p"]
-    made = model if isinstance(model, Plant) else plant_of(model, parameters=parameters or None, **options)
+    known: list[str] = []
+    if isinstance(model, System):  # others, such as the friction of rigid contacts, are parameters of every plant
+        known = [*dict.fromkeys(one.name for one in parameters_of((model.robot.parameters, *model.elements)))]
+        parameters = [name for name in parameters if name in known]
+    kept = None if isinstance(model, Plant) else parameters or None  # a plant has its parameters already
+    made = plant_of(model, parameters=kept, **options)
+    known = [*dict.fromkeys([*known, *(column.name for column in made.p)])]
+    for name in (one.column for one in unknowns.each if one.group == "p"):
+        if name not in known:
+            raise ModelError(
+                f"optimize: '{made.name}' has no parameter '{name}'.{did_you_mean(name, known)} Known: "
+                f"{listed(known, 24) or 'none'}. Give a number of the robot or of its elements as "
+                f"Parameter('{name}', value)."
+            )
     for one in unknowns.each:
         made.index(one.group, one.column)
     return made

@@ -65,7 +65,7 @@ class Runs:
         for group in {one.group for one in self.unknowns.each} - {"p"}:
             if not (self.given[group] is None or isinstance(self.given[group], Mapping)):
                 raise UnsupportedError(f"optimize: some of {group} are chosen; give the others by name, as a dict.")
-        samples = output_step if self.measures.functions else self.until
+        samples = self.until if output_step is None and not self.measures.functions else output_step
         self.options = {"method": method, "max_step": longest_step(model, max_step), "threads": threads}
         self.options |= {"step": step, "rtol": rtol, "atol": atol, "most_events": most_events}
         self.options |= {"output_step": samples or (model.settings.sample if isinstance(model, System) else None)}
@@ -95,6 +95,8 @@ class Runs:
             if len(X) > 1:
                 warnings.simplefilter("ignore")
             batch = simulate_batch(self.plant, self.until, **self._started(X), **self.options)
+        if batch.interrupted:
+            raise KeyboardInterrupt
         end, count = batch.final, len(X)
         s = np.concatenate([np.zeros((count, self.plant.nv)), end.v, end.x], axis=1)
         inputs = (end.t, end.q, s, end.m, batch.u, batch.p)
