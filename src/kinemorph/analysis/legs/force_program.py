@@ -26,6 +26,7 @@ from kinemorph.analysis.verification.cone_program import clarabel_package
 FLAT = 1e-11  # singular values of equations below this, relative to the largest, count as zero
 UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above which they contradict each other
 OUTSIDE = 1e-12  # how far a force may be outside its cone, relative to the largest force
+SLACK = 1e-13  # likewise, how far outside counts as inside: without friction, rounding alone would leave no force
 FACES, ROUNDS = 8, 60  # of a cone where the search begins, and the most rounds of added faces
 TIE = 1e-5  # weight of forces without effort beside the effort: it chooses the smallest of equally good ones
 NULL = 1e-9  # singular values of the scaled effort below this belong to forces without effort
@@ -193,7 +194,7 @@ def _least_squares(program: ForceProgram, x0: Array, N: Array, rows: Array) -> A
     Q, R = np.linalg.qr(E)
     first = np.linalg.solve(R, Q.T @ d)  # without conditions
     G = np.linalg.solve(R.T, (rows / lengths @ N).T).T
-    h = -(rows / lengths) @ (x0 / size + N @ first)
+    h = -(rows / lengths) @ (x0 / size + N @ first) - SLACK
     # the least z with G z >= h, where y = first + R^-1 z
     stacked = np.vstack([G.T, h])
     last = np.zeros(len(stacked))
