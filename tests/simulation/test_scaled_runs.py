@@ -121,10 +121,8 @@ SYSTEMS = {
         Rope("rope", "world", "pole", 80.0, 0.2, 2.0, point_b=(0.0, 0.0, 0.8)),
         Bushing("bushing", "cart", "pole", (0.0, 0.0, 0.0), turning_stiffness=(0.0, 3.0, 0.0)),
         TorsionSpring("in_lift", "lift", 60.0, 0.01, 2.0),
-        JointLimits("stop", ("hinge",), stiffness=500.0, damping=3.0),
-        JointLimits("end", ("slide",)),
-        JointFriction("rub", ("slide",)),
-        JointFriction("turn", ("hinge",), viscous=0.02, breakaway=1.4),
+        JointLimits("stops"),
+        JointFriction("rub"),
         AppliedWrench("push", "cart", push, Table((0.0, 0.1, 0.4), ((0.0, 1.0, 0.0), (0.0, 3.0, 0.0), (0.0,) * 3))),
     ),
     "references, functions and sums": machine(

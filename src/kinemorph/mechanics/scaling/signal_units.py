@@ -120,7 +120,8 @@ class SignalUnits:
             law = next(one.law for one in self.ensemble.members if one.element is element)
             assert isinstance(law, JointForceLaw)
             names = [self.ensemble.robot.all_v_names[k] for k in law.velocities(element, self.ensemble.robot)]
-            return list(dict.fromkeys(self.velocities[name].removesuffix("/s") for name in names)) or ["rad"]
+            found = {self.velocities[name].removesuffix("/s") for name in names}
+            return [unit for unit in ("rad", "m") if unit in found] or ["rad"]
         if getattr(element, "joint", ""):
             return [self.joint(element.joint)]
         if getattr(element, "joints", ()):
