@@ -11,13 +11,10 @@ main.c, Makefile
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
 from kinemorph.codegen.backends.identifiers import comment
-from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.programs.drivers import driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
@@ -53,11 +50,7 @@ def write_c(job: Job) -> dict[str, str]:
 
 def library_texts(job: Job, name: str) -> dict[str, str]:
     """{file name: text} of everything but the function `main`: the model, its tables, and the driver."""
-    programs: list[Program | LoopProgram] = [
-        replace(job.march, name=f"{name}_steps"),
-        replace(job.start, name=f"{name}_start"),
-        replace(job.rate, name=f"{name}_rate"),
-    ]
+    programs = job.programs(f"{name}_")
     texts = export_c(programs, f"{name}_model", file=f"{name}_model")
     driver = driver_texts("c", name)
     return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
@@ -76,7 +69,7 @@ def makefile(texts: Iterable[str], name: str) -> str:
 def data_texts(tables: JobTables, name: str) -> dict[str, str]:
     """{file name: text} of the tables of a job as constants, and of the header that declares them."""
     opening = block_comment([f"The data of the program {comment(tables.name)}. Emitted by Kinemorph."])
-    macros = {**tables.sizes, "columns": len(tables.columns)}
+    macros = {**tables.sizes, "columns": len(tables.columns), "curves": len(tables.curves)}
     header = [*opening, "#ifndef SIMULATOR_DATA_H", "#define SIMULATOR_DATA_H", ""]
     header += ["#define SIMULATOR_ROOM(n) ((n) > 0 ? (n) : 1) /* an array has at least one entry */", ""]
     header += [f"#define SIMULATOR_{key.upper()} {value}" for key, value in macros.items()]
@@ -95,6 +88,10 @@ def data_texts(tables: JobTables, name: str) -> dict[str, str]:
     arrays = _arrays(tables)
     header += ["", "typedef struct simulator_mark {", "    const char *name;", "    int kind;", "    int jumps;"]
     header += ["    double shortest;", "    int least;", "    int stays;", "} simulator_mark;", ""]
+    header += ["typedef struct simulator_domain {", "    double low, high;", "    int steep;"]
+    header += ["    const char *sentence;", "} simulator_domain;", ""]
+    header += ["typedef struct simulator_gimbal {", "    int second;", "    double angle;"]
+    header += ["    const char *sentence;", "} simulator_gimbal;", ""]
     header += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     header += [f"extern {declared};" for declared, _ in arrays]
     header += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
@@ -121,6 +118,8 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
     marks = [
         f"{{{quoted(m.name)}, {m.kind}, {m.jumps}, {_real(m.shortest)}, {m.least}, {m.stays}}}" for m in tables.marks
     ]
+    domains = [f"{{{_real(d.low)}, {_real(d.high)}, {d.steep}, {quoted(d.sentence)}}}" for d in tables.domains]
+    gimbals = [f"{{{g.second}, {_real(g.angle)}, {quoted(g.sentence)}}}" for g in tables.gimbals]
     moves = [f"{{{first}, {count}}}" for first, count in tables.moves]
     clocks = [f"{{{', '.join(map(_real, clock))}}}" for clock in tables.clocks]
     return [
@@ -133,11 +132,17 @@ def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
         ("const int simulator_moves[SIMULATOR_ROOM(SIMULATOR_NQ)][2]", moves or ["{0, 0}"]),
         (f"{texts} simulator_names[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([n for n, _ in tables.columns])),
         (f"{texts} simulator_units[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([u for _, u in tables.columns])),
+        (f"{texts} simulator_curves[SIMULATOR_ROOM(SIMULATOR_CURVES)]", _quoted(tables.curves)),
         (f"{texts} simulator_variables[SIMULATOR_ROOM(SIMULATOR_NS)]", _quoted(tables.variables)),
         (f"{texts} simulator_owners[SIMULATOR_ROOM(SIMULATOR_NM)]", _quoted(tables.owners)),
         (f"{texts} simulator_kinds[{len(tables.kinds)}]", _quoted(tables.kinds)),
         (f"{texts} simulator_sentences[{len(sentences)}]", _quoted(sentences)),
         ("const simulator_mark simulator_marks[SIMULATOR_ROOM(SIMULATOR_GUARDS)]", marks or ['{"", 0, 0, 0.0, 0, 0}']),
+        (
+            "const simulator_domain simulator_domains[SIMULATOR_ROOM(SIMULATOR_DOMAINS)]",
+            domains or ['{0.0, 0.0, 0, ""}'],
+        ),
+        ("const simulator_gimbal simulator_gimbals[SIMULATOR_ROOM(SIMULATOR_GIMBALS)]", gimbals or ['{0, 0.0, ""}']),
         (f"{texts} simulator_model_name", quoted(tables.name)),
         (f"{texts} simulator_method", quoted(tables.method)),
         (f"{texts} simulator_header", quoted(tables.header)),
