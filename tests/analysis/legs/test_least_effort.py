@@ -67,7 +67,7 @@ def test_two_legs_by_hand(spread, mu, solver):
 
 def test_no_equilibrium_of_a_controller_costs_less():
     """The forces and torques of an equilibrium are one choice of those whose best `least_effort` finds."""
-    for kp, holds in ((100.0, False), (2e3, True), (5e3, True), (1e5, True)):
+    for kp, holds in ((100.0, False), (5e3, True)):
         system = biped(0.4, mu=0.3, kp=kp)
         found = equilibrium(system)
         assert found and ("would not stay there" not in found.message) is holds
@@ -78,6 +78,7 @@ def test_no_equilibrium_of_a_controller_costs_less():
         assert least_effort(system, found.q, friction=2.0).effort <= held
 
 
+@pytest.mark.slow
 def test_the_best_controller_reaches_the_bound():
     """References of a controller that are chosen freely give the forces of least effort on feet that stand."""
     system = biped(0.4, mu=0.25)
@@ -109,11 +110,13 @@ def random_program(seed: int, feet: int = 3, torques: int = 9) -> ForceProgram:
     return ForceProgram(A, b, C, np.array([0.0, 0, 5.0, 0, 0, 0]), normals, along, rng.uniform(0.4, 1.0, feet))
 
 
-@pytest.mark.parametrize("sides", [None, 4])
-def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides):
+@pytest.mark.parametrize(
+    ("sides", "count"), [(None, 6), (4, 6), *(pytest.param(sides, 60, marks=pytest.mark.slow) for sides in (None, 4))]
+)
+def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides, count):
     """In a convex program x is best exactly if the cost rises toward every other x that is allowed (KKT)."""
     solved = 0
-    for seed in range(25):
+    for seed in range(count):
         program = random_program(seed)
         (x, bound, why), (y, _, other) = solved_by_scipy(program, sides), solved_by_clarabel(program, sides)
         assert bool(why) == bool(other)
@@ -132,7 +135,7 @@ def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides):
             another = replace(program, b=3.0 * rng.normal(size=len(program.b)))
             allowed = solved_by_scipy(another, sides).x
             assert slope @ (allowed - x) >= -1e-8 * np.linalg.norm(slope)
-    assert solved >= 10
+    assert solved >= count // 3
 
 
 def test_a_general_optimizer_finds_nothing_better():

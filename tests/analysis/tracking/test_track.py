@@ -15,7 +15,7 @@ from kinemorph.analysis.tracking.attachments import attached, marker_positions
 from kinemorph.elements import ComputedTorque
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
 from kinemorph.model.configuration import difference, integrate, neutral
-from kinemorph.tracking import Markers, load_markers, track
+from kinemorph.tracking import Markers, View, film, load_markers, reconstruct, synthetic_markers, track
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SMALL = {"backend": "interpreter", "search": 8}
@@ -319,7 +319,7 @@ def test_wrong_input_gives_a_sentence(name):
 
 def test_a_recorded_fly_is_followed():
     """24 points beyond the thorax-coxa joints, 7 hinges a leg with published lengths (issue: at most 0.0255 mm)."""
-    markers = load_markers(DATA / "fly_keypoints_60.csv").part(0, 20)
+    markers = load_markers(DATA / "fly_keypoints.csv").part(0, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = track(kinemorph.library.fly(), markers)
@@ -375,3 +375,37 @@ def test_hidden_points_of_the_fly_come_back_better_than_by_straight_lines():
     seen = replace(markers, positions=np.where(hidden[..., None], np.nan, markers.positions))
     found = track(kinemorph.library.fly(), seen)
     assert off(found.positions, markers.positions, hidden) < 0.7 * off(lines(seen), markers.positions, hidden)
+
+
+# ── a cockroach from two views to a run ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+def test_a_cockroach_in_two_views_is_tracked_within_its_intervals_and_runs():
+    """Must show 4: 200 frames per second, 0.1 mm noise; angles lie within their intervals and lead a run."""
+    animal = kinemorph.library.cockroach()
+    robot, rng = animal.robot, np.random.default_rng(4)
+    t = np.arange(60) / 200.0
+    phases = rng.uniform(0.0, 2.0 * np.pi, robot.nv)
+    swings = np.sin(2.0 * np.pi * 6.8 * t[:, None] + phases) - np.sin(phases)
+    sizes = np.full(robot.nv, 0.12)
+    sizes[:6] = (4e-4, 4e-4, 4e-4, 0.05, 0.05, 0.05)
+    q = np.asarray(integrate(robot, np.tile(np.array(animal.settings.q), (60, 1)), sizes * swings))
+    q[:, 0] += 0.02 * t
+    views = [
+        View.orthographic("lateral", look=(0, 1, 0), up=(0, 0, 1), scale=9e3, center=(320, 240), deviation=0.9),
+        View.orthographic("ventral", look=(0, 0, 1), up=(0, -1, 0), scale=9e3, center=(320, 240), deviation=0.9),
+    ]
+    exact = synthetic_markers(animal, (t, q))
+    space = reconstruct(film(exact, views, noise=0.9, seed=1), views).markers
+    assert np.std(space.positions - exact.positions) == pytest.approx(1e-4, rel=0.25)
+    found = track(animal, space, smoothness=1e-3)
+    off = np.abs(np.asarray(difference(robot, q, found.q)))
+    inside = off < found.intervals(0.95)
+    assert inside.mean() > 0.92 and inside[:, 6:].mean(axis=0).min() > 0.7
+    assert np.degrees(np.sqrt(np.mean(off[:, 6:] ** 2))) < 3.0
+    posture = next(element for element in animal.elements if element.name == "posture")
+    led = replace(posture, reference="tracked")
+    system = replace(animal, elements=(found.path(), *(led if one is posture else one for one in animal.elements)))
+    run = simulate(system, 0.1, q=found.q[0])
+    assert run and 0.5 * q[0, 2] < run.q[-1, 2] < 1.5 * q[0, 2]
