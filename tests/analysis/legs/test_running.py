@@ -54,9 +54,8 @@ def test_feet_that_stand_move_at_the_speed_of_the_gait_and_swing_back_smoothly()
             np.testing.assert_allclose(before, after, atol=1e-8)
             assert (after - at)[0] == pytest.approx((at - before)[0], rel=1e-4)
     heights = [foot_path("front_left", phase, EXCURSION)[2] for phase in np.linspace(0.0, 1.0, 101)]
-    assert max(heights) == pytest.approx(
-        number("running_lift") + number("running_dip") * number("front_running_press"), rel=1e-3
-    )
+    dip = number("running_dip") * number("front_running_press")
+    assert max(heights) == pytest.approx(number("running_lift") + dip, rel=1e-3)
 
 
 def test_bad_arguments_are_told() -> None:
