@@ -202,7 +202,7 @@ def test_bad_input_is_told_in_a_sentence(case):
 
 @pytest.mark.slow
 def test_cockroach_stands_above_the_bound_in_many_postures():
-    """SEEDS 004: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
+    """004-15: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
     rng, standing = np.random.default_rng(1), 0
     for stiffness in (1e-4, 3e-4, 1e-3, 1e-2):
         system = library.cockroach(stiffness=stiffness)
