@@ -135,5 +135,5 @@ def test_bad_arguments_are_told() -> None:
         library.cockroach_leg("front")
     with pytest.raises(ModelError, match="expected 3 numbers above 0"):
         library.cockroach(stiffness=-1.0)
-    with pytest.raises(ModelError, match=r"height is 0\.03 m, at which the foot of leg 'front_left' is"):
+    with pytest.raises(ModelError, match=r"foot of leg 'front_left' at \(15, 12, -30\) mm is 25\.1 mm away.*height"):
         library.cockroach(height=0.03)
