@@ -174,6 +174,9 @@ BAD = {
     "solver": ({"solver": "qp"}, "solver is 'qp'; expected one of"),
     "joint": ({"joints": ["left_hop"]}, "no joint or velocity 'left_hop'.*Did you mean 'left_hip'"),
     "no joint": ({"joints": []}, "no joint of 'biped' is driven"),
+    "friction as a text": ({"friction": "rough"}, "friction is 'rough'; expected a number, 0 or more"),
+    "infinite weight": ({"weights": {"left_hip": math.inf}}, "weight of 'left_hip' is inf; expected a number above 0"),
+    "weight of no joint": ({"weights": {"hip": 1.0}}, "weights has 'hip', which is not a driven velocity"),
     "weight": ({"weights": {"left_hip": 0.0}}, "expected a number above 0"),
     "foot": ({"feet": "left_grund"}, "Did you mean 'left_ground'"),
 }
