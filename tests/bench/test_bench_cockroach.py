@@ -11,7 +11,7 @@ import pytest
 
 from kinemorph.bench import report
 from kinemorph.bench.cockroach import compare
-from kinemorph.bench.cockroach.problem import STEPS, problem
+from kinemorph.bench.cockroach.problem import SIZES, STEPS, gait_of, problem
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.bench.standing import kinemorph_run
 from kinemorph.bench.standing.kinemorph_run import OursStanding
@@ -21,8 +21,11 @@ from kinemorph.bench.targets import judge_cockroach
 from kinemorph.bench.timing import Pace
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.elements.control.controllers import PD
+from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.library.animals.cockroach import LEGS, cockroach
+from kinemorph.model.library.animals.cockroach_gait import running_cockroach
 from kinemorph.model.parameter import evaluate_all
+from kinemorph.simulation.simulate import simulate
 from support.tools.command_line import run
 
 
@@ -55,6 +58,18 @@ def test_legs_swing_alike_in_the_air() -> None:
         assert gap < 1e-3 and gap == pytest.approx(0.25 * gaps[0][name], rel=0.1), (name, gaps)
 
 
+@pytest.mark.slow
+def test_the_gait_is_that_of_the_animal() -> None:
+    """Angles and rates for MuJoCo's controls, beside what the reference of our PD gives in a run."""
+    system = running_cockroach()
+    run = simulate(system, 0.2, method="centered_contact", step=1e-4, output_step=0.01)
+    angles, rates = gait_of(system)(run.t)
+    (path,) = (element for element in system.elements if isinstance(element, SplinePath))
+    for k in (0, 7, 29):
+        assert np.abs(angles[:, k] - run[f"gait.{path.joints[k]}"]).max() < 1e-12
+        assert np.abs(rates[:, k] - run[f"gait.{path.joints[k]}.velocity"]).max() < 1e-9
+
+
 def test_a_verdict_counts_real_time() -> None:
     assert judge_cockroach("one robot", 25.0, 60.0).verdict == "met"
     assert judge_cockroach("batched", 25.0, 60.0).verdict == "missed: 40x"
@@ -66,7 +81,8 @@ def test_a_verdict_counts_real_time() -> None:
 def test_rows_and_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
     monkeypatch.setattr(kinemorph_run, "BATCH_STEPS", 8)
-    monkeypatch.setattr(compare, "METHODS", {"centered_contact": STEPS[2:4]})
+    monkeypatch.setattr(compare, "METHODS", ("centered_contact",))
+    monkeypatch.setattr(compare, "SIZES", {"pushed": SIZES["pushed"]._replace(ours=STEPS[2:4])})
     short = replace(problem("pushed"), duration=0.16)
     monkeypatch.setattr(compare, "problem", lambda scenario: short)
     found: Any = run("bench", "cockroach", "--quick", "--json")

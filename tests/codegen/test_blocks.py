@@ -45,7 +45,17 @@ def spline(pieces: int, degree: int, seed: int = 0) -> Table:
 
 SOLVES = [Solve(1), Solve(2, 3), Solve(5), Solve(9, 4)]
 FITS = [LeastSquares(1, 1), LeastSquares(4, 4), LeastSquares(6, 3, 2), LeastSquares(3, 6, 2), LeastSquares(5, 2)]
-TABLES = [spline(1, 2), spline(2, 0), spline(3, 1), spline(17, 3)]
+
+
+def even(pieces: int, degree: int, shaken: float = 0.0) -> Table:
+    """A table with breaks at equal distances of 0.3, each moved by up to `shaken` distances."""
+    rng = np.random.default_rng([pieces, degree])
+    breaks = -1.1 + 0.3 * (np.arange(pieces - 1) + shaken * rng.uniform(-1.0, 1.0, size=pieces - 1))
+    rows = rng.normal(size=(pieces, degree + 1))
+    return Table(tuple(breaks), (breaks[0] - 0.5, *breaks), tuple(map(tuple, rows)))
+
+
+TABLES = [spline(1, 2), spline(2, 0), spline(3, 1), spline(17, 3), even(4, 1), even(17, 3), even(30, 3, 0.2)]
 
 
 @pytest.mark.parametrize("block", SOLVES, ids=lambda block: block.label)
@@ -108,6 +118,21 @@ def test_a_column_that_is_not_finite_leaves_the_others_alone(way: str) -> None:
     for run in (interpreted, WAYS[way]):
         (found,) = run(whole, [entries])
         assert np.allclose(found[:, :4], exact[:, :4], rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+@all_ways
+@pytest.mark.parametrize("shaken", [0.0, 0.2])
+def test_breaks_at_equal_distances_are_found_without_a_search(way: str, shaken: float) -> None:
+    """At breaks, one rounding error beside them, far outside and where x is no number: as the definition has it."""
+    table = even(40, 2, shaken)
+    at = np.array(table.breaks)
+    x = np.concatenate([at, np.nextafter(at, 9.0), np.nextafter(at, -9.0), [np.nan, np.inf, -np.inf, 1e300, -1e300]])
+    whole = trace(lambda x: x[0].block(table, x), {"x": (1,)}, name="even")
+    with np.errstate(all="ignore"):
+        wanted = table.meaning(x)[0]
+    for run in (interpreted, WAYS[way]):
+        (found,) = run(whole, [x[:, None]])
+        assert np.allclose(found[:, 0], wanted, rtol=1e-12, atol=1e-12, equal_nan=True)
 
 
 def test_table_is_its_pieces_and_its_derivative_theirs() -> None:

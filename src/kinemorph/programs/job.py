@@ -53,7 +53,7 @@ SAMPLES = ROWS  # samples in one call of the march of a program, as in `simulate
 class FirstState(Stepper):
     """A plant at the initial state of a job. Its march is not compiled here: it is written into a program."""
 
-    def _compile(self) -> None:
+    def _compile(self, method: Method) -> None:
         """Compiles nothing."""
 
 

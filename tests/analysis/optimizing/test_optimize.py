@@ -122,6 +122,11 @@ def assert_slopes(designs: Equilibria | Runs, Y: Any, step: float = 1e-5, rel: f
     differences = (measured[:size] - measured[size:]).T / (2.0 * h)
     assert found.by == pytest.approx(differences, rel=rel, abs=rel * np.abs(differences).max())
     assert designs.values(values[None])[0] == pytest.approx(found.values, rel=1e-8)
+    problem, one = DesignProblem(designs), step * np.eye(size)
+    here = problem.at(np.asarray(Y))
+    moved = problem.designs.values(designs.unknowns.values(np.concatenate([Y + one, Y - one])))
+    differences = (moved[:size, 0] - moved[size:, 0]) / (2.0 * step)
+    assert here.cost_by == pytest.approx(differences, rel=10.0 * rel, abs=10.0 * rel * np.abs(differences).max())
 
 
 def test_slopes_at_rest_are_differences():
@@ -187,6 +192,8 @@ def test_the_same_seed_gives_the_same_result_and_beats_random_designs():
     chance = optimize(cart(), over, "state + input", seed=5, search="random", population=500, **options)
     assert len(chance.history.costs) == 500 and chance.cost == np.nanmin(chance.history.costs)
     assert first.cost < chance.cost
+    some = [optimize(cart(), over, "state", search="random", population=3, seed=k, **options) for k in (7, 7, 8)]
+    assert some[0].values == some[1].values != some[2].values
     assert first.history.best[-1] == pytest.approx(first.cost, rel=1e-12)
 
 
@@ -227,7 +234,7 @@ def test_designs_without_equilibrium_or_number_are_told():
 
 
 BAD = {
-    "unknown parameter": ({"over": {"stifness": (1.0, 2.0)}}, r"stifness"),
+    "unknown parameter": ({"over": {"kpp": (1.0, 2.0)}}, "no parameter 'kpp'.*Did you mean 'kp'"),
     "no parameter": ({"over": {}}, "expected the ranges of parameters"),
     "reversed": ({"over": {"k": (2.0, 1.0)}}, "the lower one first"),
     "infinite": ({"over": {"k": (2.0, math.inf)}}, "finite ends"),

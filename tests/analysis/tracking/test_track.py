@@ -12,6 +12,8 @@ from scipy.spatial.transform import Rotation
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, simulate
 from kinemorph.analysis.tracking.attachments import attached, marker_positions
+from kinemorph.analysis.tracking.fitting import starts
+from kinemorph.analysis.tracking.fitting.descent import descend
 from kinemorph.elements import ComputedTorque
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
 from kinemorph.model.configuration import difference, integrate, neutral
@@ -256,6 +258,84 @@ def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
     assert not alone.unseen and np.isinf(alone.deviations[5:9, 1]).all()
     assert np.isfinite(np.delete(alone.deviations, slice(5, 9), axis=0)).all()
     assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
+
+
+def test_hinges_of_which_only_the_sum_is_seen_are_named():
+    """Two hinges about one axis: markers show the sum of their angles, and neither angle."""
+    builder = RobotBuilder("twins").add(Body.sphere("inner", 1.0, 0.1), Body.sphere("outer", 1.0, 0.1))
+    builder.joint("first", "revolute", "world", "inner").joint("second", "revolute", "inner", "outer")
+    robot = builder.frame("tip", "outer", translation=(0.5, 0.0, 0.0)).build()
+    t = 0.02 * np.arange(8)
+    markers = synthetic_markers(robot, (t, np.stack([np.sin(5.0 * t), 0.3 * t], axis=1)), names=["tip"])
+    with pytest.warns(RecordingWarning, match=r"shows the motion of 'first', 'second' alone"):
+        found = track(robot, markers, **SMALL)
+    assert found.unseen == ("first", "second") and np.isinf(found.deviations).all()
+    assert found.q.sum(axis=1) == pytest.approx(np.sin(5.0 * t) + 0.3 * t, abs=1e-3)
+
+
+def test_angles_are_found_without_whole_turns():
+    """Whatever the first configurations were, angles are those nearest to zero, or to a given configuration."""
+    markers, q = noisy(n=6, sigma=1e-6)
+    for seed in range(3):
+        assert np.abs(track(arm(), markers, **SMALL, seed=seed, smoothness=1e-4).q - q).max() < 1e-3
+    turned = q[0] + np.array([2.0 * np.pi, 0.0])
+    found = track(arm(), markers, **SMALL, smoothness=1e-4, q0=turned)
+    assert np.abs(found.q - q - np.array([2.0 * np.pi, 0.0])).max() < 1e-3
+
+
+def test_jumps_from_frame_to_frame_are_mended():
+    """Frames with whole turns, and frames with the other bend of the elbow, which reaches the tip as well."""
+    t, q = swing(12)
+    tip = Markers(("tip",), t, points(q)[:, 1:])
+    found = track(arm(), tip, q0=q, smoothness=0.0, **TIGHT)
+    assert np.abs(found.q - q).max() < 1e-7
+    jumping = q.copy()
+    jumping[3, 0] += 2.0 * np.pi
+    between = np.arctan2(LINKS[1] * np.sin(q[:, 1]), LINKS[0] + LINKS[1] * np.cos(q[:, 1]))
+    jumping[6:9, 0] += 2.0 * between[6:9]
+    jumping[6:9, 1] *= -1.0
+    state = descend(found.problem, jumping, iterations=0).state
+    assert state.costs.max() < 1e-20, "both bends reach the tip"
+    assert np.abs(starts.mended(found.problem, state).q - q).max() < 1e-4
+    away = jumping + np.array([4.0 * np.pi, -2.0 * np.pi])
+    assert np.abs(starts.unwound(found.problem, away, jumping[0]) - jumping)[:3].max() < 1e-12
+
+
+def two_legs():
+    """A fixed box with two legs of two hinges, one to each side."""
+    builder = RobotBuilder("biped").add(Body.box("trunk", 1.0, (0.2, 0.3, 0.1))).root("trunk")
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parent, place = "trunk", (0.0, y, 0.0)
+        for part, axis in (("thigh", (1.0, 0.0, 0.0)), ("shank", (0.0, 1.0, 0.0))):
+            body = f"{side}_{part}"
+            builder.add(Body.rod(body, 0.1, 0.3, (0.0, 0.0, -0.15)))
+            builder.joint(f"{body}_joint", "revolute", parent, body, axis=axis, translation=place)
+            parent, place = body, (0.0, 0.0, -0.3)
+        builder.frame(f"{side}_foot", parent, translation=place)
+    return builder.build()
+
+
+def test_exchanged_sides_give_a_warning_with_both_residuals():
+    robot = two_legs()
+    t = 0.02 * np.arange(10)
+    q = 0.3 * np.sin(4.0 * t[:, None] + np.array([0.0, 1.0, 2.0, 4.0]))
+    names = ("left_shank", "left_foot", "right_shank", "right_foot")
+    exact = synthetic_markers(robot, (t, q), names=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert track(robot, exact, **SMALL).rms() < 1e-3
+    swapped = {name: name.replace("left", "RIGHT").replace("right", "left").replace("RIGHT", "right") for name in names}
+    says = r"left and right may be exchanged: the markers are 0\.\d+ m from the robot .* such as '(left|right)_shank'"
+    with pytest.warns(RecordingWarning, match=says):
+        found = track(robot, exact.renamed(swapped), **SMALL)
+    assert len(found.notes) == 1 and found.rms() > 0.1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_frames_are_solved_one_by_one(n):
+    t, q = swing(n)
+    found = track(arm(), Markers(("elbow", "tip"), t, points(q)), tolerance=1e-12, **SMALL)
+    assert np.abs(found.q - q).max() < 1e-8 and found.intervals().shape == (n, 2)
 
 
 # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────

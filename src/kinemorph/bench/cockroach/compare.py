@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinemorph.bench.cockroach.problem import COMPARED, METHODS, MUJOCO_STEPS, SCENARIOS, problem
+from kinemorph.bench.cockroach.problem import METHODS, SIZES, problem
 from kinemorph.bench.standing.equal_error import contest_of, contested
 from kinemorph.bench.targets import judge_cockroach
 from kinemorph.bench.timing import Pace, Row, Say
@@ -18,8 +18,10 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     except ImportError:
         note(f"the cockroach is not compared: {MissingExtraError('mujoco', 'peers')}")
         return
-    for scenario in ("pushed",) if quick else SCENARIOS:
+    for scenario, sizes in SIZES.items():
+        if quick and scenario != "pushed":
+            continue
         animal = problem(scenario)
-        contest = contest_of(animal, "cockroach", COMPARED, judge_cockroach)
-        peer = MujocoStanding(animal)
-        yield from contested(contest, animal, peer, (MUJOCO_STEPS, METHODS), pace, say, note)
+        contest = contest_of(animal, "cockroach", sizes.compared, judge_cockroach)
+        steps = sizes.peer, dict.fromkeys(METHODS, sizes.ours)
+        yield from contested(contest, animal, MujocoStanding(animal), steps, pace, say, note)

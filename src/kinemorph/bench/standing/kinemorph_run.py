@@ -38,12 +38,13 @@ class OursStanding:
 
     def __init__(self, problem: Standing, method: str) -> None:
         self.problem, self.method = problem, method
-        self.stepper = Stepper(standing_plant(problem), method=method, step=problem.sample / 8.0, q=problem.q)
+        q, v = problem.start
+        self.stepper = Stepper(standing_plant(problem), method=method, step=problem.sample / 8.0, q=q, v=v)
 
     def run(self, h: float) -> Array:
         """The configurations at the samples of a run with step size h [s], shape (n, nq); NaN if the run fails."""
         stepper, times, nq = self.stepper, self.problem.times, self.problem.robot.nq
-        stepper.restart(0.0, self.problem.q)
+        stepper.restart(0.0, *self.problem.start)
         stepper.h = h
         rows: list[Array] = []
         while len(times):
@@ -60,8 +61,8 @@ class OursStanding:
         Each robot has its own initial velocity.
         """
         angles = np.linspace(0.0, 2.0 * np.pi, BATCH, endpoint=False)
-        v = np.zeros((BATCH, self.problem.robot.nv))
-        v[:, :2] = self.problem.shove * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        v = np.tile(self.problem.start[1], (BATCH, 1))
+        v[:, :2] += self.problem.shove * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         end = BATCH_STEPS * h
         given: dict[str, Any] = {"q": self.problem.q, "v": v, "method": self.method, "step": h, "output_step": end}
         return lambda: simulate_batch(self.stepper.plant, end, threads=1, **given)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -23,6 +23,17 @@ INTEGRATORS: dict[Integrator, int] = {
     "Euler": mujoco.mjtIntegrator.mjINT_EULER,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+GIVEN = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)  # the controls of a rollout
+
+
+class Plan(NamedTuple):
+    """Runs of several robots by `rollout`: the initial state of all, then controls and memory for states by phase."""
+
+    first: Array
+    h: float  # [s]
+    controls: list[Array]
+    rooms: list[Array]
 
 
 class MujocoStanding:
@@ -35,56 +46,77 @@ class MujocoStanding:
         self.model.opt.integrator = INTEGRATORS[integrator]
         self.data = mujoco.MjData(self.model)
         self.base = self.model.body(problem.robot.bodies[0].name).id
-        twin.place(problem.q, np.zeros(problem.robot.nv))
-        self.start = twin.data.qpos.copy()
+        twin.place(*problem.start)
+        self.start, self.speeds = twin.data.qpos.copy(), twin.data.qvel.copy()
         self.start[2] += problem.radius  # the feet touch where ours do
         places = {step.q: step.peer_q for step in twin.steps}
         self.order = [*range(BASE), *(places[k] for k in range(BASE, problem.robot.nq))]
 
     def run(self, h: float) -> Array:
         """The configurations at the samples of a run with step size h [s], shape (n, nq), in our order."""
-        self.model.opt.timestep = h
-        rows: list[Array] = []
-        for times, force in self.begun():
-            self.data.xfrc_applied[self.base, :3] = force
-            for _ in times:
-                mujoco.mj_step(self.model, self.data, round(self.problem.sample / h))
-                rows.append(self.data.qpos[self.order])
-        found = np.array(rows)
+        each = round(self.problem.sample / h)
+        if self.problem.gait is not None:  # controls change from step to step
+            plan = self.planned(h, 1)
+            self.rolled(plan)
+            found = plan.rooms[0][0, each - 1 :: each, 1 : 1 + self.model.nq][:, self.order]
+        else:
+            self.model.opt.timestep = h
+            self.begin()
+            rows: list[Array] = []
+            for times, force in self.problem.phases:
+                self.data.xfrc_applied[self.base, :3] = force
+                for _ in times:
+                    mujoco.mj_step(self.model, self.data, each)
+                    rows.append(self.data.qpos[self.order])
+            found = np.array(rows)
         found[:, 2] -= self.problem.radius
         return found
 
-    def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """Resets the robot to its initial state; returns the sample times in phases, each with its push [N]."""
+    def begin(self) -> None:
+        """Resets the robot to its initial state."""
         mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[:] = self.start
+        self.data.qpos[:], self.data.qvel[:] = self.start, self.speeds
         self.data.ctrl[:] = self.problem.posture
-        return self.problem.phases
 
     def rollout(self, h: float, count: int) -> Callable[[], None]:
         """A function that runs `count` robots with step size h [s] by MuJoCo's `rollout`, in one thread."""
-        from mujoco import rollout
+        return partial(self.rolled, self.planned(h, count))
 
+    def planned(self, h: float, count: int) -> Plan:
+        """The initial state, controls and memory of `count` runs with step size h [s] by `rollout`."""
         self.model.opt.timestep = h
-        state, given_parts = mujoco.mjtState.mjSTATE_FULLPHYSICS, int(mujoco.mjtState.mjSTATE_CTRL)
-        given_parts |= int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
-        first = np.empty(mujoco.mj_stateSize(self.model, state))
-        plan: list[tuple[Array, Array]] = []
-        for times, force in self.begun():
+        self.begin()
+        first = np.empty(mujoco.mj_stateSize(self.model, STATE))
+        mujoco.mj_getState(self.model, self.data, first, STATE)
+        plan = Plan(first, h, [], [])
+        for times, force in self.problem.phases:
+            steps = len(times) * round(self.problem.sample / h)
             pushes = np.zeros((self.model.nbody, 6))
             pushes[self.base, :3] = force
-            room = np.empty((count, len(times) * round(self.problem.sample / h), len(first)))
-            plan.append((np.concatenate([self.problem.posture, pushes.ravel()])[None, None], room))
-        mujoco.mj_getState(self.model, self.data, first, state)
+            wanted = self.controls(h, steps)
+            both = np.concatenate([wanted, np.tile(pushes.ravel(), (len(wanted), 1))], axis=1)
+            plan.controls.append(np.broadcast_to(both, (count, *both.shape)) if len(both) > 1 else both[None])
+            plan.rooms.append(np.empty((count, steps, len(first))))
+        return plan
 
-        def work() -> None:
-            states = np.tile(first, (count, 1))
-            for control, room in plan:
-                given = {"control_spec": given_parts, "nstep": room.shape[1], "state": room}
-                rollout.rollout(self.model, self.data, states, control, **given)
-                states = room[:, -1].copy()
+    def controls(self, h: float, steps: int) -> Array:
+        """The controls (1, nu), or (steps, nu) of a gait. A damper acts on the joint, so its part is in the angle."""
+        if self.problem.gait is None:
+            return self.problem.posture[None]
+        angles, rates = self.problem.gait(h * np.arange(steps, dtype=np.float64))
+        found: Array = angles + self.problem.damping / self.problem.stiffness * rates
+        return found
 
-        return work
+    def rolled(self, plan: Plan) -> None:
+        """Runs a plan; the states are in its memory."""
+        from mujoco import rollout
+
+        self.model.opt.timestep = plan.h
+        states = np.tile(plan.first, (len(plan.rooms[0]), 1))
+        for control, room in zip(plan.controls, plan.rooms, strict=True):
+            given = {"control_spec": GIVEN, "nstep": room.shape[1], "state": room}
+            rollout.rollout(self.model, self.data, states, control, **given)
+            states = room[:, -1].copy()
 
 
 def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:

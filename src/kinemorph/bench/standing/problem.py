@@ -11,9 +11,10 @@ All times are whole multiples of every step size in STEPS, so that no step is cu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Frame, Robot
 
-Scenario = Literal["dropped", "pushed"]
+Scenario = Literal["dropped", "pushed", "running"]
 
-SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
+SCENARIOS: tuple[Scenario, ...] = ("dropped", "pushed")  # of hexapods
 STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
 DURATION = 10.0  # [s]
 COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
@@ -90,7 +91,9 @@ class Standing:
     ground: Ground = GROUND
     duration: float = DURATION
     sample: float = 0.08  # [s] between samples
+    v: Array | None = None  # initial velocities (nv,), where they are not 0
     rest: Array | None = None  # rest angles of the springs (nv - 6,) [rad], where they are not those of q
+    gait: Callable[[Array], tuple[Array, Array]] | None = None  # times (n,) -> angles and rates (n, nv - 6) to follow
     elements: tuple[Any, ...] | None = None  # contacts and controllers of our model, where they are not the hexapods'
     radius: float = 1e-3  # of a foot in MuJoCo [m]
     contact_time: float | None = None  # [s], the time constant of MuJoCo's contacts, where it is not the default
@@ -100,6 +103,11 @@ class Standing:
     def posture(self) -> Array:
         """The rest angles of the springs at the leg joints, shape (nv - 6,)."""
         return self.q[BASE:] if self.rest is None else self.rest
+
+    @property
+    def start(self) -> tuple[Array, Array]:
+        """The initial configuration (nq,) and velocities (nv,)."""
+        return self.q, np.zeros(self.robot.nv) if self.v is None else self.v
 
     @property
     def times(self) -> Array:

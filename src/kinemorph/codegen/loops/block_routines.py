@@ -159,25 +159,12 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
 
 
 def _table(block: Table, loop: LoopBuilder) -> None:
-    """Writes code that evaluates a piecewise polynomial: finds the piece by bisection, then uses Horner's rule.
-
-    The breaks are padded with infinity to a power of two.
-    """
+    """Writes code that evaluates a piecewise polynomial: finds the piece, then uses Horner's rule."""
     x, y = loop["x"], loop["y"]
-    halvings = (block.pieces - 1).bit_length()
-    filled = [*block.breaks, *[math.inf] * (2**halvings - len(block.breaks))]
-    breaks = loop.constant("breaks", filled)
     origins = loop.constant("origins", block.origins)
     rows = loop.constant("rows", [c for row in block.coefficients for c in row], (block.pieces, block.degree + 1))
-    strides = loop.constant("strides", [2.0**s for s in range(halvings - 1, -1, -1)] or [0.0])
-    piece, trial = loop.buffer("piece"), loop.buffer("trial", (2,))  # trial: (piece, index of the break before it)
-    with loop.repeat(halvings) as s:
-        loop.let(trial, lambda i, step: [i + step, i + step - 1.0], piece, strides[s])
-        loop.let(
-            piece,
-            lambda i, new, edge, x: (edge <= x[0]).where(new[0], i),
-            *(piece, trial, breaks.picked(trial[1]), x),
-        )
+    piece = loop.buffer("piece")
+    (_even_piece if _is_even(block.breaks) else _bisected_piece)(block, loop, piece)
 
     def horner(x: Any, origin: Any, row: Any) -> Any:
         r = x[0] - origin
@@ -187,6 +174,56 @@ def _table(block: Table, loop: LoopBuilder) -> None:
         return [value]
 
     loop.let(y, horner, x, origins.picked(piece), rows.picked(piece))
+
+
+def _bisected_piece(block: Table, loop: LoopBuilder, piece: View) -> None:
+    """Writes code that finds the piece by bisection; the breaks are padded with infinity to a power of two."""
+    halvings = (block.pieces - 1).bit_length()
+    breaks = loop.constant("breaks", [*block.breaks, *[math.inf] * (2**halvings - len(block.breaks))])
+    strides = loop.constant("strides", [2.0**s for s in range(halvings - 1, -1, -1)] or [0.0])
+    trial = loop.buffer("trial", (2,))  # (piece, index of the break before it)
+    with loop.repeat(halvings) as s:
+        loop.let(trial, lambda i, step: [i + step, i + step - 1.0], piece, strides[s])
+        loop.let(
+            piece,
+            lambda i, new, edge, x: (edge <= x[0]).where(new[0], i),
+            *(piece, trial, breaks.picked(trial[1]), loop["x"]),
+        )
+
+
+EVEN = 0.25  # how far breaks may be from even ones, in distances between two of them
+
+
+def _is_even(breaks: Sequence[float]) -> bool:
+    """Whether breaks are so nearly at equal distances that the piece of x follows from x, up to one piece."""
+    if len(breaks) < 3:
+        return False
+    step = (breaks[-1] - breaks[0]) / (len(breaks) - 1)
+    return all(abs(at - breaks[0] - k * step) < EVEN * step for k, at in enumerate(breaks))
+
+
+def _even_piece(block: Table, loop: LoopBuilder, piece: View) -> None:
+    """Writes code that finds the piece of a table whose breaks are at equal distances.
+
+    The piece is at least the number of whole distances from the first break to x, less what rounding makes of it, and
+    at most two more: two comparisons with the breaks decide. So a point is in the piece that bisection finds.
+    """
+    first, count = block.breaks[0], len(block.breaks)
+    step = (block.breaks[-1] - first) / (count - 1)
+    breaks = loop.constant("breaks", [*block.breaks, math.inf, math.inf])
+    guess = loop.buffer("guess", (2,))  # a piece, and the next one
+
+    def guessed(x: Any) -> list[Any]:
+        whole = (x[0] - first) / step
+        kept = (whole >= 0.0).where(whole.floor(), 0.0).minimum(float(count))  # 0 where x is not a number
+        return [kept, kept + 1.0]
+
+    loop.let(guess, guessed, loop["x"])
+    loop.let(
+        piece,
+        lambda i, low, high, x: i[0] + (low <= x[0]) + (high <= x[0]),
+        *(guess, breaks.picked(guess[0]), breaks.picked(guess[1]), loop["x"]),
+    )
 
 
 # ── surfaces over a grid ──────────────────────────────────────────────────────────────────────────────────────────────

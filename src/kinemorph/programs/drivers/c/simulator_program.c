@@ -113,7 +113,6 @@ int simulator_read_options(int argc, char **argv, simulator_options *options, si
         ++k;
         if (strcmp(option, "--until") == 0) {
             good = read_option(option, text, -INFINITY, &plan->until);
-            plan->times = plan->spacing > 0.0 ? NULL : plan->times;
         } else if (strcmp(option, "--start") == 0) {
             good = read_option(option, text, -INFINITY, &options->start);
         } else if (strcmp(option, "--output-step") == 0) {
@@ -174,6 +173,7 @@ static FILE *opened(const char *path)
     return file;
 }
 
+#if SIMULATOR_CURVES > 0
 /* Writes a text between single quotes, in which gnuplot doubles them. */
 static void write_quoted(FILE *file, const char *text)
 {
@@ -208,6 +208,7 @@ static int open_res(simulator_files *files, const char *path)
     fprintf(script, "\n");
     return fclose(script) == 0;
 }
+#endif
 
 int simulator_open_files(simulator_files *files, const simulator_options *options, const simulator *s)
 {
@@ -221,11 +222,14 @@ int simulator_open_files(simulator_files *files, const simulator_options *option
         if (!files->events) return BAD_INPUT;
         fprintf(files->events, "t [s],event,kind,energy_loss [J]\n");
     }
+#if SIMULATOR_CURVES > 0
     if (options->res && !open_res(files, options->res)) return BAD_INPUT;
+#endif
     fprintf(files->samples, "%s\n", simulator_header);
     return WELL;
 }
 
+#if SIMULATOR_CURVES > 0
 /* Writes t, then q, its rate and its acceleration for each degree of freedom, then inputs and further states. */
 static void write_res(const simulator_files *files, double t, const double *row)
 {
@@ -241,6 +245,7 @@ static void write_res(const simulator_files *files, double t, const double *row)
     for (int k = 0; k < SIMULATOR_NX; ++k) fprintf(files->res, " %.17g", row[SIMULATOR_NQ + SIMULATOR_NV + k]);
     fputc('\n', files->res);
 }
+#endif
 
 void simulator_write_sample(void *sink, double t, const double *row, int piece)
 {
@@ -257,7 +262,9 @@ void simulator_write_sample(void *sink, double t, const double *row, int piece)
     fprintf(files->samples, "%.17g", t);
     for (int k = 0; k < SIMULATOR_ROW; ++k) fprintf(files->samples, ",%.17g", row[k]);
     fputc('\n', files->samples);
+#if SIMULATOR_CURVES > 0
     if (files->res) write_res(files, t, row);
+#endif
 }
 
 void simulator_write_event(void *sink, double t, const char *name, const char *kind, double lost)

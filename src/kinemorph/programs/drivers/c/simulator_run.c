@@ -24,6 +24,7 @@ typedef struct run {
     simulator_outcome *outcome;
     double start;
     double first, step, parts; /* regular sample times are (first + k step) / parts */
+    int skipped;               /* the number of given sample times that are not after the start */
     long count;                /* the number of samples */
     long next;                 /* the number of the next sample */
     double log[PENDING][SIMULATOR_LOG_WIDTH];
@@ -69,8 +70,12 @@ static void plan_times(run *r)
     const simulator_plan *plan = r->plan;
     const double start = r->start, length = plan->until - r->start;
     double a, b, c, d, parts = 0.0;
-    if (plan->times) {
-        r->count = plan->count + 1;
+    if (plan->times) { /* those between the start and the end, and both of these */
+        r->count = 2;
+        for (int k = 0; k < plan->count; ++k) {
+            if (plan->times[k] <= start) r->skipped = k + 1;
+            else if (plan->times[k] < plan->until) r->count += 1;
+        }
         return;
     }
     if (ratio(plan->spacing, &a, &b) && ratio(start, &c, &d)) {
@@ -96,7 +101,7 @@ static double sample_time(const run *r, long k)
 {
     if (k == 0) return r->start;
     if (k >= r->count - 1) return simulator_snapped(r->plan->until);
-    if (r->plan->times) return simulator_snapped(r->plan->times[k - 1]);
+    if (r->plan->times) return simulator_snapped(r->plan->times[r->skipped + k - 1]);
     return simulator_snapped((r->first + (double)k * r->step) / r->parts);
 }
 

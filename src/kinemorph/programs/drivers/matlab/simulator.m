@@ -204,7 +204,7 @@ function times = sample_times(data, start, until, spacing)
     if isempty(spacing)
         spacing = data.constants.spacing;
         if spacing <= 0
-            times = [start; data.times(1:end - 1); until];
+            times = [start; data.times(data.times > start & data.times < until); until];
             for k = 2:numel(times)
                 times(k) = snapped(data, times(k));
             end
