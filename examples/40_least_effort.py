@@ -52,9 +52,7 @@ print(best)
 print("the same again:", best.values == again.values)
 met = int(np.count_nonzero(chance.history.errors == 0.0))
 print(f"the best of 500 random stances, of which {met} meet all conditions: {chance.cost:.4g} N^2 m^2")
-print(
-    f"the stance of the library: {best.history.costs[0]:.4g}; begun at the best random one: {elsewhere.cost:.4g} N^2 m^2"
-)
+print(f"the stance of the library: {best.history.costs[0]:.4g}; begun at a random one: {elsewhere.cost:.4g} N^2 m^2")
 print(
     f"no controller holds this posture with less than {bound.effort:.4g} N^2 m^2: {best.cost / bound.effort:.4f} of it"
 )
