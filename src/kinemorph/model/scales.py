@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from kinemorph.errors import ModelError
 from kinemorph.model.units import BASES, parse_unit
@@ -39,7 +40,7 @@ class Scales:
             given = getattr(self, name)
             if given is None:
                 continue
-            plain = isinstance(given, (int, float)) and not isinstance(given, bool)
+            plain = isinstance(given, Real) and not isinstance(given, bool)
             if not (plain and 0.0 < given < math.inf):
                 raise ModelError(
                     f"scaled: {name} is {given!r:.60}; expected a finite number above 0, by which every {name} is "
