@@ -158,9 +158,13 @@ def test_soft_joints_on_stiff_ground_find_the_best_forces() -> None:
 
 def test_bad_input_is_said() -> None:
     system = library.cockroach()
-    for gains in ([], [0.0], [-1.0], [np.nan]):
-        with pytest.raises(ModelError, match="gains are"):
-            standing_curve(system, gains)
+    bad: Any
+    for bad in ([], [0.0], [-1.0], [np.nan], 1.0, "soft", [[1.0, 2.0]]):
+        with pytest.raises(ModelError, match=r"gains are .* expected finite numbers above 0"):
+            standing_curve(system, bad)
+    bad = system.robot
+    with pytest.raises(ModelError, match="was given a Robot; expected a System"):
+        standing_curve(bad, [1.0])
     with pytest.raises(ModelError, match="'front_left_ground' is a Contact; expected a continuous PD"):
         standing_curve(system, [1.0], controller="front_left_ground")
     pd = system.element("posture")

@@ -108,9 +108,14 @@ def standing_curve(
     have to touch the ground. The search for each gain starts from the one before it: give the gains in order, from the
     largest on. Where no equilibrium is found, the row has NaN and the message says why.
     """
-    chosen = np.array([float(gain) for gain in gains])
-    if not chosen.size or not np.all((chosen > 0.0) & np.isfinite(chosen)):
-        raise ModelError(f"standing_curve: gains are {chosen.tolist()}; expected finite numbers above 0 [N m/rad].")
+    if not isinstance(model, System):
+        raise ModelError(f"standing_curve was given a {type(model).__name__}; expected a System with contacts of feet.")
+    try:
+        chosen = np.array(gains if isinstance(gains, np.ndarray) else [*gains], dtype=float)
+    except (TypeError, ValueError):
+        chosen = np.zeros(0)
+    if chosen.ndim != 1 or not chosen.size or not np.all((chosen > 0.0) & np.isfinite(chosen)):
+        raise ModelError(f"standing_curve: gains are {gains!r:.80}; expected finite numbers above 0 [N m/rad].")
     study = _Study(model, controller, feet, float(chosen[0]))
     rows, message, before = [], "", None
     for gain in chosen:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from numbers import Real
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.controllers import PD
@@ -60,9 +61,9 @@ def running_cockroach(
     """
     numbers = (speed, frequency, stiffness, damping, lift)
     positive("running_cockroach", "speed, frequency, stiffness, damping and lift", numbers, 5)
-    if not 0.3 <= duty <= 0.8:
+    if not (isinstance(duty, Real) and 0.3 <= duty <= 0.8):
         raise ModelError(
-            f"running_cockroach: duty is {duty:g}, expected the share of a stance in a stride, 0.3 to 0.8."
+            f"running_cockroach: duty is {duty!r}, expected the share of a stance in a stride, 0.3 to 0.8."
         )
     standing = cockroach("gimbal", trunk, stiffness=stiffness, damping=damping)
     robot, period, excursion = standing.robot, 1.0 / frequency, speed * duty / frequency
