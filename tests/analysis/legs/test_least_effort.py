@@ -68,7 +68,7 @@ def test_two_legs_by_hand(spread, mu, solver):
     assert found.bound <= found.effort and found.bound == pytest.approx(found.effort, rel=1e-6, abs=1e-9)
     total = sum(found.forces.values())
     assert total[[0, 2]] == pytest.approx([0.0, (TRUNK + 2.0 * LEG) * G], abs=1e-9)
-    assert abs(total[1]) < 1e-4  # no force along y matters to this robot; on a cone it is known to a root of 1e-12
+    assert abs(total[1]) < 1e-4  # no force along y matters to this robot; on a cone it is known to a root of 1e-11
     assert min(found.margins.values()) >= -1e-9
     assert sum(torque**2 for torque in found.torques.values()) == pytest.approx(found.effort, rel=1e-9, abs=1e-15)
 
@@ -181,24 +181,25 @@ def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides, coun
     """In a convex program x is best exactly if the cost rises toward every other x that is allowed (KKT)."""
     solved = 0
     for seed in range(count):
-        program = random_program(seed)
+        program = random_program(seed, torques=9 if seed % 3 else 2)  # with two torques the forces are not unique
         (x, bound, why), (y, _, other) = solved_by_scipy(program, sides), solved_by_clarabel(program, sides)
         assert bool(why) == bool(other)
         if why:
             continue
         solved += 1
-        assert program.effort(x) == pytest.approx(program.effort(y), rel=1e-8)  # Clarabel's tolerance
-        assert x == pytest.approx(y, abs=1e-4)  # the root of Clarabel's tolerance of the cost
-        assert bound <= program.effort(y) * (1.0 + 1e-10)
+        assert program.effort(x) == pytest.approx(program.effort(y), rel=1e-8, abs=1e-9)  # Clarabel's tolerance
+        if seed % 3:
+            assert x == pytest.approx(y, abs=1e-4)  # the root of Clarabel's tolerance of the cost
+        assert bound <= program.effort(y) * (1.0 + 1e-10) + 1e-12
         assert program.C @ x == pytest.approx(program.c, abs=1e-11)
         if sides is None:
-            assert program.outside(x).max() < 1e-10
+            assert program.outside(x).max() < 1e-9
         slope = 2.0 * program.A.T @ (program.A @ x - program.b)
         rng = np.random.default_rng(seed)
         for _ in range(6):
             another = replace(program, b=3.0 * rng.normal(size=len(program.b)))
             allowed = solved_by_scipy(another, sides).x
-            assert slope @ (allowed - x) >= -1e-8 * np.linalg.norm(slope)
+            assert slope @ (allowed - x) >= -1e-8 * np.linalg.norm(slope) - 1e-11
     assert solved >= count // 3
 
 
@@ -255,7 +256,7 @@ def test_bad_input_is_told_in_a_sentence(case):
 
 @pytest.mark.slow
 def test_cockroach_stands_above_the_bound_in_many_postures():
-    """SEEDS 004: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
+    """004-15: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
     rng, standing = np.random.default_rng(1), 0
     for stiffness in (1e-4, 3e-4, 1e-3, 1e-2):
         system = library.cockroach(stiffness=stiffness)

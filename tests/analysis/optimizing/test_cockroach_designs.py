@@ -32,6 +32,7 @@ def adjustable() -> tuple[System, list[str]]:
 
 @pytest.mark.slow
 def test_the_stance_of_least_effort_beats_500_random_ones_and_is_not_below_the_bound():
+    """004-15: the effort of standing over stiffness and stance, least where optimize says so."""
     system, names = adjustable()
     over = {"posture_stiffness": (2e-4, 5e-3, "log"), **{name: (-0.1, 0.1) for name in names}}
     conditions: dict[str, tuple[float, float]] = {
