@@ -140,7 +140,7 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
     others = integral_rates(plant) if at_rest else {}
     laws: dict[int, Law] = {}
     functions: dict[int, Callable[[Any], Any]] = {}
-    limits = []
+    limits: list[Limit] = []
     given: list[tuple[Any, str]] = [(cost, "cost"), *((text, "condition") for text in (subject_to or {}))]
     for number, (text, what) in enumerate(given):
         if isinstance(text, Mapping):
