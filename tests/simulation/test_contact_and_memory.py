@@ -40,6 +40,18 @@ def test_a_sliding_block_slows_down_by_coulombs_law(friction: Any, others: Any, 
     assert run.v[-1, 0] == pytest.approx(FAST - MU * G * 0.2, abs=2e-5)
 
 
+@pytest.mark.parametrize("method, steps", [("centered_contact", 7), ("extrapolated_contact", 1)])
+def test_a_pushed_block_halts_soon_after_coulombs_law_says(method: str, steps: int) -> None:
+    """Nine tenths of its friction push it on: it halts at v / (0.1 mu g), and its velocity is never reversed."""
+    grip = Anchor(2.0 * MU, MU, 1e4, 100.0)
+    system = System(particle(), (elements.Contact("foot", "block", PRESS, grip),))
+    halt = FAST / (0.1 * MU * G)
+    given: dict[str, Any] = {"q": [0.0, -G / 1e4], "v": [FAST, 0.0], "inputs": [0.9 * MU * G, 0.0]}
+    run = simulate(system, 1.02 * halt, method=method, step=1e-3, output_step=1e-3, **given)
+    sticks = run.m[:, 0] == 1.0
+    assert sticks[-1] and abs(run.t[int(np.argmax(sticks))] - halt) < steps * 1e-3
+
+
 def test_energy_of_an_anchor_that_takes_hold_after_a_step_is_booked() -> None:
     """Steps of one size locate nothing: the spring, loaded when the block halts, holds a tenth of all energy."""
     grip = Anchor(2.0 * MU, MU, 100.0, 20.0)

@@ -13,6 +13,7 @@ from kinemorph.analysis.audit import audit
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.contact.anchors import SIZE
 from kinemorph.mechanics.elements.contact.contacts import ContactLaw
 from kinemorph.mechanics.elements.contact.friction import regularized
 from kinemorph.mechanics.elements.contact.grounds import interpolated, nearest, slopes, surface
@@ -53,8 +54,8 @@ RNG = np.random.default_rng(4)
 def anchored_memory(p) -> np.ndarray:
     """Contacts that stick, stretched, and slide in turn."""
     m = np.zeros(len(p.m))
-    for k in range(0, len(m), 7):
-        m[k : k + 7] = [1.0 + (k // 7) % 2, 0.05, -0.04, 0.01, 0.6, 0.8, 0.0]
+    for k in range(0, len(m), SIZE):
+        m[k : k + SIZE] = [1.0 + (k // SIZE) % 2, 0.05, -0.04, 0.01, 0.6, 0.8, 0.0, 0.0]
     return m
 
 

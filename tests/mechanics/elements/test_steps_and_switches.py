@@ -52,7 +52,7 @@ def test_the_pivot_of_a_motor_has_the_friction_of_its_gears() -> None:
 
 def now(mode: float, **changes: Any) -> Now:
     """A point at x = 2 m that its anchor, 1 mm behind, pulls with 10 N, pressed with 100 N."""
-    memory = [mode, 1.999, 0.0, 0.0, *FORWARD]
+    memory = [mode, 1.999, 0.0, 0.0, *FORWARD, 0.0]
     pulled = (-10.0, 0.0, 0.0)
     there = Now(memory, (2.0, 0.0, 0.0), (1e-3, 0.0, 0.0), (0.0, 0.0, 0.0), 1e-3, 100.0, pulled, 5e-3, NUMBERS)
     return there._replace(**changes)
@@ -61,27 +61,35 @@ def now(mode: float, **changes: Any) -> Now:
 def test_a_point_that_halts_sticks_where_the_spring_pulls_as_sliding_did() -> None:
     stretch = KINETIC * 100.0 / K
     for change in (settled(now(SLIP, slip=(-1e-4, 0.0, 0.0), stored=0.0)), switched(now(SLIP, stored=0.0), 3)):
-        assert change.memory == pytest.approx([STICK, 2.0 - stretch, 0.0, 0.0, 0.0, 0.0, 0.0])
+        assert change.memory == pytest.approx([STICK, 2.0 - stretch, *[0.0] * 6])
         assert change.lost == pytest.approx(-0.5 * K * stretch**2)
 
 
 def test_a_spring_that_lets_go_or_leaves_the_ground_loses_its_energy() -> None:
     loose = settled(now(STICK, friction=(-61.0, 0.0, 0.0), slip=(0.0, 0.2, 0.0)))
-    assert loose.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # as it moves
+    assert loose.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0])  # as it moves
     assert loose.lost == pytest.approx(5e-3)
     still = settled(now(STICK, friction=(-61.0, 0.0, 0.0)))
-    assert still.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, *FORWARD])  # as the spring is stretched
+    assert still.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, *FORWARD, 0.0])  # as the spring is stretched
     gone = settled(now(STICK, depth=-1e-6))
-    assert gone.memory == [FREE, *[0.0] * 6] and gone.lost == pytest.approx(5e-3)
+    assert gone.memory == [FREE, *[0.0] * 7] and gone.lost == pytest.approx(5e-3)
     held = settled(now(STICK))
     assert held.memory == now(STICK).memory and held.lost == 0.0
 
 
 def test_the_direction_of_sliding_turns_with_the_motion() -> None:
     turned = settled(now(SLIP, slip=(0.3, 0.4, 0.0), stored=0.0))
-    assert turned.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, 0.6, 0.8, 0.0])
+    assert turned.memory == pytest.approx([SLIP, 0.0, 0.0, 0.0, 0.6, 0.8, 0.0, 0.5])
     slow = settled(now(SLIP, slip=(0.0, 0.5 * SPEED, 0.0), stored=0.0))
-    assert slow.memory == now(SLIP).memory  # hardly moves: no direction to speak of
+    assert slow.memory == [*now(SLIP).memory[:7], 0.5 * SPEED]  # hardly moves: no direction to speak of
+
+
+def test_a_point_that_becomes_slower_and_hardly_moves_has_halted() -> None:
+    """Speeds of the last step and of this one, in speeds of sticking, and what the point does then."""
+    for before, speed, mode in ((90.0, 80.0, STICK), (80.0, 90.0, SLIP), (300.0, 200.0, SLIP), (0.0, 80.0, SLIP)):
+        there = now(SLIP, slip=(speed * SPEED, 0.0, 0.0), stored=0.0)
+        there = there._replace(memory=[*there.memory[:7], before * SPEED])
+        assert settled(there).memory[0] == mode
 
 
 @pytest.mark.parametrize("share", [-0.25, 0.0, 1.0, 1e3])
@@ -99,7 +107,7 @@ def rolling(height: float) -> tuple[Any, Any, Any]:
     robot = RobotBuilder("ball").add(Body.sphere("ball", 1.0, 0.1)).joint("j", "free", "world", "ball").build()
     element = elements.Contact("e", "ball", EasyDynNormal(1e4), Anchor(*NUMBERS), radius=0.1)
     instant = Instant(robot, [element])
-    instant.x, instant.m = [1e-3, 0.0, 0.0], [STICK, *[0.0] * 6]
+    instant.x, instant.m = [1e-3, 0.0, 0.0], [STICK, *[0.0] * 7]
     world = instant.world(0.0, [0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0], [0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
     return instant, element, world.views[0]
 

@@ -11,7 +11,9 @@ sliding, so that the force does not jump; the spring was loaded while the point 
 dissipated, so it is subtracted from the loss again. The energy of a spring that lets go is lost.
 
 Where a method locates no events, `settled` changes the memory after each step. A change of direction by more than a
-right angle between two steps of sliding counts as a halt.
+right angle between two steps of sliding counts as a halt. Steps that take friction as a damper never reverse the
+velocity of a point that halts: it falls to a share in every step. So a point that hardly moves and becomes slower has
+halted, too.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ SLOTS = (
     Slot("mode"),
     *(Slot(f"anchor_{axis}", "m") for axis in "xyz"),
     *(Slot(f"direction_{axis}") for axis in "xyz"),
+    Slot("speed", "m/s"),  # of sliding, after the last step of a method that locates no events; else 0
 )
 SIZE = len(SLOTS)
 FASTEST = 100.0  # times the speed of sticking: a faster point has changed its direction and has not halted
@@ -95,7 +98,9 @@ def settled(now: Now) -> Change:
     same = [*now.memory, now.stored]
     sticking = _chosen(less(now.spare, 0.0), _loose(now), same)
     turning = _chosen(less(now.numbers[4], now.fast), _sliding(now), same)
-    sliding = _chosen(less(now.onward, 0.0), _stuck(now), turning)
+    turning[7] = now.fast
+    slower = times(less(now.fast, now.memory[7]), less(now.fast, FASTEST * now.numbers[4]))
+    sliding = _chosen(maximum(less(now.onward, 0.0), slower), _stuck(now), turning)
     touching = _chosen(equal(mode, FREE), _landed(now), _chosen(equal(mode, STICK), sticking, sliding))
     after = _chosen(less(0.0, now.depth), touching, GONE)
     return Change(after[:SIZE], now.stored - after[SIZE])
@@ -107,17 +112,17 @@ GONE: list[S] = [FREE, *[0.0] * SIZE]
 
 
 def _landed(now: Now) -> list[S]:
-    return _chosen(less(now.numbers[4], now.fast), _sliding(now), [STICK, *now.place, 0.0, 0.0, 0.0, 0.0])
+    return _chosen(less(now.numbers[4], now.fast), _sliding(now), [STICK, *now.place, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def _sliding(now: Now) -> list[S]:
-    return [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, now.fast), now.slip), 0.0]
+    return [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, now.fast), now.slip), 0.0, 0.0]
 
 
 def _loose(now: Now) -> list[S]:
     """The memory of a point that begins to slide, along its velocity, or at rest along the stretch of its spring."""
     length = sqrt(maximum(dot(now.way, now.way), STILL * STILL))
-    stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0]
+    stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0, 0.0]
     return _chosen(less(STILL, now.fast), _sliding(now), stretched)
 
 
@@ -130,7 +135,7 @@ def _stuck(now: Now) -> list[S]:
     k = now.numbers[2]
     stretch = div(times(now.numbers[1], now.normal), k)
     anchor = sub(now.place, scale(stretch, now.memory[4:7]))
-    return [STICK, *anchor, 0.0, 0.0, 0.0, 0.5 * k * stretch * stretch]
+    return [STICK, *anchor, 0.0, 0.0, 0.0, 0.0, 0.5 * k * stretch * stretch]
 
 
 def _chosen(condition: S, one: Sequence[S], other: Sequence[S]) -> list[S]:
