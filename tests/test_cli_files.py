@@ -368,6 +368,13 @@ def test_a_model_that_a_format_cannot_hold_is_refused_without_a_path_of_ours(fol
     assert result.stderr.startswith("error: hexapod24.dh: ")
 
 
+def test_export_in_another_size(folder: Path) -> None:
+    assert run("export", "good.urdf", "--output", "large.toml", "--scale", "2").exit_code == 0
+    assert parsed("info", "large.toml")["mass"] == 16.0
+    refused = run("export", "good.urdf", "--to", "toml", "--scale", "0")
+    assert refused.exit_code == 2 and "length is 0.0; expected a finite number above 0" in refused.stderr
+
+
 def test_export_as_data(folder: Path) -> None:
     data = parsed("export", "pendulum", "--to", "toml")
     assert data["format"] == "toml" and data["files"] == [] and "[joints.q1]" in data["text"]

@@ -45,6 +45,7 @@ PAGES = [
         "model_file",
         "cagem",
         "conventions",
+        "scale",
         "notebook",
     )
 ]

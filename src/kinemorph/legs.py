@@ -37,9 +37,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.legs.stances import Stance as Stance
     from kinemorph.analysis.legs.stances import Stances as Stances
     from kinemorph.analysis.legs.stances import stances as stances
-    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
-    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
     from kinemorph.analysis.legs.standing import StandingCurve as StandingCurve
     from kinemorph.analysis.legs.standing import standing_curve as standing_curve
+    from kinemorph.analysis.legs.strides import StrideFigures as StrideFigures
+    from kinemorph.analysis.legs.strides import stride_figures as stride_figures
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -22,7 +22,7 @@ HOMES: dict[str, str] = {
     # lengths of a robot
     "scaled_segments": "kinemorph.analysis.tracking.segment_lengths",
     "ScaledSegments": "kinemorph.analysis.tracking.segment_lengths",
-    "scaled_bodies": "kinemorph.model.changes.scaled_bodies",
+    "scaled_bodies": "kinemorph.mechanics.scaling.scaled_bodies",
     "check_markers": "kinemorph.analysis.tracking.marker_checks",
     # recordings of known motions
     "synthetic_markers": "kinemorph.analysis.tracking.synthetic",
@@ -53,6 +53,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.tracking.track import track as track
     from kinemorph.analysis.tracking.tracked import Tracked as Tracked
     from kinemorph.analysis.tracking.views import View as View
-    from kinemorph.model.changes.scaled_bodies import scaled_bodies as scaled_bodies
+    from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies as scaled_bodies
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

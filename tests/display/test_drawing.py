@@ -30,6 +30,7 @@ from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
+from kinemorph.model.system import Settings, System
 
 TILT = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.3, -0.2, 0.5))
 SOLIDS: list[tuple[Shape, float]] = [
@@ -210,6 +211,17 @@ def test_stances_of_walking_robots_stand_on_the_ground() -> None:
         q = stance(robot)
         assert min(poses_at(robot, q)[frame.name].p[2] for frame in robot.frames) == pytest.approx(0.0, abs=1e-12)
         assert (q >= robot.q_lower).all() and (q <= robot.q_upper).all()
+
+
+def test_a_system_is_drawn_where_its_runs_begin() -> None:
+    robot = LIBRARY["double_pendulum"]()
+    start = (0.4, -0.3)
+    frames = {"frames": [robot.bodies[-1].name], "joints": True}
+    begun, there, neutral = (
+        np.concatenate([line.get_xydata() for line in draw(model, q, **frames).axes[0].lines])  # type: ignore[arg-type]
+        for model, q in ((System(robot, settings=Settings(q=start)), None), (robot, start), (robot, None))
+    )
+    assert np.array_equal(begun, there) and not np.allclose(begun, neutral)
 
 
 def test_four_bar_stands_assembled() -> None:

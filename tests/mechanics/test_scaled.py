@@ -150,6 +150,16 @@ def test_a_parameter_without_a_unit_is_scaled_by_the_fields_that_hold_it() -> No
     assert evaluate(more.effort) == pytest.approx(64.0 * 20.0)  # type: ignore[attr-defined]
 
 
+def test_friction_and_stops_of_all_joints_get_pairs() -> None:
+    """One number for rotations and one for slides, which becomes one number again on the way back."""
+    system = cart(elements=(JointFriction("rub"), JointLimits("stops")))
+    new = scaled(system, length=4.0)
+    rub, stops = new.elements
+    assert rub.smoothing == (0.5e-3, 2e-3) and rub.stribeck == (0.05, 0.2)  # type: ignore[attr-defined]
+    assert stops.onset == (1e-3, 4e-3) and stops.time == 0.02  # type: ignore[attr-defined]
+    assert scaled(new, length=0.25) == system
+
+
 def test_the_weight_of_an_integral_keeps_its_unit() -> None:
     """With a unit the integral is scaled; without one its number stays, because nothing says what it is."""
     work = Integral("work", ("v.slide", "v.hinge"), "square", weights=2.0, unit="J")
@@ -199,8 +209,10 @@ def guard_of_memory(m: Any) -> Any:
     ("system", "said"),
     [
         (lambda: cart(elements=(Magnet("magnet", "slide"),)), "Magnet 'magnet': strength has no kind of quantity"),
-        (lambda: cart(elements=(JointFriction("rub"),)), "JointFriction 'rub': stribeck is one number for joints that"),
-        (lambda: cart(elements=(JointLimits("stops"),)), "JointLimits 'stops': onset is one number for joints that"),
+        (
+            lambda: cart(elements=(JointFriction("rub", viscous=0.1),)),
+            "JointFriction 'rub': viscous is one number for joints that turn and joints that slide",
+        ),
         (
             lambda: cart(elements=(Constraint("rod", "q.slide - 0.1"), Integral("sum", "rod.force"))),
             "element 'rod': its signal 'rod.force' is a force whose unit is not known",

@@ -9,8 +9,10 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 import pytest
 
+from kinemorph import load_text
 from kinemorph.conventions import Scales
 from kinemorph.errors import ModelError
+from kinemorph.formats.toml import fields as rows
 from kinemorph.mechanics.scaling.parts import units_of
 from kinemorph.model import elements, shapes
 from kinemorph.model.body import Body
@@ -100,3 +102,50 @@ def test_all_units_of_a_rotation_or_a_slide_have_one_factor(kind: str) -> None:
 def test_factors_that_are_no_scale_are_refused(value: Any) -> None:
     with pytest.raises(ModelError, match="expected a finite number above 0"):
         Scales(length=value if value is not None else 0)
+
+
+# ── model files ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_model_files_and_classes_state_the_same_kinds() -> None:
+    """The keys of bodies, joints, settings and shapes in TOML have the kinds of the fields of their classes."""
+    tables = [(Body, rows.BODY), (Joint, rows.JOINT), (Settings, rows.SETTINGS), *rows.SHAPES.values()]
+    compared = 0
+    for kind, table in tables:
+        stated = {field.name: field.metadata.get("kind", "") for field in dataclasses.fields(kind)}
+        for row in table:
+            if row.kind and row.name in stated:
+                compared += 1
+                assert row.kind == stated[row.name], f"{kind.__name__}.{row.name}"
+    assert compared > 30
+
+
+@pytest.mark.parametrize(
+    ("text", "good"), [('"2 Hz"', True), ("2", True), ('"2 m"', False), ('"2 N m/rad"', False), ('"30 1/min"', True)]
+)
+def test_frequencies_of_gaits_have_units_in_files(text: str, good: bool) -> None:
+    model = f"""
+        kinemorph = 1
+        [bodies.link]
+        solid = {{ kind = "rod", length = 1, axis = "x" }}
+        mass = 1
+        [joints.hinge]
+        kind = "revolute"
+        parent = "world"
+        child = "link"
+        [elements.swing]
+        kind = "rhythmic"
+        joints = ["hinge"]
+        frequency = {text}
+    """
+    found = examine_text(model)
+    assert (found == []) == good, found
+
+
+def examine_text(text: str) -> list[str]:
+    """The errors that reading this text as TOML gives."""
+    try:
+        load_text(text, "toml")
+    except ModelError as error:
+        return [str(problem) for problem in error.problems]
+    return []

@@ -45,6 +45,19 @@ def test_a_start_with_options_is_that_of_simulate(tmp_path: Path) -> None:
 
 
 @needs_cc
+def test_sample_times_of_a_list_and_periods_that_are_no_ratios(tmp_path: Path) -> None:
+    robot, times = kinemorph.library.pendulum(), [0.1, 0.25, 0.4, 0.9]
+    listed = c_program(make_job(robot, 1.0, q=[0.5], output_step=times), tmp_path, ROUGH)
+    for until, arguments in ((1.0, ()), (0.4, ("--until", "0.4")), (0.3, ("--until", "0.3"))):
+        wanted = kinemorph.simulate(robot, until, q=[0.5], output_step=[t for t in times if t <= until])
+        assert np.array_equal(run_program(listed, *arguments)[0][:, 0], wanted.t)
+    for start, until, step in ((0.0, 1.0, 0.1), (0.1, 0.7, 0.02), (1 / 3, 1.0, 0.05), (0.0, 1.0, np.pi / 100)):
+        options = ("--start", repr(start), "--until", repr(until), "--output-step", repr(float(step)))
+        wanted = kinemorph.simulate(robot, until, start=start, q=[0.5], output_step=step)
+        assert np.array_equal(run_program(listed, *options)[0][:, 0], wanted.t)
+
+
+@needs_cc
 def test_a_state_that_is_set_is_brought_onto_the_constraints(tmp_path: Path) -> None:
     case = CASES["four_bar"]()
     program = c_program(job_of(case), tmp_path, ROUGH)

@@ -23,6 +23,7 @@ HOSTILE = (
     "a\nb",
     "%s%n",
     "??/",
+    "simulator",
     "'''",
 )
 LONG = "l" * 10_000
@@ -36,7 +37,7 @@ def plant(name: str) -> kinemorph.plants.Plant:
 @pytest.mark.parametrize("language", ["c", pytest.param("python", marks=pytest.mark.slow)])
 @needs_cc
 def test_hostile_names_stay_text(language: str, tmp_path: Path) -> None:
-    job = make_job(plant("*/ main"), 0.1)
+    job = make_job(plant("*/ main simulator"), 0.1)
     program = c_program(job, tmp_path, ROUGH) if language == "c" else python_program(job, tmp_path)
     found, message = run_program(program)
     assert found.shape[1] == len(HOSTILE) + 2 and message.startswith("finished at t = 0.1 s")

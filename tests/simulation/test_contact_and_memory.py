@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import elements, simulate
+from kinemorph import RobotBuilder, elements, simulate
+from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.system import System
 from kinemorph.simulation.simulate import HeldInputs
@@ -89,3 +90,27 @@ def test_currents_follow_in_steps_far_longer_than_their_time_constant() -> None:
     speed = runs["implicit_contact"]["v.x"][1] * 2.0 * np.pi / 0.02
     assert late[1] == pytest.approx(1e-3 * (12.0 - 0.05 * speed) / (0.24e-3 + 1e-3 * 2.3), rel=1e-9)
     assert exact.max() > 1.0 and np.abs(late - exact)[5:].max() < 0.05 * exact.max()
+
+
+def test_a_point_that_slides_along_a_curve_sticks_without_a_jump_of_its_friction() -> None:
+    """Its velocity turns to a load that acts aside; the anchor pulls against this, not against the first velocity.
+
+    A mass on a slope begins to slide along x. Where it halts, friction before and after is the same force.
+    """
+    builder = RobotBuilder("block", gravity=(1.0, 1.8, -9.81))
+    for name, parent, axis in (("x", "world", (1, 0, 0)), ("y", "a", (0, 1, 0)), ("z", "b", (0, 0, 1))):
+        child = {"x": "a", "y": "b", "z": "block"}[name]
+        builder.add(Body(child, 1.0 if child == "block" else 0.0))
+        builder.joint(name, "prismatic", parent, child, axis=axis)
+    friction = elements.Anchor(0.6, 0.5, 1e4, 10.0)
+    system = System(builder.build(), (elements.Contact("foot", "block", elements.EasyDynNormal(1e4), friction),))
+    start = {"q": [0.0, 0.0, -9.81e-4], "v": [1.0, 0.0, 0.0], "rtol": 1e-9, "atol": 1e-12}
+    halts = [event.t for event in simulate(system, 0.5, **start).events if event.name.endswith("halts")]
+    around = [halts[-1] - 1e-6, halts[-1] + 1e-6]
+    run = simulate(system, 0.5, output_step=around, **start)
+    before, after = (np.array([run[f"foot.force_{axis}"][k] for axis in "xy"]) for k in (1, 2))
+    assert run["m.foot.mode"][[1, 2]].tolist() == [2.0, 1.0]  # it slides, then sticks
+    assert np.linalg.norm(before) == pytest.approx(0.5 * 9.81, rel=1e-6)
+    np.testing.assert_allclose(after, before, atol=0.5)
+    load = np.array([1.0, 1.8])  # of the mass of 1 kg, along the ground [N]
+    np.testing.assert_allclose(before / np.linalg.norm(before), -load / np.linalg.norm(load), atol=0.1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, RobotBuilder, simulate, simulate_batch
+from kinemorph import Body, Guard, RobotBuilder, library, simulate, simulate_batch
 from kinemorph.errors import ModelError
 from kinemorph.model.joint import CARDAN_ORDERS, EULER_ORDERS, GIMBAL_ORDERS
 from kinemorph.model.robot import Robot
@@ -93,6 +93,33 @@ def test_a_tumbling_leg(tumbling: dict[str, np.ndarray]) -> None:
         R = turn("z", q[0]) @ turn("y", q[1]) @ turn("x", q[2])
         assert np.abs(R - rotation(ball.q[at, :4])).max() < 1e-9 and abs(q[3] - ball.q[at, 4]) < 1e-9
         assert np.abs(rates("zyx", q[:3]) @ v[:3] - ball.v[at, :3]).max() < 1e-9
+
+
+@pytest.mark.slow
+def test_the_leg_of_the_cockroach() -> None:
+    """A leg on a free box swings through beta = -90 deg; its hinges and the box move alike with both kinds of hip."""
+    by_angles, ball = (library.cockroach_leg(hip=hip).robot for hip in ("gimbal", "spherical"))
+    singular, late = turn("z", -0.9) @ turn("y", -np.pi / 2) @ turn("x", 0.2), 0.01
+    q = np.array([0.0, 0.0, 0.01, 1.0, 0.0, 0.0, 0.0, *quaternion(singular), 1.5, -1.4])
+    w = np.array([0.1, -0.2, 0.0, 3.0, -2.0, 1.0, 10.0, -80.0, 5.0, 15.0, -20.0])
+    back = simulate(ball, late, q=q, v=-w, **EXACT)
+    free = simulate(ball, 2.0 * late, q=back.q[-1], v=-back.v[-1], output_step=5e-4, **EXACT)
+    energy = free.energy.kinetic + free.energy.potential
+    assert free.outcome.ok and np.ptp(energy) < 1e-10 * free.energy.kinetic.max()
+    sine = np.array([-rotation(one[7:11])[2, 0] for one in free.q])
+    assert free.t[np.argmin(sine)] == pytest.approx(late) and sine.min() == pytest.approx(-1.0, abs=1e-12)
+    R = rotation(free.q[0, 7:11])
+    angles = np.array([np.arctan2(R[1, 0], R[0, 0]), np.arcsin(-R[2, 0]), np.arctan2(R[2, 1], R[2, 2])])
+    v = [*free.v[0, :6], *np.linalg.solve(rates("zyx", angles), free.v[0, 6:9]), *free.v[0, 9:]]
+    start = [*free.q[0, :7], *angles, *free.q[0, 11:]]
+    run = simulate(by_angles, 2.0 * late, q=start, v=v, output_step=5e-4, **EXACT)
+    assert "gimbal 'front_left_body_coxa'" in run.outcome.message and "second = -90 deg" in run.outcome.message
+    assert run.outcome.t == pytest.approx(late, abs=5e-4)
+    early = np.flatnonzero(run.t < 0.8 * late)
+    assert len(early) > 10
+    assert np.abs(np.sin(run.q[early, 8]) - sine[early]).max() < 1e-9
+    assert np.abs(run.q[early, 10:] - free.q[early, 11:]).max() < 1e-9
+    assert np.abs(run.q[early, :7] - free.q[early, :7]).max() < 1e-9
 
 
 def test_steps_do_not_leap_over_the_angle(tumbling: dict[str, np.ndarray]) -> None:

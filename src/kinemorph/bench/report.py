@@ -15,6 +15,7 @@ from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.rigid import tables as rigid_tables
 from kinemorph.bench.timing import Row, Say
+from kinemorph.bench.tracking import tables as tracking_tables
 from kinemorph.bench.walking import tables as walking_tables
 from kinemorph.errors import KinemorphError
 from kinemorph.words import did_you_mean
@@ -38,6 +39,7 @@ TableName = Literal[
     "rigid",
     "identify",
     "cockroach",
+    "track",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -53,6 +55,7 @@ OWN_ROBOTS = {
     "rigid": "rigid.compare",
     "identify": "identify.compare",
     "cockroach": "cockroach.compare",
+    "track": "tracking.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -64,6 +67,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
     "rigid": (rigid_tables.rigid_grid,),
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
+    "track": (tracking_tables.tracking_grid,),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (
@@ -159,7 +163,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -44,6 +44,7 @@ GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separ
 HYBRID = {"walk": {"one run": 30.0, "batched": 100.0}, "impact": {"scalar": 10.0, "batched": 30.0}}
 BASIN_S = 60.0  # [s], for a basin of attraction of the compass
 
+TRACK = 50.0  # the time of SeqIKPy divided by ours, on a recorded fly
 IDENTIFY = {"regressor": 5.0, "triangle": 4.0}  # the time of Pinocchio's C++ divided by ours, in every mode
 IDENTIFY_MB = 300.0  # memory of a process that makes triangles of a million samples
 
@@ -197,6 +198,11 @@ def judge_identify(what: str, ratio: float, memory_mb: float | None = None) -> V
     if memory_mb is not None:
         asked.append((f"{IDENTIFY_MB:g} MB", memory_mb <= IDENTIFY_MB))
     return _all_of(asked)
+
+
+def judge_track(ratio: float | None) -> Verdict:
+    """The verdict on a row of tracking; `ratio` is the time of SeqIKPy divided by ours, None where it was not run."""
+    return _all_of([] if ratio is None else [(f"{TRACK:g}x", ratio >= TRACK)])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

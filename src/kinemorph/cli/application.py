@@ -30,8 +30,8 @@ from kinemorph.words import did_you_mean
 WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 # every verb is a file of `verbs`; the help lists them in this order
 VERBS = (
-    *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "excite", "identify"),
-    *("track", "show", "export", "program", "doctor", "demo", "bench"),
+    *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "optimize", "excite"),
+    *("identify", "track", "show", "export", "program", "doctor", "demo", "bench"),
 )
 LONGEST = 1000  # characters; longer texts of unexpected errors are cut off
 UNEXPECTED = (

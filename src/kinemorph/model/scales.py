@@ -42,8 +42,8 @@ class Scales:
             plain = isinstance(given, (int, float)) and not isinstance(given, bool)
             if not (plain and 0.0 < given < math.inf):
                 raise ModelError(
-                    f"scaled: {name} is {given!r:.60}; expected a finite number above 0, such as 4 for a system with "
-                    f"{name}s 4 times as large. Correct it."
+                    f"scaled: {name} is {given!r:.60}; expected a finite number above 0, by which every {name} is "
+                    "multiplied. Give 4, for example, for four times as much."
                 )
             object.__setattr__(self, name, float(given))
         if self.mass is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
@@ -32,14 +33,15 @@ from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
 from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.newmark import Newmark
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
 from kinemorph.simulation.running.checks import warn_before
 from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
-from kinemorph.simulation.stepping.domains import DomainWatch
-from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
+from kinemorph.simulation.stepping.domains import Domain, DomainWatch
+from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
 from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, warn_of_tolerances
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -51,7 +53,7 @@ SAMPLES = ROWS  # samples in one call of the march of a program, as in `simulate
 class FirstState(Stepper):
     """A plant at the initial state of a job. Its march is not compiled here: it is written into a program."""
 
-    def _compile(self) -> None:
+    def _compile(self, method: Method) -> None:
         """Compiles nothing."""
 
 
@@ -98,6 +100,30 @@ class Job(Fixed):
         """The program of the rates of the state, from which messages say what changes fastest."""
         return self.plant.traced("rate", self.plant.laws.rate, "t base s m u p", {"out": "ns"})
 
+    @property
+    def domains(self) -> list[Domain]:
+        """The formulas that have a domain, which the program watches at every sample."""
+        return DomainWatch(self.plant).domains
+
+    @property
+    def gimbals(self) -> list[Gimbal]:
+        """The gimbals with singular angles, which the program watches at every sample."""
+        return GimbalWatch(self.plant).gimbals
+
+    @cached_property
+    def arguments(self) -> Program | None:
+        """The program (t, q, p) -> the arguments of formulas that have a domain; None where there are none."""
+        watch, sizes = DomainWatch(self.plant), self.plant.sizes
+        if not watch.domains:
+            return None
+        ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
+        return trace(watch.values, ports, name="arguments", outputs={"out": (len(watch.domains),)})
+
+    def programs(self, prefix: str = "") -> list[Program | LoopProgram]:
+        """The programs that a driver calls, each with a name that begins with `prefix`."""
+        named = {"steps": self.march, "start": self.start, "rate": self.rate, "arguments": self.arguments}
+        return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
+
 
 def make_job(
     model: Plant | Dynamics | System | Robot,
@@ -130,7 +156,8 @@ def make_job(
     `name`          the name of the program, by default that of the model
 
     Raises UnsupportedError for what cannot leave Python: controllers that are Python functions, inputs that are, resets
-    of guards that cannot be compiled, modules that dock, and methods of other libraries.
+    of guards that cannot be compiled, modules that dock, and methods of other libraries; and for methods of Newmark
+    with formulas, such as acos, whose domain may end within a step.
     """
     changes, guards = sorted_events(events)
     if changes:
@@ -153,9 +180,9 @@ def make_job(
             f"method '{options.method}' belongs to another library, which a program cannot take along. Use a method of "
             "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
         )
-    _check_watches(plant)
     times, spacing = run_times(model, plant, start, until, output_step)
     first = FirstState.made(plant, options, guards, compiled=True)
+    _check_dead_points(plant, first.method)
     first.begin(float(times[0]), q, v, x, u=inputs, p=p, m=m, close=True, tick=False)
     warn_before(model, plant, first.state.q, driven=forces is not None or inputs is not None, stepper=first)
     uniform = output_step is None or np.ndim(output_step) == 0
@@ -189,12 +216,11 @@ def _check_controllers(plant: Plant) -> None:
         )
 
 
-def _check_watches(plant: Plant) -> None:
-    """Raises UnsupportedError where Python has to watch the coordinates of a run, and names what it would watch."""
-    domains, gimbals = DomainWatch(plant).domains, GimbalWatch(plant).gimbals
-    if domains or gimbals:
-        named = f"the {domains[0].op} of {domains[0].owner}" if domains else f"gimbal '{gimbals[0].name}'"
+def _check_dead_points(plant: Plant, method: object) -> None:
+    """Raises UnsupportedError where a method may step over the end of a formula's domain, which Python would notice."""
+    domains = DomainWatch(plant).domains
+    if domains and isinstance(method, Newmark):
         raise UnsupportedError(
-            f"'{plant.name}': {named} has configurations beyond which its coordinates mean nothing, and a program "
-            "would not notice that it passes one. Use other coordinates, such as a spherical joint, or simulate."
+            f"'{plant.name}': the {domains[0].op} of {domains[0].owner} has a domain, and method '{method.name}' may "
+            "step over its end, which a program would not notice. Use another method, such as 'dop853'."
         )

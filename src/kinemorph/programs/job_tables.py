@@ -14,12 +14,16 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
-from kinemorph.programs.sentences import sentences
+from kinemorph.programs.sentences import sentences, watch_sentences
+from kinemorph.simulation.files.text_tables import title
 from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
+from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
+from kinemorph.simulation.stepping.domains import EDGE, NEAR
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
+from kinemorph.simulation.stepping.gimbal_lock import AT, CLOSE
 
 STATE, GIVEN = ("q", "v", "x", "m"), ("u", "p")  # groups of a sample, and groups that are given
 KINDS = ("crossing", "reset", "stop", "switch", "edge", "impact", "rest")  # of events; programs know them by number
@@ -41,6 +45,23 @@ class Mark(NamedTuple):
     stays: int
 
 
+class DomainRow(NamedTuple):
+    """The domain of a formula: its ends, whether its derivative is infinite there, and the message beyond it."""
+
+    low: float
+    high: float
+    steep: int
+    sentence: str
+
+
+class GimbalRow(NamedTuple):
+    """A gimbal: the index in q of its second angle, one of its singular angles [rad], and the message there."""
+
+    second: int
+    angle: float
+    sentence: str
+
+
 class JobTables(NamedTuple):
     """All tables of a job. Sizes and constants are named numbers; the others are arrays."""
 
@@ -57,10 +78,13 @@ class JobTables(NamedTuple):
     clocks: tuple[tuple[float, float, float], ...]  # first, step and parts of each clock
     moves: tuple[tuple[int, int], ...]  # of each coordinate: the first velocity that moves it, and how many do
     columns: tuple[tuple[str, str], ...]  # name and unit of q, v, x, m, u and p, one after the other
+    curves: tuple[str, ...]  # titles of the columns of a .res file after t; empty for coordinates it cannot have
     header: str  # the first line of a file of comma-separated values
     variables: tuple[str, ...]  # names of the entries of s = [w, v, x] in messages; "" for entries that only follow
     owners: tuple[str, ...]  # the element to which each number of the memory belongs
     marks: tuple[Mark, ...]
+    domains: tuple[DomainRow, ...]
+    gimbals: tuple[GimbalRow, ...]
     kinds: tuple[str, ...]
     sentences: dict[str, str]
 
@@ -79,6 +103,8 @@ def job_tables(job: Job) -> JobTables:
         "log_length": LOG_LENGTH,
         "log_width": log_width(plant),
         "clocks": len(plant.ticks),
+        "domains": len(job.domains),
+        "gimbals": len(job.gimbals),
         "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
         **{f"at_{name}": plan.starts[name] for name in PLACES},
     }
@@ -96,10 +122,13 @@ def job_tables(job: Job) -> JobTables:
         tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
         tuple(_moves(job)),
         tuple(_columns(job)),
+        tuple(_curves(job)),
         _header(job),
         tuple(_variables(job)),
         tuple(bare(column.name.partition(".")[0]) for column in plant.m),
         tuple(_marks(job, form)) if form else (),
+        tuple(_domains(job)),
+        tuple(_gimbals(job)),
         KINDS,
         {name: text.replace(plant.name, bare(plant.name)) for name, text in sentences(job).items()},
     )
@@ -127,6 +156,10 @@ def _constants(job: Job) -> dict[str, float]:
         "senseless": SENSELESS,
         "run_away": RUN_AWAY,
         "far": FAR,
+        "domain_edge": EDGE,
+        "domain_near": NEAR,
+        "gimbal_edge": AT,
+        "gimbal_near": CLOSE,
     }
 
 
@@ -154,9 +187,25 @@ def _header(job: Job) -> str:
     columns = [Column("t", "s")]
     columns += [Column(f"{g}.{c.name}", c.unit) for g in STATE for c in getattr(job.plant, g)]
     line = io.StringIO()
-    titles = (f"{c.name} [{c.unit}]" if c.unit else c.name for c in columns)
-    csv.writer(line, lineterminator="").writerow(map(bare, titles))
+    csv.writer(line, lineterminator="").writerow(map(bare, map(title, columns)))
     return line.getvalue()
+
+
+def _curves(job: Job) -> Iterator[str]:
+    """The titles of the columns of EasyDyn's .res file, as `simulation.files.easydyn` orders them.
+
+    There are none where a coordinate is not moved by a velocity of its own, as those of quaternions.
+    """
+    plant = job.plant
+    if [first for first, _ in _moves(job)] != list(range(plant.nv)) or not plant.nv:
+        return
+    for q, v in zip(plant.q, plant.v, strict=True):
+        yield bare(title(Column(f"q.{q.name}", q.unit)))
+        yield bare(title(Column(f"v.{v.name}", v.unit)))
+        yield bare(title(Column(f"a.{v.name}", per_second(v.unit))))
+    for group in ("u", "x"):
+        for column in getattr(plant, group):
+            yield bare(title(Column(f"{group}.{column.name}", column.unit)))
 
 
 def _variables(job: Job) -> Iterator[str]:
@@ -164,6 +213,16 @@ def _variables(job: Job) -> Iterator[str]:
     for group, columns in (("q", plant.v), ("v", plant.v), ("x", plant.x)):
         for column in columns:
             yield "" if group == "x" and column.name in ACCOUNT else bare(f"{group} '{column.name}'")
+
+
+def _domains(job: Job) -> Iterator[DomainRow]:
+    for domain, sentence in zip(job.domains, watch_sentences(job)[0], strict=True):
+        yield DomainRow(*domain.ends, int(domain.op in ("acos", "asin")), sentence)
+
+
+def _gimbals(job: Job) -> Iterator[GimbalRow]:
+    for gimbal, sentence in zip(job.gimbals, watch_sentences(job)[1], strict=True):
+        yield GimbalRow(gimbal.second, gimbal.angle, sentence)
 
 
 def _marks(job: Job, form: LogFormat) -> Iterator[Mark]:

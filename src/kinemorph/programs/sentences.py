@@ -17,6 +17,8 @@ from kinemorph.programs.job import Job
 from kinemorph.simulation.results.outcome import comes_to_rest, stays_at_zero, stopped_after, stopped_by
 from kinemorph.simulation.running.switches import endless
 from kinemorph.simulation.stepping import failures
+from kinemorph.simulation.stepping.domains import leaves_domain
+from kinemorph.simulation.stepping.gimbal_lock import comes_to_lock
 from kinemorph.simulation.stepping.sample_clocks import not_sampled
 
 GAPS = {
@@ -76,6 +78,16 @@ def sentences(job: Job) -> dict[str, str]:
         "not_sampled": f"At t = {t:.9g} s " + not_sampled(name, GAPS["unit"], GAPS["value"]),
         "not_closed": f"The initial state of '{plant.name}' cannot be brought onto its constraints. Give another one.",
     }
+
+
+def watch_sentences(job: Job) -> tuple[list[str], list[str]]:
+    """The templates for formulas that leave their domain, and for gimbals that come to their singular angle.
+
+    The gap for a name is that of the value in the first ones, and of the angle [deg] in the others.
+    """
+    t, text = Gap("time"), GAPS["name"]
+    left = [leaves_domain(domain, t, text) for domain in job.domains]
+    return left, [comes_to_lock(gimbal, t, text) for gimbal in job.gimbals]
 
 
 def _lost(job: Job, t: float) -> str:

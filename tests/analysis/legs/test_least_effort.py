@@ -16,6 +16,7 @@ from kinemorph.elements import PD, Anchor, Contact, EasyDynNormal, Integral
 from kinemorph.errors import KinemorphError
 from kinemorph.legs import least_effort
 from kinemorph.model.parameter import Parameter
+from kinemorph.orbits import static_gait
 
 TRUNK, LEG, LENGTH, G = 3.0, 0.4, 0.5, 9.81  # [kg], [kg], [m], [m/s^2]
 
@@ -61,13 +62,14 @@ def test_two_legs_by_hand(spread, mu, solver):
     assert found.bound <= found.effort and found.bound == pytest.approx(found.effort, rel=1e-6, abs=1e-9)
     total = sum(found.forces.values())
     assert total[[0, 2]] == pytest.approx([0.0, (TRUNK + 2.0 * LEG) * G], abs=1e-9)
+    assert abs(total[1]) < 1e-4  # no force along y matters to this robot; on a cone it is known to a root of 1e-12
     assert min(found.margins.values()) >= -1e-9
     assert sum(torque**2 for torque in found.torques.values()) == pytest.approx(found.effort, rel=1e-9, abs=1e-15)
 
 
 def test_no_equilibrium_of_a_controller_costs_less():
     """The forces and torques of an equilibrium are one choice of those whose best `least_effort` finds."""
-    for kp, holds in ((100.0, False), (2e3, True), (5e3, True), (1e5, True)):
+    for kp, holds in ((100.0, False), (5e3, True)):
         system = biped(0.4, mu=0.3, kp=kp)
         found = equilibrium(system)
         assert found and ("would not stay there" not in found.message) is holds
@@ -78,6 +80,7 @@ def test_no_equilibrium_of_a_controller_costs_less():
         assert least_effort(system, found.q, friction=2.0).effort <= held
 
 
+@pytest.mark.slow
 def test_the_best_controller_reaches_the_bound():
     """References of a controller that are chosen freely give the forces of least effort on feet that stand."""
     system = biped(0.4, mu=0.25)
@@ -87,6 +90,17 @@ def test_the_best_controller_reaches_the_bound():
     least = least_effort(system, best.result.q)
     assert least.effort <= best.cost * (1.0 + 1e-9)
     assert best.cost == pytest.approx(least.effort, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_a_monopod_with_loops_needs_the_torque_of_its_static_gait():
+    """One foot and one motor leave no choice: `static_gait` solves the same balance by least squares."""
+    system = library.bolt_like()
+    gait = static_gait(system, {"crank_joint": [0.0, 0.5, 1.0]})
+    for q, torque in zip(gait.q, gait.torques["crank_joint"], strict=True):
+        found = least_effort(system, q, feet="stance", friction=0.6, joints=["crank_joint"])
+        assert found.torques["crank_joint"] == pytest.approx(torque, rel=1e-9)
+        assert found.forces["stance"][[0, 1]] == pytest.approx([0.0, 0.0], abs=1e-6)
 
 
 # ── the convex program ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -109,18 +123,20 @@ def random_program(seed: int, feet: int = 3, torques: int = 9) -> ForceProgram:
     return ForceProgram(A, b, C, np.array([0.0, 0, 5.0, 0, 0, 0]), normals, along, rng.uniform(0.4, 1.0, feet))
 
 
-@pytest.mark.parametrize("sides", [None, 4])
-def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides):
+@pytest.mark.parametrize(
+    ("sides", "count"), [(None, 6), (4, 6), *(pytest.param(sides, 60, marks=pytest.mark.slow) for sides in (None, 4))]
+)
+def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides, count):
     """In a convex program x is best exactly if the cost rises toward every other x that is allowed (KKT)."""
     solved = 0
-    for seed in range(25):
+    for seed in range(count):
         program = random_program(seed)
         (x, bound, why), (y, _, other) = solved_by_scipy(program, sides), solved_by_clarabel(program, sides)
         assert bool(why) == bool(other)
         if why:
             continue
         solved += 1
-        assert program.effort(x) == pytest.approx(program.effort(y), rel=1e-9)
+        assert program.effort(x) == pytest.approx(program.effort(y), rel=1e-8)  # Clarabel's tolerance
         assert x == pytest.approx(y, abs=1e-4)  # the root of Clarabel's tolerance of the cost
         assert bound <= program.effort(y) * (1.0 + 1e-10)
         assert program.C @ x == pytest.approx(program.c, abs=1e-11)
@@ -132,7 +148,7 @@ def test_scipy_and_clarabel_find_the_same_and_satisfy_all_conditions(sides):
             another = replace(program, b=3.0 * rng.normal(size=len(program.b)))
             allowed = solved_by_scipy(another, sides).x
             assert slope @ (allowed - x) >= -1e-8 * np.linalg.norm(slope)
-    assert solved >= 10
+    assert solved >= count // 3
 
 
 def test_a_general_optimizer_finds_nothing_better():
@@ -186,12 +202,13 @@ def test_bad_input_is_told_in_a_sentence(case):
 @pytest.mark.slow
 def test_cockroach_stands_above_the_bound_in_many_postures():
     """SEEDS 004: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
-    rng = np.random.default_rng(1)
+    rng, standing = np.random.default_rng(1), 0
     for stiffness in (1e-4, 3e-4, 1e-3, 1e-2):
         system = library.cockroach(stiffness=stiffness)
         found = equilibrium(system)
-        if not found:
+        if not found or "would not stay there" in found.message:  # friction does not hold it
             continue
+        standing += 1
         pd = next(one for one in system.elements if one.name == "posture")
         places = [system.robot.q_names.index(name) for name in pd.joints]
         torque = stiffness * (np.array(pd.reference) - found.q[places])
@@ -203,3 +220,4 @@ def test_cockroach_stands_above_the_bound_in_many_postures():
             feet = [f"{leg}_ground" for leg in ("front_left", "middle_left", "hind_left", "front_right", "hind_right")]
             one, other = (least_effort(system, q, feet, solver=solver) for solver in ("scipy", "clarabel"))
             assert one.effort == pytest.approx(other.effort, rel=1e-8)
+    assert standing >= 2

@@ -6,6 +6,7 @@ The reference is the minimum of an energy written with NumPy alone, see `support
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,3 +177,14 @@ def test_bad_input_is_said() -> None:
 def test_unknown_legs(curve: StandingCurve) -> None:
     with pytest.raises(ModelError, match=r"no leg 'frontleft'.*front_left"):
         curve.relative_effort("frontleft")
+
+
+def test_the_picture_has_all_curves(curve: StandingCurve, tmp_path: Path) -> None:
+    published = [(0.001, 41.7), (0.084, 21.0)]
+    figure = curve.plot(legs=LEFT, compare={"again": curve}, beside={"paper": published}, path=tmp_path / "curve.png")
+    efforts, grips = figure.axes
+    assert len(efforts.lines) == 7 and len(grips.lines) == 7  # two times three curves, and points or the bound
+    assert efforts.lines[0].get_ydata() == pytest.approx(curve.relative_effort("front_left"))
+    assert efforts.lines[-1].get_ydata() == pytest.approx([1.0, 21.0 / 41.7])
+    assert (tmp_path / "curve.png").stat().st_size > 10_000
+    assert "of &#x27;cockroach&#x27;: 8 gains from 1 to 0.0003 N m/rad, 6 legs" in curve._repr_html_()

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kinemorph
 from kinemorph.errors import MissingExtraError, RecordingWarning, ShapeError, StorageError
 from kinemorph.tracking import Markers, load_markers
 
-FLY = Path(__file__).resolve().parents[2] / "data" / "fly_keypoints_60.csv"
+FLY = Path(kinemorph.__file__).parent / "bench" / "tracking" / "fly_keypoints_60.csv"
 WHOLE = Path(os.environ.get("KINEMORPH_RECORDINGS", "")) / "fly_keypoints.csv"
 
 

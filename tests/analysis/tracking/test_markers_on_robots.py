@@ -8,22 +8,36 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kinemorph import Body, Robot, RobotBuilder, System, derive, library, neutral, random_configuration, simulate
+from kinemorph import (
+    Body,
+    Robot,
+    RobotBuilder,
+    System,
+    derive,
+    library,
+    neutral,
+    random_configuration,
+    scaled,
+    simulate,
+)
 from kinemorph.algebra.groups import Pose
 from kinemorph.analysis.tracking.attachments import attached, points_on_bodies
 from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
-from kinemorph.model.changes.scaled_bodies import scaled_bodies
+from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.tracking import (
     Markers,
     View,
     check_markers,
     disturbed,
     film,
+    load_markers,
     reconstruct,
     scaled_segments,
     synthetic_markers,
@@ -32,6 +46,7 @@ from kinemorph.tracking import (
 )
 
 HEXAPOD = library.build("hexapod36")
+SMALLEST = {"mass": 0.0, "com": 1e-15, "inertia": 1e-24}  # rounding of numbers that are 0
 FEET = [["foot1", "foot3", "foot5"], ["foot2", "foot4", "foot6"]]
 
 
@@ -299,6 +314,21 @@ def test_scaled_bodies_move_points_of_elements_and_change_inertias_by_dimension(
         scaled_bodies(library.build("amru5"), {})
 
 
+def test_all_bodies_by_one_factor_are_the_scaled_robot() -> None:
+    """The cockroach, whose lengths are parameters that several bodies share; masses and inertias by dimension."""
+    robot = library.cockroach().robot
+    one = scaled_bodies(robot, dict.fromkeys(robot.body_names, 1.7))
+    other = scaled(robot, length=1.7, mass=1.7**3, time=1.0)
+    for a, b in zip(one.bodies, other.bodies, strict=True):
+        for field in ("mass", "com", "inertia"):
+            found, expected = (np.array(evaluate_all(getattr(body, field)), dtype=float) for body in (a, b))
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=SMALLEST[field])
+    for a, b in zip(one.joints, other.joints, strict=True):
+        np.testing.assert_allclose(evaluate_all(a.placement.p), evaluate_all(b.placement.p), rtol=1e-12, atol=1e-15)
+    for a, b in zip(one.frames, other.frames, strict=True):
+        np.testing.assert_allclose(evaluate_all(a.placement.p), evaluate_all(b.placement.p), rtol=1e-12)
+
+
 def test_markers_and_frames_keep_their_axes() -> None:
     """A frame that is turned on its body: an offset is in the axes of the frame."""
     robot = leg()
@@ -326,3 +356,14 @@ def test_the_path_of_a_tracked_gimbal_leads_each_of_its_angles() -> None:
     assert path.joints == ("hip.first", "hip.second", "hip.third", "knee")
     np.testing.assert_allclose(np.array(path.points), q, atol=1e-8)
     assert found.path(joints=["hip.third"]).joints == ("hip.third",)
+
+
+@pytest.mark.slow
+def test_a_fly_with_the_lengths_of_its_recording_follows_it_better() -> None:
+    """Published lengths are those of another fly, within 5 in 100."""
+    markers = load_markers(Path(__file__).resolve().parents[2] / "data" / "fly_keypoints_60.csv")
+    fly = library.build("fly")
+    fitted = scaled_segments(fly, markers)
+    assert len(fitted.factors) == 25 and max(abs(f - 1.0) for f in fitted.factors.values()) < 0.05
+    beyond = [name for name in markers.names if not name.endswith("ThC")]
+    assert track(fitted.model, markers).rms(beyond) < 0.99 * track(fly, markers).rms(beyond)

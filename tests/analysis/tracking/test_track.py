@@ -12,10 +12,12 @@ from scipy.spatial.transform import Rotation
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, simulate
 from kinemorph.analysis.tracking.attachments import attached, marker_positions
+from kinemorph.analysis.tracking.fitting import starts
+from kinemorph.analysis.tracking.fitting.descent import descend
 from kinemorph.elements import ComputedTorque
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
 from kinemorph.model.configuration import difference, integrate, neutral
-from kinemorph.tracking import Markers, load_markers, track
+from kinemorph.tracking import Markers, View, film, load_markers, reconstruct, synthetic_markers, track
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SMALL = {"backend": "interpreter", "search": 8}
@@ -258,6 +260,84 @@ def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
     assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
 
 
+def test_hinges_of_which_only_the_sum_is_seen_are_named():
+    """Two hinges about one axis: markers show the sum of their angles, and neither angle."""
+    builder = RobotBuilder("twins").add(Body.sphere("inner", 1.0, 0.1), Body.sphere("outer", 1.0, 0.1))
+    builder.joint("first", "revolute", "world", "inner").joint("second", "revolute", "inner", "outer")
+    robot = builder.frame("tip", "outer", translation=(0.5, 0.0, 0.0)).build()
+    t = 0.02 * np.arange(8)
+    markers = synthetic_markers(robot, (t, np.stack([np.sin(5.0 * t), 0.3 * t], axis=1)), names=["tip"])
+    with pytest.warns(RecordingWarning, match=r"shows the motion of 'first', 'second' alone"):
+        found = track(robot, markers, **SMALL)
+    assert found.unseen == ("first", "second") and np.isinf(found.deviations).all()
+    assert found.q.sum(axis=1) == pytest.approx(np.sin(5.0 * t) + 0.3 * t, abs=1e-3)
+
+
+def test_angles_are_found_without_whole_turns():
+    """Whatever the first configurations were, angles are those nearest to zero, or to a given configuration."""
+    markers, q = noisy(n=6, sigma=1e-6)
+    for seed in range(3):
+        assert np.abs(track(arm(), markers, **SMALL, seed=seed, smoothness=1e-4).q - q).max() < 1e-3
+    turned = q[0] + np.array([2.0 * np.pi, 0.0])
+    found = track(arm(), markers, **SMALL, smoothness=1e-4, q0=turned)
+    assert np.abs(found.q - q - np.array([2.0 * np.pi, 0.0])).max() < 1e-3
+
+
+def test_jumps_from_frame_to_frame_are_mended():
+    """Frames with whole turns, and frames with the other bend of the elbow, which reaches the tip as well."""
+    t, q = swing(12)
+    tip = Markers(("tip",), t, points(q)[:, 1:])
+    found = track(arm(), tip, q0=q, smoothness=0.0, **TIGHT)
+    assert np.abs(found.q - q).max() < 1e-7
+    jumping = q.copy()
+    jumping[3, 0] += 2.0 * np.pi
+    between = np.arctan2(LINKS[1] * np.sin(q[:, 1]), LINKS[0] + LINKS[1] * np.cos(q[:, 1]))
+    jumping[6:9, 0] += 2.0 * between[6:9]
+    jumping[6:9, 1] *= -1.0
+    state = descend(found.problem, jumping, iterations=0).state
+    assert state.costs.max() < 1e-20, "both bends reach the tip"
+    assert np.abs(starts.mended(found.problem, state).q - q).max() < 1e-4
+    away = jumping + np.array([4.0 * np.pi, -2.0 * np.pi])
+    assert np.abs(starts.unwound(found.problem, away, jumping[0]) - jumping)[:3].max() < 1e-12
+
+
+def two_legs():
+    """A fixed box with two legs of two hinges, one to each side."""
+    builder = RobotBuilder("biped").add(Body.box("trunk", 1.0, (0.2, 0.3, 0.1))).root("trunk")
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parent, place = "trunk", (0.0, y, 0.0)
+        for part, axis in (("thigh", (1.0, 0.0, 0.0)), ("shank", (0.0, 1.0, 0.0))):
+            body = f"{side}_{part}"
+            builder.add(Body.rod(body, 0.1, 0.3, (0.0, 0.0, -0.15)))
+            builder.joint(f"{body}_joint", "revolute", parent, body, axis=axis, translation=place)
+            parent, place = body, (0.0, 0.0, -0.3)
+        builder.frame(f"{side}_foot", parent, translation=place)
+    return builder.build()
+
+
+def test_exchanged_sides_give_a_warning_with_both_residuals():
+    robot = two_legs()
+    t = 0.02 * np.arange(10)
+    q = 0.3 * np.sin(4.0 * t[:, None] + np.array([0.0, 1.0, 2.0, 4.0]))
+    names = ("left_shank", "left_foot", "right_shank", "right_foot")
+    exact = synthetic_markers(robot, (t, q), names=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert track(robot, exact, **SMALL).rms() < 1e-3
+    swapped = {name: name.replace("left", "RIGHT").replace("right", "left").replace("RIGHT", "right") for name in names}
+    says = r"left and right may be exchanged: the markers are 0\.\d+ m from the robot .* such as '(left|right)_shank'"
+    with pytest.warns(RecordingWarning, match=says):
+        found = track(robot, exact.renamed(swapped), **SMALL)
+    assert len(found.notes) == 1 and found.rms() > 0.1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_frames_are_solved_one_by_one(n):
+    t, q = swing(n)
+    found = track(arm(), Markers(("elbow", "tip"), t, points(q)), tolerance=1e-12, **SMALL)
+    assert np.abs(found.q - q).max() < 1e-8 and found.intervals().shape == (n, 2)
+
+
 # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -319,7 +399,7 @@ def test_wrong_input_gives_a_sentence(name):
 
 def test_a_recorded_fly_is_followed():
     """24 points beyond the thorax-coxa joints, 7 hinges a leg with published lengths (issue: at most 0.0255 mm)."""
-    markers = load_markers(DATA / "fly_keypoints_60.csv").part(0, 20)
+    markers = load_markers(DATA / "fly_keypoints.csv").part(0, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = track(kinemorph.library.fly(), markers)
@@ -375,3 +455,37 @@ def test_hidden_points_of_the_fly_come_back_better_than_by_straight_lines():
     seen = replace(markers, positions=np.where(hidden[..., None], np.nan, markers.positions))
     found = track(kinemorph.library.fly(), seen)
     assert off(found.positions, markers.positions, hidden) < 0.7 * off(lines(seen), markers.positions, hidden)
+
+
+# ── a cockroach from two views to a run ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+def test_a_cockroach_in_two_views_is_tracked_within_its_intervals_and_runs():
+    """Must show 4: 200 frames per second, 0.1 mm noise; angles lie within their intervals and lead a run."""
+    animal = kinemorph.library.cockroach()
+    robot, rng = animal.robot, np.random.default_rng(4)
+    t = np.arange(60) / 200.0
+    phases = rng.uniform(0.0, 2.0 * np.pi, robot.nv)
+    swings = np.sin(2.0 * np.pi * 6.8 * t[:, None] + phases) - np.sin(phases)
+    sizes = np.full(robot.nv, 0.12)
+    sizes[:6] = (4e-4, 4e-4, 4e-4, 0.05, 0.05, 0.05)
+    q = np.asarray(integrate(robot, np.tile(np.array(animal.settings.q), (60, 1)), sizes * swings))
+    q[:, 0] += 0.02 * t
+    views = [
+        View.orthographic("lateral", look=(0, 1, 0), up=(0, 0, 1), scale=9e3, center=(320, 240), deviation=0.9),
+        View.orthographic("ventral", look=(0, 0, 1), up=(0, -1, 0), scale=9e3, center=(320, 240), deviation=0.9),
+    ]
+    exact = synthetic_markers(animal, (t, q))
+    space = reconstruct(film(exact, views, noise=0.9, seed=1), views).markers
+    assert np.std(space.positions - exact.positions) == pytest.approx(1e-4, rel=0.25)
+    found = track(animal, space, smoothness=1e-3)
+    off = np.abs(np.asarray(difference(robot, q, found.q)))
+    inside = off < found.intervals(0.95)
+    assert inside.mean() > 0.92 and inside[:, 6:].mean(axis=0).min() > 0.7
+    assert np.degrees(np.sqrt(np.mean(off[:, 6:] ** 2))) < 3.0
+    posture = next(element for element in animal.elements if element.name == "posture")
+    led = replace(posture, reference="tracked")
+    system = replace(animal, elements=(found.path(), *(led if one is posture else one for one in animal.elements)))
+    run = simulate(system, 0.1, q=found.q[0])
+    assert run and 0.5 * q[0, 2] < run.q[-1, 2] < 1.5 * q[0, 2]

@@ -87,7 +87,7 @@ def test_pictures_of_a_tracked_motion(tmp_path: Path) -> None:
     assert np.abs(drawn - tip).max(axis=1).min() < 1e-4, "a line of the model ends at the marker"
     with pytest.raises(UnsupportedError, match="what is 'colors'; expected one of motion"):
         found.plot("colors")
-    with pytest.raises(UnsupportedError, match="has no joint 'q9' with one axis"):
+    with pytest.raises(UnsupportedError, match="has no hinge or slide 'q9'"):
         found.plot("angles", joints=["q9"])
     with pytest.raises(UnsupportedError, match="frames is"):
         found.plot(frames=[99])

@@ -60,7 +60,8 @@ def now(mode: float, **changes: Any) -> Now:
 
 def test_a_point_that_halts_sticks_where_the_spring_pulls_as_sliding_did() -> None:
     stretch = KINETIC * 100.0 / K
-    for change in (settled(now(SLIP, slip=(-1e-4, 0.0, 0.0), stored=0.0)), switched(now(SLIP, stored=0.0), 3)):
+    halts = now(SLIP, friction=(-KINETIC * 100.0, 0.0, 0.0), stored=0.0)
+    for change in (settled(now(SLIP, slip=(-1e-4, 0.0, 0.0), stored=0.0)), switched(halts, 3)):
         assert change.memory == pytest.approx([STICK, 2.0 - stretch, *[0.0] * 6])
         assert change.lost == pytest.approx(-0.5 * K * stretch**2)
 

@@ -13,7 +13,7 @@ import kinemorph
 from kinemorph import Body, Guard, RobotBuilder, System
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import sqrt, where
-from kinemorph.bench.standing.kinemorph_hexapod import elements as standing_elements
+from kinemorph.bench.standing.kinemorph_run import elements as standing_elements
 from kinemorph.bench.standing.problem import standing
 from kinemorph.elements import PD, PID, DCMotor
 from kinemorph.simulation.results.trajectory import Trajectory

@@ -6,6 +6,7 @@ efforts         `efforts`: the mean squared torque and the mean position error o
 strides         `stride_figures`: speed, energies, rotations and ground forces of whole strides
 least_effort    `least_effort`: the forces of feet that hold a posture with the least effort
 force_program   the convex program of such forces, solved by SciPy or Clarabel
+strides         `stride_figures`: speed, energies, rotations and ground forces of whole strides
 measures        `with_measures`: a system that integrates impulses, work, effort and distance in its runs
 standing        `standing_curve`: efforts and ground reactions at rest, for many stiffnesses of the posture
 """

@@ -15,9 +15,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.legs.limbs import Feet, drives_of, limbs
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements.control.channels import choices
 from kinemorph.model.elements.control.controllers import PD, PID
-from kinemorph.model.elements.control.wiring import measured
+from kinemorph.model.elements.control.wiring import choices, measured
 from kinemorph.model.parameter import evaluate
 from kinemorph.simulation.results.trajectory import Trajectory
 

@@ -26,8 +26,10 @@ from kinemorph.analysis.verification.cone_program import clarabel_package
 FLAT = 1e-11  # singular values of equations below this, relative to the largest, count as zero
 UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above which they contradict each other
 OUTSIDE = 1e-12  # how far a force may be outside its cone, relative to the largest force
+SLACK = 1e-13  # likewise, how far outside counts as inside: without friction, rounding alone would leave no force
 FACES, ROUNDS = 8, 60  # of a cone where the search begins, and the most rounds of added faces
-TIE = 1e-7  # weight of the forces themselves beside the effort: it chooses the smallest of equally good ones
+TIE = 1e-5  # weight of forces without effort beside the effort: it chooses the smallest of equally good ones
+NULL = 1e-9  # singular values of the scaled effort below this belong to forces without effort
 CLOSE = (1e-11, 1e-8)  # tolerances of Clarabel: the second one where it does not reach the first
 
 
@@ -166,11 +168,17 @@ def _balanced(program: ForceProgram) -> tuple[Array, Array, str]:
 
 
 def _scaled(program: ForceProgram, x0: Array, N: Array) -> tuple[Array, Array, float, float]:
-    """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y, up to ties."""
+    """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y.
+
+    Where some forces do not change the effort, it is so up to a small weight of these forces, which makes y unique.
+    """
     size = max(float(np.abs(x0).max(initial=0.0)), 1e-300)
     unit = max(float(np.abs(program.A).max(initial=0.0)), 1e-300)
-    E = np.vstack([program.A @ N / unit, TIE * N])
-    d = np.concatenate([(program.b - program.A @ x0) / (unit * size), -TIE * x0 / size])
+    whole = program.A @ N / unit
+    _, sizes, right = np.linalg.svd(whole)
+    free = right[int((sizes > NULL).sum()) :]  # changes of y that cost nothing
+    E = np.vstack([whole - (whole @ free.T) @ free, TIE * free])
+    d = np.concatenate([(program.b - program.A @ x0) / (unit * size), -TIE * (free @ (N.T @ x0)) / size])
     return E, d, size, unit
 
 
@@ -186,7 +194,7 @@ def _least_squares(program: ForceProgram, x0: Array, N: Array, rows: Array) -> A
     Q, R = np.linalg.qr(E)
     first = np.linalg.solve(R, Q.T @ d)  # without conditions
     G = np.linalg.solve(R.T, (rows / lengths @ N).T).T
-    h = -(rows / lengths) @ (x0 / size + N @ first)
+    h = -(rows / lengths) @ (x0 / size + N @ first) - SLACK
     # the least z with G z >= h, where y = first + R^-1 z
     stacked = np.vstack([G.T, h])
     last = np.zeros(len(stacked))

@@ -33,13 +33,13 @@ from kinemorph.model.parameter import Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.plants.robot_plant import plant
 from kinemorph.shown import ShownStanding
-from kinemorph.words import did_you_mean, quoted
+from kinemorph.words import counted, did_you_mean, quoted
 
 GAIN = "standing gain"  # the name of the stiffness as a parameter of the plant
 TOLERANCE = 1e-14  # of forces, relative to the stiffness of joints, which is far above the torques
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StandingCurve(ShownStanding):
     """The result of `standing_curve`, for n gains and k legs; `message` says where no equilibrium was found, or "".
 
@@ -67,6 +67,12 @@ class StandingCurve(ShownStanding):
     static: Array
     slip_gain: float
     message: str
+
+    def __repr__(self) -> str:
+        span = f"{self.gains.max():g} to {self.gains.min():g} N m/rad"
+        slips = "" if np.isnan(self.slip_gain) else f", feet slip below {self.slip_gain:.3g} N m/rad"
+        counts = f"{counted(len(self.gains), 'gain')} from {span}, {counted(len(self.legs), 'leg')}"
+        return f"<StandingCurve of '{self.name}': {counts}{slips}>"
 
     def column(self, leg: str) -> int:
         """The index of a leg in `legs`. Raises ModelError for a name that is not one of them."""

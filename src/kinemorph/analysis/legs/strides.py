@@ -40,7 +40,8 @@ class StrideFigures:
     `rotational`    energies per stride about the axes of roll, pitch and yaw [J]
     `rotations`     largest angles of roll, pitch and yaw, from level and straight ahead [rad]
     `fluctuation`   peak-to-peak ground force along x, y and z [N]
-    `lateral_rms`   standard deviation of the lateral ground force, divided by that of the vertical one
+    `lateral_rms`   standard deviation of the lateral ground force, divided by that of the vertical one; NaN where no
+                    foot touches the ground
     `acceleration`  peak-to-peak vertical acceleration of the center of mass [m/s^2]
     """
 
@@ -118,7 +119,7 @@ def stride_figures(run: Trajectory, frequency: float, feet: Feet = None, *, afte
         (per_stride(turning[:, 0]), per_stride(turning[:, 1]), per_stride(turning[:, 2])),
         (roll, pitch, yaw),
         (x, y, z),
-        float(np.std(force[:, 1]) / np.std(force[:, 2])),
+        float(np.std(force[:, 1]) / np.std(force[:, 2])) if z else math.nan,
         z / mass,
     )
 

@@ -17,8 +17,12 @@ from kinemorph.analysis.small_motions.equilibrium_search import Balance, Search
 from kinemorph.analysis.small_motions.equilibrium_slopes import equilibrium_slopes
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of, slopes_of
+from kinemorph.errors import ModelError
+from kinemorph.model.parameter import parameters_of
+from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.words import did_you_mean, listed
 
 ACCURATE = 1e-10  # the tolerance of `equilibrium`
 MOST_STEPS = 300  # of one search for an equilibrium
@@ -63,13 +67,19 @@ class Equilibria:
         u, p = (self.unknowns.put(self.plant, group, getattr(self.start, group), values) for group in "up")
         return replace(near, u=u, p=p)
 
-    def _settled(self, start: Point) -> Balance | None:
-        search = Search(self.plant, downhill=self.stable, tolerance=ACCURATE, regularizer=REGULARIZER)
-        return search.settled(start, MOST_STEPS)
+    def _settled(self, values: Array) -> Balance | None:
+        """The balance of a design (n,): from the guess, or where that fails from the last equilibrium with slopes."""
+        for near in (self.start, self._near):
+            if near is not None:
+                search = Search(self.plant, downhill=self.stable, tolerance=ACCURATE, regularizer=REGULARIZER)
+                here = search.settled(self._point(values, near), MOST_STEPS)
+                if here is not None:
+                    return here
+        return None
 
     def values(self, X: Array) -> Array:
         """All measures (B, count) of designs X (B, n); nan for those without an equilibrium near the guess."""
-        found = [self._settled(self._point(values, self.start)) for values in X]
+        found = [self._settled(values) for values in X]
         kept = [k for k, one in enumerate(found) if one is not None]
         points = [one.point for one in found if one is not None]
         measured = np.full((len(X), self.measures.count), np.nan)
@@ -79,14 +89,8 @@ class Equilibria:
         return measured
 
     def sloped(self, values: Array) -> Sloped | None:
-        """All measures of one design (n,) with their exact slopes; None where it has no equilibrium.
-
-        The search begins at the equilibrium of the design before, and if that fails at the guess.
-        """
-        here = None
-        for near in (self._near, self.start):
-            if here is None and near is not None:
-                here = self._settled(self._point(values, near))
+        """All measures of one design (n,) with their exact slopes; None where it has no equilibrium."""
+        here = self._settled(values)
         if here is None:
             return None
         self._near, slopes, plant = here.point, slopes_of(self.plant), self.plant
@@ -103,7 +107,8 @@ class Equilibria:
 
     def result(self, values: Array) -> Equilibrium:
         """The equilibrium of a design (n,)."""
-        at = self._point(values, self.start if self._near is None else self._near)
+        here = self._settled(values)
+        at = self._point(values, self.start) if here is None else here.point
         options: dict[str, Any] = {"x": at.x, "p": at.p, "m": at.m, "t": at.t, "stable": self.stable}
         return equilibrium(self.plant, at.q if self.plant.nv else None, at.u, **options)
 
@@ -116,7 +121,20 @@ class Equilibria:
 def plant_with(model: Model, unknowns: Unknowns, **options: Any) -> Plant:
     """The plant of a model that keeps the parameters that are chosen; raises where a name is unknown."""
     parameters = [one.column for one in unknowns.each if one.group == "p"]
-    made = model if isinstance(model, Plant) else plant_of(model, parameters=parameters or None, **options)
+    known: list[str] = []
+    if isinstance(model, System):  # others, such as the friction of rigid contacts, are parameters of every plant
+        known = [*dict.fromkeys(one.name for one in parameters_of((model.robot.parameters, *model.elements)))]
+        parameters = [name for name in parameters if name in known]
+    kept = None if isinstance(model, Plant) else parameters or None  # a plant has its parameters already
+    made = plant_of(model, parameters=kept, **options)
+    known = [*dict.fromkeys([*known, *(column.name for column in made.p)])]
+    for name in (one.column for one in unknowns.each if one.group == "p"):
+        if name not in known:
+            raise ModelError(
+                f"optimize: '{made.name}' has no parameter '{name}'.{did_you_mean(name, known)} Known: "
+                f"{listed(known, 24) or 'none'}. Give a number of the robot or of its elements as "
+                f"Parameter('{name}', value)."
+            )
     for one in unknowns.each:
         made.index(one.group, one.column)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -161,8 +162,8 @@ def _result(
         iterations,
         seconds,
         message,
-        designs.result(values),
         problem.unknowns,
+        partial(designs.result, values),
     )
 
 
@@ -219,8 +220,8 @@ def _of_gait(
         gait.iterations,
         gait.seconds,
         gait.message,
-        gait,
         Unknowns(()),
+        lambda: gait,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from kinemorph.analysis.optimizing.design_problem import History
@@ -24,7 +25,7 @@ class Optimized(ShownOptimized):
     `history`               all designs that were measured, in order
     `found`, `message`      the outcome, and as a sentence
     `iterations`, `seconds` of the search: steps or generations, and time [s]
-    `result`                the Equilibrium, the Trajectory or the Gait of the design; None where there is none
+    `result`                the Equilibrium, the Trajectory or the Gait of the design, computed when it is first read
     """
 
     name: str
@@ -39,8 +40,13 @@ class Optimized(ShownOptimized):
     iterations: int
     seconds: float
     message: str
-    result: Any
     unknowns: Unknowns
+    make_result: Callable[[], Any]
+
+    @cached_property
+    def result(self) -> Any:
+        """The Equilibrium, the Trajectory or the Gait of the design."""
+        return self.make_result()
 
     def __bool__(self) -> bool:
         return self.found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +18,11 @@ from kinemorph.analysis.small_motions.varied_run import varied_run
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import System
 from kinemorph.simulation.integrators.methods import DEFAULT
-from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate_batch import simulate_batch
 from kinemorph.simulation.stepping.step_options import longest_step
 
+SAMPLES = 200  # of the run of the best design
 OF_SLOPES = ("step", "rtol", "atol", "most_events")  # options of runs that `varied_run` takes, too
 
 
@@ -64,11 +65,10 @@ class Runs:
         for group in {one.group for one in self.unknowns.each} - {"p"}:
             if not (self.given[group] is None or isinstance(self.given[group], Mapping)):
                 raise UnsupportedError(f"optimize: some of {group} are chosen; give the others by name, as a dict.")
-        samples = output_step if self.measures.functions else self.until
+        samples = self.until if output_step is None and not self.measures.functions else output_step
         self.options = {"method": method, "max_step": longest_step(model, max_step), "threads": threads}
         self.options |= {"step": step, "rtol": rtol, "atol": atol, "most_events": most_events}
         self.options |= {"output_step": samples or (model.settings.sample if isinstance(model, System) else None)}
-        self._last: BatchRun | None = None
 
     def first(self) -> Array:
         """The numbers (n,) of the model itself."""
@@ -87,8 +87,16 @@ class Runs:
         return found
 
     def values(self, X: Array) -> Array:
-        """All measures (B, count) of designs X (B, n), as one batch of runs; nan for runs that fail."""
-        batch = self._last = simulate_batch(self.plant, self.until, **self._started(X), **self.options)
+        """All measures (B, count) of designs X (B, n), as one batch of runs; nan for runs that fail.
+
+        Runs of a population do not warn: many of its designs are poor. A single design does.
+        """
+        with warnings.catch_warnings():
+            if len(X) > 1:
+                warnings.simplefilter("ignore")
+            batch = simulate_batch(self.plant, self.until, **self._started(X), **self.options)
+        if batch.interrupted:
+            raise KeyboardInterrupt
         end, count = batch.final, len(X)
         s = np.concatenate([np.zeros((count, self.plant.nv)), end.v, end.x], axis=1)
         inputs = (end.t, end.q, s, end.m, batch.u, batch.p)
@@ -121,8 +129,8 @@ class Runs:
         return self.measures.sloped((run.t, run.q, s, run.m, u, p), by_s, by_u, by_p)
 
     def result(self, values: Array) -> Trajectory:
-        """The run of a design (n,), with the samples that `simulate` stores by default."""
-        options = {**self.options, "output_step": self.until / 200.0}
+        """The run of a design (n,), with SAMPLES samples."""
+        options = {**self.options, "output_step": self.until / SAMPLES}
         return simulate_batch(self.plant, self.until, **self._started(values[None]), **options)[0]
 
     def failure(self, values: Array) -> str:

@@ -33,7 +33,7 @@ def named_law(
         used = names_in(text)
         unknown = [name for name in used if name not in known_readers and name not in fixed and name != "pi"]
         if unknown:
-            known = [*known_readers, *fixed]
+            known = [*dict.fromkeys([*known_readers, *fixed])]
             raise ModelError(
                 f"{what} '{text}' names '{unknown[0]}', but '{plant.name}' has no such coordinate, velocity, state, "
                 f"parameter or signal.{did_you_mean(unknown[0], known)} Known: {listed(known, 24)}."

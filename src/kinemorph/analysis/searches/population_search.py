@@ -75,7 +75,7 @@ class _Record:
             costs, errors = np.where(lost, FAR, costs), np.where(lost[:, None], FAR, errors)
             for key, point, cost, error in zip(new, points, costs, errors, strict=True):
                 self.known[key] = (float(cost), error)
-                rank = (float(error.sum()) + FAR * (cost >= FAR), float(cost))
+                rank = (float(error.sum()) + FAR * float(cost >= FAR), float(cost))
                 if rank < self.best[:2]:
                     self.best = (*rank, point)
         found = [self.known[row.tobytes()] for row in rows]

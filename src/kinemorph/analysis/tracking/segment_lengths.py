@@ -24,7 +24,7 @@ from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import ShapeError
 from kinemorph.frozen import dataclass
-from kinemorph.model.changes.scaled_bodies import scaled_bodies
+from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.words import counted, did_you_mean, listed

@@ -130,7 +130,7 @@ def _problem(
     dynamics = derive(seen, backend=backend)
     outlier = np.inf if outliers is None else outliers
     shown = MarkerModel(dynamics, names, ranges, weights.max(axis=0))
-    size = cloud_size(targets, weights > 0.0)
+    size = cloud_size(targets, weights > 0.0) or float(shown.reach.max(initial=0.0))  # of a single marker: its reach
     return MarkerProblem(shown, np.array(followed.times), targets, weights, size, outlier), followed
 
 

@@ -150,12 +150,7 @@ class Tracked(Fixed, ShownTracking):
         The angles of universal joints, gimbals and cylindrical joints have an axis each, "hip.first". Times are those
         of the recording, from its first one on.
         """
-        single = {
-            name: self.robot.q_slice(joint.name).start + k
-            for joint in self.robot.joints
-            if all(step.kind in AXIAL for step in joint.table.primitives)
-            for k, name in enumerate(joint.q_names)
-        }
+        single = axis_places(self.robot)
         chosen = list(single if joints is None else joints)
         for joint in chosen:
             if joint not in single:
@@ -184,3 +179,16 @@ class Tracked(Fixed, ShownTracking):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return target
+
+
+def axis_places(robot: Robot) -> dict[str, int]:
+    """The coordinates of hinges and slides, also those of joints with several axes, "hip.first": name -> index in q.
+
+    The velocity of such a coordinate has the same name.
+    """
+    return {
+        name: robot.q_slice(joint.name).start + k
+        for joint in robot.joints
+        if all(step.kind in AXIAL for step in joint.table.primitives)
+        for k, name in enumerate(joint.q_names)
+    }

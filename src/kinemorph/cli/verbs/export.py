@@ -35,11 +35,19 @@ def export(
         option(f"Format to write: {', '.join(Written)}.", "FORMAT", default="from the ending of --output"),
     ] = None,
     output: Annotated[Path | None, option("Write to this file instead of stdout.", "PATH")] = None,
+    scale: Annotated[
+        float | None,
+        option("Write it with lengths this many times as large, under the same gravity.", "FACTOR", default="1"),
+    ] = None,
     *,
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Writes a model in another format, to stdout or to a file. Warns about data that this format cannot express."""
+    """Writes a model in another format or size, to stdout or to a file.
+
+    Warns about data that this format cannot express. With --scale, masses, inertias, forces and times are scaled with
+    the lengths, by Froude similarity.
+    """
     from kinemorph.formats.loading import save
 
     if to is None and output is None:
@@ -48,6 +56,10 @@ def export(
         )
     row = FORMATS[to.value] if to is not None else _format_of(str(output))
     system = chosen(robot, reading)
+    if scale is not None:
+        from kinemorph.mechanics.scaling.scaled import scaled
+
+        system = scaled(system, length=scale)
     source = Path(robot) if is_file(robot) else None
     text: str | None = None
     files: tuple[Path, ...] = ()

@@ -54,8 +54,8 @@ def draw(
 ) -> Figure:
     """A picture of a robot at q, shape (nq,) or some coordinates by name: the others close its loops.
 
-    By default it is the neutral configuration, with the declared values of coordinates in position matrices; for a
-    robot with loops, one in which they are closed, as on its card.
+    By default a system is drawn where its runs begin, and a robot in its neutral configuration, with the declared
+    values of coordinates in position matrices; a robot with loops in one in which they are closed, as on its card.
     `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
     `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
@@ -71,6 +71,8 @@ def draw(
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
     usual = stance(robot) if robot.loops else initial_configuration(robot)
+    if isinstance(model, System) and model.settings.q:
+        usual = np.array(model.settings.q)
     rows = np.stack([closed_posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()

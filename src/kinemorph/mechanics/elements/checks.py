@@ -72,11 +72,13 @@ def not_negative(element: Any, *fields: str) -> list[str]:
 
 
 def positive(element: Any, *fields: str) -> list[str]:
-    """A problem for each of these fields that is not a finite number above 0."""
+    """A problem for each of these fields that is not a finite number above 0, or a pair of such numbers."""
+    given = [(name, getattr(element, name)) for name in fields]
     return [
         wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Correct it.", name)
-        for name in fields
-        if not 0.0 < (value := float(evaluate(getattr(element, name)))) < math.inf
+        for name, values in given
+        for one in (values if isinstance(values, tuple) else (values,))
+        if not 0.0 < (value := float(evaluate(one))) < math.inf
     ]
 
 

@@ -20,6 +20,7 @@ from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.checks import nearest, wrong
 from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
+from kinemorph.model.elements.control.wiring import channel_names, choices, measured
 from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
@@ -57,6 +58,7 @@ class Tick(NamedTuple):
 
 FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # unit of a velocity -> unit of the generalized force along it
 UNITS = ("q_units", "v_units")  # the columns of the joint table with units
+RATES = (("", ""), (".velocity", "/s"), (".acceleration", "/s^2"))  # signals of a reference, and their units
 _COORDINATES = ("q.", "v.", "a.", "tau.")  # first letters of the signals of the robot that a unit may refer to
 
 
@@ -117,7 +119,28 @@ class Ensemble(Fixed):
             unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # a unit may name an earlier signal
             unit = self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
             found[name] = (index, slot._replace(unit=unit or self._fed.get(name, "")))
+        for name, unit in self._followed(found):
+            if name in found and not found[name][1].unit:
+                found[name] = (found[name][0], found[name][1]._replace(unit=unit))
         return found
+
+    def _followed(self, found: Mapping[str, tuple[int, Slot]]) -> Iterator[tuple[str, str]]:
+        """(signal, unit) for signals that controllers follow or add to outputs: they have the unit of the other side.
+
+        `found` are the signals with the units that are known without it.
+        """
+        controllers = [member.element for member in self.members if hasattr(member.element, "drives")]
+        for element in controllers:
+            for field in ("reference", "feedforward"):
+                if not isinstance(getattr(element, field, None), tuple):
+                    continue
+                outputs = [_joined(element, channel) for channel in channel_names(element)]
+                others = measured(element) if field == "reference" else outputs
+                for choice, other in zip(choices(element, field), others, strict=False):
+                    unit = self._units.get(other) or (found[other][1].unit if other in found else "")
+                    names = choice.split("|") if isinstance(choice, str) and unit else ()
+                    for source in [name for name in names if name in found][:1]:
+                        yield from ((f"{source}{word}", f"{unit}{per}") for word, per in RATES)
 
     @cached_property
     def _units(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ kinds   a kind for each number of a row
 unit    a unit; words in braces, "{out}/{in}", are those of the part, one for each of its channels
 per     (unit, exponent): the unit is divided by this power of another one; the exponent is a number or a field
 rows    whether the channels are the rows of a table, not its columns
+pair    whether it may be a pair, with a number for joints that turn and one for joints that slide
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ def _scaled_field(part: Any, field: dataclasses.Field[Any], old: Any, words: Wor
     factors = [_factor(part, unit, field.metadata, names.scales) for unit in units]
     if isinstance(old, FrozenArray):
         return old if near(factors[0], 1.0) else FrozenArray(old.array * factors[0])
+    if field.metadata.get("pair", False) and (isinstance(old, tuple) or len(factors) == 2):
+        return _scaled_pair(old, factors, names, field.metadata)
     try:
         return scaled_numbers(old, factors, names, rows=field.metadata.get("rows", False))
     except ValueError as error:
@@ -136,6 +139,17 @@ def scaled_numbers(old: Any, factors: Sequence[Value], names: Names, *, rows: bo
     if len(every) != len(factors):
         raise ValueError(f"has {len(old)} numbers for {len(factors)} channels with different factors")
     return tuple(scaled_numbers(one, [factor], names) for one, factor in zip(every, factors, strict=True))
+
+
+def _scaled_pair(old: Any, factors: Sequence[Value], names: Names, metadata: Mapping[str, Any]) -> Any:
+    """A number for joints that turn and one for joints that slide; one number if both are the same."""
+    turning, sliding = (unit_factor(names.scales, unit) for unit in units_of(metadata, {"joint": ("rad", "m")}) or ())
+    first, second = old if isinstance(old, tuple) else (old, old)
+    pair = _scaled_number(first, turning, names), _scaled_number(second, sliding, names)
+    same = isinstance(pair[0], float) and isinstance(pair[1], float) and near(pair[0], pair[1])
+    if isinstance(old, tuple) and pair == old:
+        return old
+    return pair[0] if same else pair
 
 
 def _is_fixed(value: Any) -> bool:

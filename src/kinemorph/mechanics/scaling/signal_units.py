@@ -7,11 +7,9 @@ of such a field has a `unit` with words in braces, "{out}/{in}", for which `word
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.control.channels import choices
 from kinemorph.mechanics.elements.control.functions import names_of_outputs
 from kinemorph.mechanics.elements.control.references import PathLaw
 from kinemorph.mechanics.elements.ensemble import Ensemble
@@ -29,7 +27,6 @@ from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.elements.sensing.sensors import ContactSwitch, Probe
 
 FORCES = {"rad": "N m", "m": "N", "": ""}  # unit of a coordinate -> unit of the effort along it
-RATES = ("", "/s", "/s^2")
 
 
 class SignalUnits:
@@ -59,27 +56,13 @@ class SignalUnits:
                 f"element '{element.name}': its signal '{signal}' is a force whose unit is not known, so that elements "
                 "that read it cannot be scaled. Remove them from the system, and scale it without them."
             )
-        return slot.unit or self.followed.get(signal, "") or self._rate(signal)
+        return slot.unit or self._rate(signal)
 
     def _rate(self, signal: str) -> str:
         """The unit of the rates of a reference whose positions are numbers; empty for any other signal."""
         path, _, word = signal.rpartition(".")
         timed = isinstance(self.ensemble.members[self.ensemble.signals[signal][0]].law, PathLaw)
         return {"velocity": "1/s", "acceleration": "1/s^2"}.get(word, "") if timed and path else ""
-
-    @cached_property
-    def followed(self) -> dict[str, str]:
-        """For signals that controllers follow or add to their outputs: the units of what they are compared with."""
-        found: dict[str, str] = {}
-        for element, *_ in self.ensemble.members:
-            for field, units in (("reference", self.measured), ("feedforward", self.driven)):
-                if not hasattr(element, field):
-                    continue
-                for choice, unit in zip(choices(element, field), units(element), strict=False):
-                    if isinstance(choice, str) and unit:
-                        name = self.ensemble.source(choice)
-                        found |= {name: unit, f"{name}.velocity": f"{unit}/s", f"{name}.acceleration": f"{unit}/s^2"}
-        return found
 
     def target(self, name: str) -> str:
         """The unit of what drives a joint, a velocity or an input of an element."""
@@ -120,7 +103,8 @@ class SignalUnits:
             law = next(one.law for one in self.ensemble.members if one.element is element)
             assert isinstance(law, JointForceLaw)
             names = [self.ensemble.robot.all_v_names[k] for k in law.velocities(element, self.ensemble.robot)]
-            return list(dict.fromkeys(self.velocities[name].removesuffix("/s") for name in names)) or ["rad"]
+            found = {self.velocities[name].removesuffix("/s") for name in names}
+            return [unit for unit in ("rad", "m") if unit in found] or ["rad"]
         if getattr(element, "joint", ""):
             return [self.joint(element.joint)]
         if getattr(element, "joints", ()):

@@ -3,5 +3,4 @@
 merge_fixed   merges bodies that are joined by fixed joints
 reroot        describes the same robot from another base
 rotor_body    makes the rotor of a motor a body
-scaled_bodies makes bodies larger or smaller, each by a factor of its own
 """

@@ -11,13 +11,10 @@ main.c, Makefile
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
 from kinemorph.codegen.backends.identifiers import comment
-from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.programs.drivers import driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
@@ -53,11 +50,7 @@ def write_c(job: Job) -> dict[str, str]:
 
 def library_texts(job: Job, name: str) -> dict[str, str]:
     """{file name: text} of everything but the function `main`: the model, its tables, and the driver."""
-    programs: list[Program | LoopProgram] = [
-        replace(job.march, name=f"{name}_steps"),
-        replace(job.start, name=f"{name}_start"),
-        replace(job.rate, name=f"{name}_rate"),
-    ]
+    programs = job.programs(f"{name}_")
     texts = export_c(programs, f"{name}_model", file=f"{name}_model")
     driver = driver_texts("c", name)
     return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
@@ -74,73 +67,55 @@ def makefile(texts: Iterable[str], name: str) -> str:
 
 
 def data_texts(tables: JobTables, name: str) -> dict[str, str]:
-    """{file name: text} of the tables of a job as constants, and of the header that declares them."""
+    """{file name: text} of the sizes of a job as macros, and of its tables as constants.
+
+    The tables are declared in the driver. Texts of the model are not searched for the word `simulator`.
+    """
     opening = block_comment([f"The data of the program {comment(tables.name)}. Emitted by Kinemorph."])
-    macros = {**tables.sizes, "columns": len(tables.columns)}
-    header = [*opening, "#ifndef SIMULATOR_DATA_H", "#define SIMULATOR_DATA_H", ""]
-    header += ["#define SIMULATOR_ROOM(n) ((n) > 0 ? (n) : 1) /* an array has at least one entry */", ""]
-    header += [f"#define SIMULATOR_{key.upper()} {value}" for key, value in macros.items()]
-    header += [f"#define SIMULATOR_{key.upper()} {number(value, C['float64'])}" for key, value in _reals(tables)]
-    header += [f"#define SIMULATOR_{key.upper()} {int(tables.constants[key])}" for key in FLAGS]
-    header += ["", "/* why a march returns */"]
-    header += [f"#define SIMULATOR_{key.upper()} {value}" for key, value in tables.statuses.items()]
-    header += ["", "/* kinds of events */"]
-    header += [
-        f"#define SIMULATOR_{kind.upper()}{'_KIND' * (kind == 'rest')} {k}" for k, kind in enumerate(tables.kinds)
-    ]
-    header += ["", "/* sentences with gaps: the characters 1 to 8 */"]
-    header += [
-        f"#define SIMULATOR_SAYS_{key.upper()} simulator_sentences[{k}]" for k, key in enumerate(tables.sentences)
-    ]
-    arrays = _arrays(tables)
-    header += ["", "typedef struct simulator_mark {", "    const char *name;", "    int kind;", "    int jumps;"]
-    header += ["    double shortest;", "    int least;", "    int stays;", "} simulator_mark;", ""]
-    header += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
-    header += [f"extern {declared};" for declared, _ in arrays]
-    header += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
-    source = [*opening, '#include "simulator_data.h"', "", "#include <math.h>", ""]
-    for declared, values in arrays:
-        source += [f"{declared} = {values};" if isinstance(values, str) else _table(declared, values), ""]
-    return {
-        f"{name}_data.h": named("\n".join(header), name),
-        f"{name}_data.c": named("\n".join(source), name),
-    }
+    sizes = {"columns": tables.columns, "curves": tables.curves, "kinds": tables.kinds, "sentences": tables.sentences}
+    macros: dict[str, str] = {key: str(value) for key, value in tables.sizes.items()}
+    macros |= {key: str(len(values)) for key, values in sizes.items()}
+    macros |= {key: str(int(x)) if key in FLAGS else _real(x) for key, x in tables.constants.items()}
+    macros |= {key: str(value) for key, value in tables.statuses.items()}
+    macros |= {f"{kind}_kind" if kind in macros else kind: str(k) for k, kind in enumerate(tables.kinds)}
+    macros |= {f"says_{key}": f"{name}_sentences[{k}]" for k, key in enumerate(tables.sentences)}
+    capitals = name.upper()
+    header = [*opening, f"#ifndef {capitals}_DATA_H", f"#define {capitals}_DATA_H", ""]
+    header += [f"#define {capitals}_{key.upper()} {value}" for key, value in macros.items()]
+    source = [*opening, f'#include "{name}_tables.h"', "", "#include <math.h>", ""]
+    for declared, values in _arrays(tables):
+        source += [_table(named(declared, name), values), ""]
+    return {f"{name}_data.h": "\n".join([*header, "", "#endif", ""]), f"{name}_data.c": "\n".join(source)}
 
 
 FLAGS = ("fixed", "adaptive", "robot", "impulses", "most_quick", "most_switches")  # constants that are whole numbers
 
 
-def _reals(tables: JobTables) -> list[tuple[str, float]]:
-    return [(key, value) for key, value in tables.constants.items() if key not in FLAGS]
-
-
 def _arrays(tables: JobTables) -> list[tuple[str, str | list[str]]]:
     """(declaration, entries or the whole value) of each table; a table without entries has one that is not used."""
-    texts, reals = "const char *const", "const double"
-    sentences = list(tables.sentences.values())
+    texts, reals = "const char *const simulator_{}[]", "const double simulator_{}[]"
     marks = [
         f"{{{quoted(m.name)}, {m.kind}, {m.jumps}, {_real(m.shortest)}, {m.least}, {m.stays}}}" for m in tables.marks
     ]
+    domains = [f"{{{_real(d.low)}, {_real(d.high)}, {d.steep}, {quoted(d.sentence)}}}" for d in tables.domains]
+    gimbals = [f"{{{g.second}, {_real(g.angle)}, {quoted(g.sentence)}}}" for g in tables.gimbals]
     moves = [f"{{{first}, {count}}}" for first, count in tables.moves]
     clocks = [f"{{{', '.join(map(_real, clock))}}}" for clock in tables.clocks]
+    numbers = {name: getattr(tables, name) for name in ("memory", "u", "p", "limits", "times")}
+    words = {"names": [n for n, _ in tables.columns], "units": [u for _, u in tables.columns]}
+    words |= {name: list(getattr(tables, name)) for name in ("curves", "variables", "owners", "kinds")}
+    words["sentences"] = list(tables.sentences.values())
     return [
-        (f"{reals} simulator_memory[SIMULATOR_MEMORY]", _listed(tables.memory)),
-        (f"{reals} simulator_u[SIMULATOR_ROOM(SIMULATOR_NU)]", _listed(tables.u)),
-        (f"{reals} simulator_p[SIMULATOR_ROOM(SIMULATOR_NP)]", _listed(tables.p)),
-        (f"{reals} simulator_limits[6]", _listed(tables.limits)),
-        (f"{reals} simulator_times[SIMULATOR_ROOM(SIMULATOR_TIMES)]", _listed(tables.times)),
-        (f"{reals} simulator_clocks[SIMULATOR_ROOM(SIMULATOR_CLOCKS)][3]", clocks or ["{0.0, 0.0, 0.0}"]),
-        ("const int simulator_moves[SIMULATOR_ROOM(SIMULATOR_NQ)][2]", moves or ["{0, 0}"]),
-        (f"{texts} simulator_names[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([n for n, _ in tables.columns])),
-        (f"{texts} simulator_units[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]", _quoted([u for _, u in tables.columns])),
-        (f"{texts} simulator_variables[SIMULATOR_ROOM(SIMULATOR_NS)]", _quoted(tables.variables)),
-        (f"{texts} simulator_owners[SIMULATOR_ROOM(SIMULATOR_NM)]", _quoted(tables.owners)),
-        (f"{texts} simulator_kinds[{len(tables.kinds)}]", _quoted(tables.kinds)),
-        (f"{texts} simulator_sentences[{len(sentences)}]", _quoted(sentences)),
-        ("const simulator_mark simulator_marks[SIMULATOR_ROOM(SIMULATOR_GUARDS)]", marks or ['{"", 0, 0, 0.0, 0, 0}']),
-        (f"{texts} simulator_model_name", quoted(tables.name)),
-        (f"{texts} simulator_method", quoted(tables.method)),
-        (f"{texts} simulator_header", quoted(tables.header)),
+        ("const char *const simulator_model_name", quoted(tables.name)),
+        ("const char *const simulator_method", quoted(tables.method)),
+        ("const char *const simulator_header", quoted(tables.header)),
+        *((reals.format(name), _listed(values)) for name, values in numbers.items()),
+        ("const double simulator_clocks[][3]", clocks or ["{0.0, 0.0, 0.0}"]),
+        ("const int simulator_moves[][2]", moves or ["{0, 0}"]),
+        *((texts.format(name), _quoted(values)) for name, values in words.items()),
+        ("const simulator_mark simulator_marks[]", marks or ['{"", 0, 0, 0.0, 0, 0}']),
+        ("const simulator_domain simulator_domains[]", domains or ['{0.0, 0.0, 0, ""}']),
+        ("const simulator_gimbal simulator_gimbals[]", gimbals or ['{0, 0.0, ""}']),
     ]
 
 
@@ -156,8 +131,10 @@ def _quoted(texts: Sequence[str]) -> list[str]:
     return [quoted(text) for text in texts] or ['""']
 
 
-def _table(declared: str, entries: Sequence[str]) -> str:
-    """The definition of an array, with as many entries in a line as fit."""
+def _table(declared: str, entries: str | Sequence[str]) -> str:
+    """The definition of a value, or of an array with as many entries in a line as fit."""
+    if isinstance(entries, str):
+        return f"{declared} = {entries};"
     lines, line = [f"{declared} = {{"], "   "
     for entry in entries:
         if len(line) + len(entry) > WIDTH and line.strip():

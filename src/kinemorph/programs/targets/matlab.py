@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.matlab import LANGUAGE, OWNER, RESERVED, export_matlab
 from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
-from kinemorph.programs.job_tables import JobTables, Mark, job_tables
+from kinemorph.programs.job_tables import DomainRow, GimbalRow, JobTables, Mark, job_tables
 
 # names of functions that a model must not have: those that the driver calls
 TAKEN = frozenset(
@@ -25,15 +24,15 @@ TAKEN = frozenset(
         *("lcm", "repmat", "round", "simulator", "sprintf", "strcmp", "strrep", "struct", "find", "any", "all", "run"),
     }
 )
+RECORDS: dict[str, Any] = {"marks": Mark, "domains": DomainRow, "gimbals": GimbalRow}  # tables of records
 WIDTH = 100  # characters in a line of numbers
 
 
 def write_matlab(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job for MATLAB and GNU Octave."""
     name = program_name(job.name, TAKEN, RESERVED, longest=OWNER - len("_program"))
-    programs = [replace(job.march, name="steps"), replace(job.start, name="start"), replace(job.rate, name="rate")]
     return {
-        **export_matlab(programs, name),  # type: ignore[arg-type]
+        **export_matlab(job.programs(), name),
         f"{name}_data.m": _data_text(job_tables(job), name),
         **driver_texts("matlab", name),
     }
@@ -57,17 +56,17 @@ def _value(table: str, values: Any) -> str:
     if isinstance(values, dict):
         pairs = [f"{quoted(key)}, {quoted(x) if isinstance(x, str) else _number(x)}" for key, x in values.items()]
         return "struct(" + _wrapped(pairs, ", ") + ")"
-    if table == "marks":
-        fields = ((field, [_entry(getattr(mark, field)) for mark in values]) for field in Mark._fields)
+    if table in RECORDS:
+        fields = ((field, [_entry(getattr(row, field)) for row in values]) for field in RECORDS[table]._fields)
         return "struct(" + ", ".join(f"'{field}', {{{', '.join(entries)}}}" for field, entries in fields) + ")"
-    if table in ("columns", "kinds", "variables", "owners"):
+    if table in ("columns", "kinds", "variables", "owners", "curves"):
         rows = [row if isinstance(row, tuple) else (row,) for row in values]
         width = 2 if table == "columns" else 1
         cells = [", ".join(map(quoted, row)) for row in rows]
         return "{" + _wrapped(cells, "; ") + "}" if rows else f"cell(0, {width})"
     if table in ("clocks", "moves"):
-        rows = [" ".join(map(_number, row)) for row in values]
-        return "[" + _wrapped(rows, "; ") + "]" if rows else f"zeros(0, {3 if table == 'clocks' else 2})"
+        lines = [" ".join(map(_number, row)) for row in values]
+        return "[" + _wrapped(lines, "; ") + "]" if lines else f"zeros(0, {3 if table == 'clocks' else 2})"
     return "[" + _wrapped([_number(x) for x in values], "; ") + "]" if values else "zeros(0, 1)"
 
 

@@ -7,7 +7,7 @@ name.py          the library form, a whole run, and the command line
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 from pprint import pformat
 from typing import Any
 
@@ -27,9 +27,8 @@ WIDTH = 110  # characters in a line
 def write_python(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in Python."""
     name = program_name(job.name, TAKEN, LANGUAGE.reserved)
-    programs = [replace(job.march, name="steps"), replace(job.start, name="start"), replace(job.rate, name="rate")]
     return {
-        **export_python(programs, f"{name}_model"),  # type: ignore[arg-type]
+        **export_python(job.programs(), f"{name}_model"),
         f"{name}_data.py": _data_text(job_tables(job)),
         **driver_texts("python", name),
     }
@@ -47,4 +46,5 @@ def _literal(values: Any) -> str:
     """A table as a literal of Python; names of records are left out."""
     if isinstance(values, tuple):
         values = tuple(tuple(one) if isinstance(one, tuple) else one for one in values)
-    return pformat(values, width=WIDTH, compact=True, sort_dicts=False)
+    text = pformat(values, width=WIDTH, compact=True, sort_dicts=False)
+    return re.sub(r"\binf\b(?=[,)\]])", 'float("inf")', text) if "inf" in text and not isinstance(values, str) else text

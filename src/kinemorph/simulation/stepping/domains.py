@@ -8,7 +8,7 @@ reached the end of its motion, and the computed motion means nothing beyond it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,12 @@ class DomainWatch:
             found |= domain.is_left(values, EDGE)
         return found
 
+    def values(self, t: Any, q: Sequence[Any], p: Sequence[Any]) -> list[Any]:
+        """The values of all arguments at t [s], q (nq,) and parameters p (np,), which may be of any scalar type."""
+        lookup: dict[str, Any] = {name: p[i] for name, i in self.parameters.items()}
+        lookup |= {name: q[i] for name, i in self.columns.items()} | {TIME.name: t}
+        return [evaluate(domain.argument, lookup) for domain in self.domains]
+
     def turns(self, t: Array, q: Array, p: Array) -> list[int]:
         """The samples k of n after which an argument of acos or asin may have turned at the end of its domain.
 
@@ -134,9 +140,15 @@ def _message(domain: Domain, t: float, value: float) -> str:
         value_text = f"{value:.9g}, where the domain ends"
     else:
         value_text = f"{value:.9g}"
+    return leaves_domain(domain, t, value_text)
+
+
+def leaves_domain(domain: Domain, t: float, value: str) -> str:
+    """The message of a run that ends at t [s] because an argument leaves its domain; `value` is that value as text."""
+    low, high = domain.ends
     expected = f"from {low:g} to {high:g}" if np.isfinite(high) else "above 0"
     return (
-        f"At t = {t:.9g} s {domain.owner} leaves its domain: the argument of {domain.op} is {value_text}, expected a "
+        f"At t = {t:.9g} s {domain.owner} leaves its domain: the argument of {domain.op} is {value}, expected a "
         f"value {expected}. The mechanism is at the end of its reach: choose another initial state or end time, add "
         "limits, or use other coordinates."
     )

@@ -97,11 +97,7 @@ class GimbalWatch:
         tree = resolve(robot, lookup | {"t": t}) if robot.is_timed else resolve(robot, lookup)
         M = np.array(state_formulation(robot).mass_matrix(tree, at.tolist()), dtype=float)
         cond = np.linalg.cond(M) if np.isfinite(M).all() else np.inf
-        return (
-            f"At t = {t:.9g} s gimbal '{gimbal.name}' comes to its singular angle: at {gimbal.name}.second = "
-            f"{np.degrees(angle):.6g} deg its first and third axis are parallel, and the mass matrix is singular (cond "
-            f"M = {cond:.2g}). Use a spherical joint, another order of axes, or rotor inertia (armature)."
-        )
+        return comes_to_lock(gimbal, t, f"{np.degrees(angle):.6g}", f" (cond M = {cond:.2g})")
 
 
 class GimbalPath:
@@ -131,6 +127,18 @@ class GimbalPath:
                 return float(times[left[0]]), left[1]
             self.begin = some[-1] if len(some) else self.begin
         return None
+
+
+def comes_to_lock(gimbal: Gimbal, t: float, degrees: str, condition: str = "") -> str:
+    """The message of a run that ends at t [s] because a gimbal comes to its singular angle, in `degrees` as text.
+
+    `condition` may say how singular the mass matrix is.
+    """
+    return (
+        f"At t = {t:.9g} s gimbal '{gimbal.name}' comes to its singular angle: at {gimbal.name}.second = "
+        f"{degrees} deg its first and third axis are parallel, and the mass matrix is singular{condition}. Use a "
+        "spherical joint, another order of axes, or rotor inertia (armature)."
+    )
 
 
 def _gimbals_of(plant: Plant) -> list[Gimbal]:

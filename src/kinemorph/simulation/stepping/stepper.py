@@ -14,6 +14,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
@@ -50,15 +51,15 @@ class Stepper(PlantStepper):
         self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
-        self._compile()
+        self._compile(self.method)
         self.memory: Array = np.zeros(self.plan.size)
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
 
-    def _compile(self) -> None:
+    def _compile(self, method: Method) -> None:
         """Compiles the march; sets `run`."""
         marched = self.watch.marched if self.watch else None
-        self.run = compiled_march(self.plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
+        self.run = compiled_march(self.plant, method, samples=self.rows, guards=marched, fixed=self.fixed)
 
     @property
     def inputs(self) -> tuple[Any, ...]:

@@ -51,7 +51,8 @@ class MarkerProblem:
     `times`       (n,) [s]
     `targets`     (n, k, 3) [m], 0 where a marker is missing
     `weights`     (n, k), 0 where a marker is missing
-    `size`        of the cloud of markers [m]: their root mean square distance from their middle, in all frames
+    `size`        of the cloud of markers [m]: their root mean square distance from their middle, in all frames; for a
+                  single marker how far a joint moves it
     `outlier`     the distance c [m], infinite where all markers count in full
     """
 

@@ -20,9 +20,7 @@ from kinemorph.analysis.loops.ranges import ONE_TO_ONE
 from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.deriving.marker_functions import Places
 
-HALF_ANGLES = (
-    4.0  # a turn by a small angle changes a quaternion by half of it: its squared differences count four times
-)
+HALF_ANGLES = 4.0  # a small turn changes a quaternion by half its angle, so that squares count four times
 
 
 class Smoothness:

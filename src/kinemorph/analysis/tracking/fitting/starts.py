@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, compose, inverse
@@ -22,7 +23,7 @@ from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.topology import WORLD
 
 JUMP = 1.0  # [rad], a change of an angle from frame to frame that is looked at again
-ROUNDS = 20  # how often jumps are looked at, which mends runs of at most so many wrong frames
+AS_WELL = 1e-6  # a cost that is higher by a smaller share is as good
 SEEN = 0.3  # a joint is seen in a frame if the markers there show at least this share of what all markers would show
 LOOSE = 1e-5  # tolerance while starts are compared
 NEARLY = 1e-3  # costs that differ by a smaller share are those of equally good configurations
@@ -74,35 +75,39 @@ def unwound(problem: MarkerProblem, q: Array, usual: Array) -> Array:
 def mended(problem: MarkerProblem, state: State) -> State:
     """The state of independent frames after frames that jump started again from the frame before or after them.
 
-    A new configuration is taken where it fits the markers as well as the old one or better.
+    For each limb, the longest part of the recording without jumps is kept. From its ends on, a frame that jumps away
+    from the one before starts again there, and takes the result if it fits the markers as well as before or better.
     """
     labels, _ = limbs(problem)
-    turning = np.array([unit != "m" for unit in problem.robot.q_units])
-    idle = 0
-    for turn in range(ROUNDS):
-        shift = 1 if turn % 2 == 0 else -1
-        before = np.roll(state.q, shift, axis=0)
-        jumps = np.abs(_coordinate_changes(problem, before, state.q)) > JUMP
-        jumps[0 if shift == 1 else -1] = False
-        jumps &= turning
-        on = np.flatnonzero(jumps.any(axis=1))
-        if not len(on):
-            return state
-        start = state.q.copy()
-        for limb in range(labels.max() + 1):
-            mine = np.flatnonzero(labels == limb)
-            rows = on[jumps[on][:, mine].any(axis=1)]
-            start[np.ix_(rows, mine)] = before[np.ix_(rows, mine)]
-        found = descend(problem.chosen(on), start[on], tolerance=LOOSE).state
-        worse = found.costs.sum(axis=1) > state.costs[on].sum(axis=1) * (1.0 + 1e-6) + 1e-14 * problem.size**2
-        taken = on[~worse]
-        idle = 0 if len(taken) else idle + 1
-        if idle == 2:
-            return state
-        q = state.q.copy()
-        q[taken] = found.q[~worse]
-        state = descend(problem, q, iterations=0).state
-    return state
+    q, costs = state.q.copy(), state.costs.sum(axis=1)
+    for limb in range(labels.max() + 1):
+        mine = np.flatnonzero(labels == limb)
+        jumps = _jumps(problem, q[:-1], q[1:], mine)
+        if not jumps.any():
+            continue
+        ends = np.concatenate([[0], np.flatnonzero(jumps) + 1, [len(q)]])
+        longest = int(np.argmax(np.diff(ends)))
+        first, stop = int(ends[longest]), int(ends[longest + 1])
+        for sweep, back in ((range(stop, len(q)), 1), (range(first - 1, -1, -1), -1)):
+            changed = False
+            for k in sweep:
+                near = k - back
+                if not (_jumps(problem, q[[near]], q[[k]], mine)[0] if changed else jumps[min(k, near)]):
+                    changed = False
+                    continue
+                start = q[[k]]
+                start[:, mine] = q[near, mine]
+                found = descend(problem.chosen([k]), start, tolerance=LOOSE).state
+                cost = float(found.costs.sum())
+                changed = cost <= costs[k] * (1.0 + AS_WELL) + (LOOSE * problem.size) ** 2
+                if changed:
+                    q[k], costs[k] = found.q[0], cost
+    return descend(problem, q, iterations=0).state
+
+
+def _jumps(problem: MarkerProblem, q0: Array, q1: Array, coordinates: Places) -> npt.NDArray[np.bool_]:
+    """Whether one of these coordinates turns by more than JUMP from q0 to q1 (n, nq), shape (n,)."""
+    return np.asarray((_turns(problem, q0, q1)[:, coordinates] > JUMP).any(axis=1))
 
 
 def carried(problem: MarkerProblem, q: Array) -> Array:
@@ -212,15 +217,14 @@ def _moved(joint: Joint, q: Array, T: Pose) -> Array:
     return np.array([*new.p, *rotation_to_quat(new.R)])
 
 
-def _coordinate_changes(problem: MarkerProblem, q0: Array, q1: Array) -> Array:
-    """The changes from q0 to q1 (n, nq), for each coordinate; for a joint that is not a hinge its largest turn."""
+def _turns(problem: MarkerProblem, q0: Array, q1: Array) -> Array:
+    """By how much each coordinate turns from q0 to q1, (n, nq) [rad]; those of one joint have its largest turn."""
     robot = problem.robot
-    by_velocity = np.asarray(difference(robot, q0, q1))
+    by_velocity = np.abs(np.asarray(difference(robot, q0, q1)))
     turns = np.array([not unit.startswith("m") for unit in robot.v_units])
     found = np.zeros_like(q1)
     for joint in robot.joints:
         at_q, at_v = robot.q_slice(joint.name), robot.v_slice(joint.name)
         if at_v.stop > at_v.start:
-            angles = np.abs(by_velocity[:, at_v]) * turns[at_v]
-            found[:, at_q] = angles.max(axis=1, keepdims=True)
+            found[:, at_q] = (by_velocity[:, at_v] * turns[at_v]).max(axis=1, keepdims=True)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.tracking.tracked import Tracked
+from kinemorph.analysis.tracking.tracked import Tracked, axis_places
 from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.topology import WORLD
@@ -85,25 +85,25 @@ def plot_motion(result: Tracked, *, frames: int | Sequence[int] = 4) -> Figure:
 
 
 def plot_angles(result: Tracked, *, joints: Sequence[str] | None = None) -> Figure:
-    """Coordinates of joints with one axis over time, with 95 % intervals; the first twelve if no joints are named."""
+    """Coordinates of hinges and slides over time, with 95 % intervals; the first twelve if no joints are named."""
     robot = result.robot
-    single = [joint.name for joint in robot.joints if joint.motion.nv == 1 and joint.motion.nq == 1]
+    places = axis_places(robot)
     for name in joints or ():
-        if name not in single:
+        if name not in places:
             raise UnsupportedError(
-                f"robot '{robot.name}' has no joint '{name}' with one axis.{did_you_mean(name, single)} Name others."
+                f"robot '{robot.name}' has no hinge or slide '{name}'.{did_you_mean(name, places)} Name others."
             )
-    names = list(joints) if joints is not None else single[:MOST_CURVES]
+    names = list(joints) if joints is not None else list(places)[:MOST_CURVES]
     half = result.intervals()
     height = max(3.0, ROW * -(-len(names) // 2) + 1.0)
     figure = blank(WIDTH, height)
     grid = figure.subplots(-(-len(names) // 2), 2, sharex=True, squeeze=False)
     for axes, name in zip(grid.flat, names, strict=False):
         plain_axes(axes)
-        turning = robot.q_units[robot.q_slice(name).start] == "rad"
+        turning = robot.q_units[places[name]] == "rad"
         factor = 180.0 / np.pi if turning else 1.0
-        x = factor * result.q[:, robot.q_slice(name).start]
-        band = factor * half[:, robot.v_slice(name).start]
+        x = factor * result.q[:, places[name]]
+        band = factor * half[:, robot.v_names.index(name)]
         band = np.where(np.isfinite(band), band, np.nan)
         axes.fill_between(result.times, x - band, x + band, color=LINES[0], alpha=0.25, linewidth=0.0)
         axes.plot(result.times, x, color=LINES[0], linewidth=1.0)

@@ -10,6 +10,7 @@ it hardly moves sticks at once. A point that has come to a halt sticks to an anc
 sliding, so that the force does not jump; the spring was loaded while the point slid. Its energy was counted as
 dissipated, so it is subtracted from the loss again. The energy of a spring that lets go is lost.
 
+The direction in memory follows that of the velocity: an event renews it where both are apart by more than 26 degrees.
 Where a method locates no events, `settled` changes the memory after each step. A change of direction by more than a
 right angle between two steps of sliding counts as a halt. Steps that take friction as a damper never reverse the
 velocity of a point that halts: it falls to a share in every step. So a point that hardly moves and becomes slower has
@@ -21,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import S, div, equal, less, maximum, sqrt, times, where
-from kinemorph.algebra.vectors import dot, scale, sub
+from kinemorph.algebra.scalar import S, div, equal, less, maximum, plus, sqrt, times, where
+from kinemorph.algebra.vectors import dot, scale
 from kinemorph.mechanics.elements.contact.friction import FREE, SLIP, STICK
 from kinemorph.mechanics.elements.law import Change, Slot
 
@@ -35,6 +36,7 @@ SLOTS = (
 )
 SIZE = len(SLOTS)
 FASTEST = 100.0  # times the speed of sticking: a faster point has changed its direction and has not halted
+STRAIGHT = 0.9  # cosine of the largest angle between the velocity of sliding and its direction in memory, 26 degrees
 STILL = 1e-150  # [m/s]; below this, velocity has no direction
 
 
@@ -76,7 +78,7 @@ def values(now: Now) -> list[S]:
         where(free, -now.depth, 1.0),
         where(free, 1.0, now.depth),
         where(sticks, now.spare, 1.0),
-        where(slides, now.onward, 1.0),
+        where(slides, now.onward - STRAIGHT * now.fast, 1.0),
     ]
 
 
@@ -87,7 +89,7 @@ def switched(now: Now, guard: int) -> Change:
         lambda: _landed(now),
         lambda: GONE,
         lambda: _loose(now),
-        lambda: _chosen(halted, _stuck(now), _sliding(now)),
+        lambda: _chosen(halted, _stuck(now, now.friction), _sliding(now)),
     )[guard]()
     return Change(after[:SIZE], now.stored - after[SIZE])
 
@@ -100,7 +102,8 @@ def settled(now: Now) -> Change:
     turning = _chosen(less(now.numbers[4], now.fast), _sliding(now), same)
     turning[7] = now.fast
     slower = times(less(now.fast, now.memory[7]), less(now.fast, FASTEST * now.numbers[4]))
-    sliding = _chosen(maximum(less(now.onward, 0.0), slower), _stuck(now), turning)
+    slid = scale(-times(now.numbers[1], now.normal), now.memory[4:7])  # friction before it turned back in this step
+    sliding = _chosen(maximum(less(now.onward, 0.0), slower), _stuck(now, slid), turning)
     touching = _chosen(equal(mode, FREE), _landed(now), _chosen(equal(mode, STICK), sticking, sliding))
     after = _chosen(less(0.0, now.depth), touching, GONE)
     return Change(after[:SIZE], now.stored - after[SIZE])
@@ -126,16 +129,14 @@ def _loose(now: Now) -> list[S]:
     return _chosen(less(STILL, now.fast), _sliding(now), stretched)
 
 
-def _stuck(now: Now) -> list[S]:
-    """The memory of a point that begins to stick.
+def _stuck(now: Now, friction: Sequence[S]) -> list[S]:
+    """The memory of a point that begins to stick; `friction` [N] is the force while it still slid.
 
-    Its anchor is placed so that the spring to it pulls as strongly as the friction did while the point still slid: the
-    force does not jump.
+    Its anchor is placed so that the spring to it pulls with this force, which does not jump.
     """
-    k = now.numbers[2]
-    stretch = div(times(now.numbers[1], now.normal), k)
-    anchor = sub(now.place, scale(stretch, now.memory[4:7]))
-    return [STICK, *anchor, 0.0, 0.0, 0.0, 0.0, 0.5 * k * stretch * stretch]
+    stretch = scale(div(1.0, now.numbers[2]), friction)
+    anchor = [plus(one, other) for one, other in zip(now.place, stretch, strict=True)]
+    return [STICK, *anchor, 0.0, 0.0, 0.0, 0.0, 0.5 * dot(friction, stretch)]
 
 
 def _chosen(condition: S, one: Sequence[S], other: Sequence[S]) -> list[S]:

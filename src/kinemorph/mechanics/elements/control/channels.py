@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, maximum, minimum
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.model.elements.control.wiring import channel_names, measured
+from kinemorph.model.elements.control.wiring import channel_names, choices, measured
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -43,20 +43,6 @@ def ramped(wish: Wish, t: S, ramp: float, initial: S) -> Wish:
 def each(values: Sequence[Any], count: int) -> Sequence[Any]:
     """One number for each of `count` channels: a single number is repeated."""
     return tuple(values) * count if len(values) == 1 else values
-
-
-def choices(element: Any, field: str = "reference") -> list[Any]:
-    """The numbers or names of signals in a field, one for each channel.
-
-    For a controller of joints, a name is that of a reference with a path for the joint, or else of a signal: it becomes
-    "name.joint|name".
-    """
-    given = each(getattr(element, field), len(channel_names(element)))
-    joints = getattr(element, "joints", ()) or ("",) * len(given)
-    return [
-        f"{target}.{joint}|{target}" if isinstance(target, str) and joint else target
-        for target, joint in zip(given, joints, strict=False)  # `problems` reports where their counts differ
-    ]
 
 
 def wishes(element: Any, view: ElementView) -> list[Wish]:

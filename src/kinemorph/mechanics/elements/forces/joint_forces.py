@@ -23,6 +23,7 @@ from kinemorph.model.elements.forces.joint_forces import (
     JointFriction,
     JointLimits,
     TorsionSpring,
+    for_unit,
     has_friction,
     has_limits,
 )
@@ -123,11 +124,17 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
         return [place for place, _ in _rubbing(element, robot)]
 
     def along(self, element: JointFriction, view: ElementView) -> Sequence[Along]:
-        shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
-        return [
-            Along(place, None, Friction(*view.value((coulomb, *shared))))
-            for place, coulomb in _rubbing(element, view.robot)
-        ]
+        units, laws = _units(view.robot), []
+        for place, coulomb in _rubbing(element, view.robot):
+            speeds = (for_unit(value, units[place]) for value in (element.stribeck, element.smoothing))
+            numbers = view.value((coulomb, element.viscous, element.breakaway, *speeds))
+            laws.append(Along(place, None, Friction(*numbers)))
+        return laws
+
+
+def _units(robot: Robot) -> list[str]:
+    """The units of the velocities of all joints, driven ones last."""
+    return [*robot.v_units, *(unit for joint in robot.driven for unit in joint.motion.v_units)]
 
 
 def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
@@ -178,7 +185,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             for q, v, lower, upper in _limited(joint):
                 place = robot.v_slice(joint.name).start + v
                 stiffness, damping = stop_numbers(element, robot, place)
-                numbers = view.value((stiffness, damping, element.onset))
+                numbers = view.value((stiffness, damping, for_unit(element.onset, _units(robot)[place])))
                 laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
         return laws
 

@@ -78,6 +78,20 @@ def channel_names(element: Any) -> tuple[str, ...]:
     return ("",) if len(names) == 1 else tuple(names)
 
 
+def choices(element: Any, field: str = "reference") -> list[Any]:
+    """The numbers or names of signals in a field, one for each channel.
+
+    For a controller of joints, a name is that of a reference with a path for the joint, or else of a signal: it becomes
+    "name.joint|name".
+    """
+    given, count = getattr(element, field), len(channel_names(element))
+    joints = getattr(element, "joints", ()) or ("",) * count
+    return [
+        f"{target}.{joint}|{target}" if isinstance(target, str) and joint else target
+        for target, joint in zip(given * count if len(given) == 1 else given, joints, strict=False)  # checked later
+    ]
+
+
 def below(channel: str, name: str) -> str:
     """The name of a signal with its channel before it: "hip.velocity", or "velocity" for the channel ""."""
     return f"{channel}.{name}" if channel else name

@@ -74,22 +74,44 @@ class DCMotor:
         limit unless `voltage_limit` is given too.
         """
         given = {"voltage": voltage, "no_load_speed": no_load_speed, "stall_torque": stall_torque}
-        problems = [
-            f"motor '{name}': {what} is {value:g}; expected a finite number above 0. Check it on the nameplate."
-            for what, value in given.items()
-            if not 0.0 < value < math.inf
-        ]
-        if not 0.0 <= no_load_current < math.inf:
-            problems.append(
-                f"motor '{name}': no_load_current is {no_load_current:g}; expected a finite number of at least 0. "
-                "Check it on the nameplate."
-            )
-        if problems:
-            raise ModelError(problems)
+        _check_nameplate(name, given, no_load_current)
         # V = R i0 + K w0 and stall = K V / R
         constant = voltage / (no_load_speed + voltage * no_load_current / stall_torque)
         known = {"viscous": constant * no_load_current / no_load_speed, **others}
         return cls(name, joint, constant * voltage / stall_torque, constant, **known)
+
+    @classmethod
+    def from_servo(
+        cls,
+        name: str,
+        joint: str,
+        *,
+        voltage: float,
+        no_load_speed: float,
+        stall_torque: float,
+        stall_current: float,
+        ratio: float,
+        **others: Any,
+    ) -> Self:
+        """The motor of a servo whose data sheet gives the values at `voltage` [V] behind its gearbox, of this `ratio`.
+
+        `no_load_speed` [rad/s] and `stall_torque` [N m] are those of its horn, `stall_current` [A] that of its motor.
+        The efficiency of the gearbox is the stall torque divided by the torque of the motor times the ratio; friction
+        without load is left out. The limits of voltage and current are those of the data sheet unless `others`, which
+        are further fields of the motor, give them.
+        """
+        given = {"voltage": voltage, "no_load_speed": no_load_speed, "stall_torque": stall_torque}
+        given |= {"stall_current": stall_current, "ratio": ratio}
+        _check_nameplate(name, given)
+        constant = voltage / (no_load_speed * ratio)  # N m/A, and V s/rad
+        efficiency = stall_torque / (constant * stall_current * ratio)
+        if efficiency > 1.0:
+            raise ModelError(
+                f"motor '{name}': stall_torque is {stall_torque:g} N m, but the motor gives at most "
+                f"{stall_torque / efficiency:.4g} N m by its speed and current; expected no more. Check the nameplate."
+            )
+        known = {"voltage_limit": voltage, "current_limit": stall_current, "efficiency": efficiency, **others}
+        return cls(name, joint, voltage / stall_current, constant, ratio=ratio, **known)
 
     @property
     def reduction(self) -> Value:
@@ -120,3 +142,19 @@ class DCMotor:
 def _absent(value: Value) -> bool:
     """Whether a value is the plain number 0; a parameter with the nominal value 0 is not."""
     return isinstance(value, (int, float)) and value == 0.0
+
+
+def _check_nameplate(name: str, given: dict[str, float], no_load_current: float = 0.0) -> None:
+    """Raises ModelError with one problem for each value that is not a finite number above 0, or of at least 0."""
+    problems = [
+        f"motor '{name}': {what} is {value:g}; expected a finite number above 0. Check it on the nameplate."
+        for what, value in given.items()
+        if not 0.0 < value < math.inf
+    ]
+    if not 0.0 <= no_load_current < math.inf:
+        problems.append(
+            f"motor '{name}': no_load_current is {no_load_current:g}; expected a finite number of at least 0. "
+            "Check it on the nameplate."
+        )
+    if problems:
+        raise ModelError(problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Value
@@ -13,6 +13,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives with one coordinate q and dq/dt = v
+Paired: TypeAlias = Value | tuple[Value, Value]  # one number for all joints, or one for rotations and one for slides
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ class JointFriction:
         F(v) = coulomb (1 + (breakaway - 1) exp(-(v / stribeck)^2))
 
     The default of `coulomb` is the `friction` of each joint. Without `joints` it acts on all joints that have friction.
-    A joint with an effort below its friction does not rest, but creeps at about  smoothing * effort / coulomb. The
-    effort along each velocity is a column of a run: run["friction.elbow"] for an element called "friction".
+    A joint with an effort below its friction does not rest, but creeps at about  smoothing * effort / coulomb.
+    `stribeck` and `smoothing` may be pairs: for joints that turn [rad/s], and for joints that slide [m/s]. The effort
+    along each velocity is a column of a run: run["friction.elbow"] for an element called "friction".
     """
 
     name: str
@@ -46,8 +48,8 @@ class JointFriction:
     coulomb: Value | None = field(default=None, metadata={"kind": "joint effort"})
     viscous: Value = field(default=0.0, metadata={"kind": "joint damping"})
     breakaway: Value = field(default=1.0, metadata={"kind": "number"})
-    stribeck: Value = field(default=0.1, metadata={"kind": "joint velocity"})
-    smoothing: Value = field(default=1e-3, metadata={"kind": "joint velocity"})
+    stribeck: Paired = field(default=0.1, metadata={"kind": "joint velocity", "pair": True})
+    smoothing: Paired = field(default=1e-3, metadata={"kind": "joint velocity", "pair": True})
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ class JointLimits:
 
     pushes it back; a stop never pulls. By default `stiffness` is  I / time^2  and `damping` is  2 I / time,  which is
     critical damping. I is the inertia that an effort of this joint alone accelerates, at the neutral configuration. A
-    joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v. Without
-    `joints` it acts on all joints that have limits. The effort of each joint is a column of a run: run["stops.elbow"].
+    joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v. `onset` may
+    be a pair: for joints that turn [rad], and for joints that slide [m]. Without `joints` it acts on all joints that
+    have limits. The effort of each joint is a column of a run: run["stops.elbow"].
     """
 
     name: str
@@ -67,7 +70,12 @@ class JointLimits:
     stiffness: Value | None = field(default=None, metadata={"kind": "joint stiffness"})
     damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
     time: float = field(default=0.01, metadata={"kind": "time"})
-    onset: Value = field(default=1e-3, metadata={"kind": "joint coordinate"})
+    onset: Paired = field(default=1e-3, metadata={"kind": "joint coordinate", "pair": True})
+
+
+def for_unit(value: Paired, unit: str) -> Value:
+    """The number for a joint whose coordinate or velocity has this unit: "rad", "rad/s", "m" or "m/s"."""
+    return value[0 if "rad" in unit else 1] if isinstance(value, tuple) else value
 
 
 # ── elements from the data of joints ──────────────────────────────────────────────────────────────────────────────────

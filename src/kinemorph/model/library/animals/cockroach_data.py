@@ -103,13 +103,13 @@ TABLE: tuple[Row, ...] = (
     Row("gait_duty", 0.55, "1", ASSUMED),
     Row("gait_foot_excursion", 1.7, "cm", "speed times duration of stance"),
     # found by batches of some thousand runs, see docs/cockroach.md
-    Row("running_height", 0.67, "cm", TUNED),
+    Row("running_height", 0.66, "cm", TUNED),
     Row("running_lift", 0.47, "cm", TUNED),
-    Row("running_dip", 0.30, "1", TUNED),
-    *_pairs("", "cm", ((1.24, 0.88), (0.11, 1.62), (-1.59, 1.19)), ("running_foot_x", "running_foot_out"), TUNED),
-    *_pairs("", "cm", ((0.032, 0.098), (0.077, 0.0), (0.045, -0.055)), ("running_press", "running_spread"), TUNED),
-    Row("running_stiffness", 1.44e4, "dyn cm/rad", TUNED),
-    Row("running_damping", 80.0, "dyn cm s/rad", TUNED),
+    Row("running_dip", 0.43, "1", TUNED),
+    *_pairs("", "cm", ((1.20, 0.915), (0.115, 1.64), (-1.60, 1.15)), ("running_foot_x", "running_foot_out"), TUNED),
+    *_pairs("", "cm", ((0.036, 0.084), (0.077, 0.0), (0.049, -0.032)), ("running_press", "running_spread"), TUNED),
+    Row("running_stiffness", 1.41e4, "dyn cm/rad", TUNED),
+    Row("running_damping", 70.0, "dyn cm s/rad", TUNED),
 )
 
 MEASURED: tuple[Row, ...] = (

@@ -29,7 +29,7 @@ from kinemorph.model.library.bars import positive
 from kinemorph.model.system import Element, Settings, System
 
 SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number("gait_duty")
-STIFFNESS, DAMPING = number("running_stiffness"), number("running_damping")
+STIFFNESS, DAMPING, LIFT = (number(f"running_{name}") for name in ("stiffness", "damping", "lift"))
 TRIPOD = ("front_left", "hind_left", "middle_right")  # its feet touch down at t = 0, the others half a stride later
 POINTS = 60  # of the spline in a stride
 STRIDES, SAMPLES = 12, 200  # of the run, and samples in each of them
@@ -44,6 +44,7 @@ def running_cockroach(
     *,
     stiffness: float = STIFFNESS,
     damping: float = DAMPING,
+    lift: float = LIFT,
 ) -> System:
     """The cockroach running forward, along x, by tripods: `cockroach` with a reference "gait" for the PD "posture".
 
@@ -52,11 +53,13 @@ def running_cockroach(
     `duty`          the share of its stride in which the reference of a foot stands
     `trunk`         as for `cockroach`
     `stiffness`     [N m/rad] and `damping` [N m s/rad] of the PD at every joint
+    `lift`          the height by which the reference of a foot is raised as it swings [m]
 
     The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
     those of `cockroach`; steps of 0.1 ms resolve the contacts.
     """
-    positive("running_cockroach", "speed, frequency, stiffness and damping", (speed, frequency, stiffness, damping), 4)
+    numbers = (speed, frequency, stiffness, damping, lift)
+    positive("running_cockroach", "speed, frequency, stiffness, damping and lift", numbers, 5)
     if not 0.3 <= duty <= 0.8:
         raise ModelError(
             f"running_cockroach: duty is {duty:g}, expected the share of a stance in a stride, 0.3 to 0.8."
@@ -66,7 +69,7 @@ def running_cockroach(
     axes = [name for leg in LEGS for name in (*(f"{leg}_body_coxa.{angle}" for angle in ANGLES), *_hinges(leg))]
 
     def angles(stride: float) -> list[float]:
-        return [angle for leg in LEGS for angle in running_angles(leg, stride, excursion, duty)]
+        return [angle for leg in LEGS for angle in running_angles(leg, stride, excursion, duty, lift)]
 
     phases = [k / POINTS for k in range(POINTS)]
     points = [tuple(angles(phase)) for phase in phases]
@@ -86,13 +89,15 @@ def running_cockroach(
     return System(robot, tuple(elements), settings)
 
 
-def running_angles(leg: str, stride: float, excursion: float, duty: float = DUTY) -> LegAngles:
+def running_angles(leg: str, stride: float, excursion: float, duty: float = DUTY, lift: float = LIFT) -> LegAngles:
     """The angles of a leg [rad] at a time in strides; `excursion` is the way of a foot that stands [m]."""
-    x, out, z = foot_path(leg, (stride + (0.0 if leg in TRIPOD else 0.5)) % 1.0, excursion, duty)
+    x, out, z = foot_path(leg, (stride + (0.0 if leg in TRIPOD else 0.5)) % 1.0, excursion, duty, lift)
     return leg_angles(leg, (x, out, z - number("running_height")))
 
 
-def foot_path(leg: str, phase: float, excursion: float, duty: float = DUTY) -> tuple[float, float, float]:
+def foot_path(
+    leg: str, phase: float, excursion: float, duty: float = DUTY, lift: float = LIFT
+) -> tuple[float, float, float]:
     """The reference of a foot: x and out from the middle of the trunk, and its height above the ground [m].
 
     `phase` is the time since touchdown in strides, from 0 to 1, and `excursion` the way of a foot that stands [m].
@@ -101,7 +106,7 @@ def foot_path(leg: str, phase: float, excursion: float, duty: float = DUTY) -> t
     middle, out, press, spread = (
         number(f"{pair}_running_{name}") for name in ("foot_x", "foot_out", "press", "spread")
     )
-    dip, lift = number("running_dip"), number("running_lift")
+    dip = number("running_dip")
     first, last = 0.5 * excursion, -0.5 * excursion + spread
     if phase < duty:
         s = phase / duty

@@ -13,7 +13,7 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
-#include "simulator_data.h"
+#include "simulator_tables.h"
 
 #ifdef __cplusplus
 extern "C" {

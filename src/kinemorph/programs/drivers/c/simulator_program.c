@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator_model.h"
+
 #define WELL 0
 #define FAILED 1
 #define BAD_INPUT 2
@@ -27,6 +29,7 @@ static void print_help(void)
            "  --set NAME=VALUE    sets a state, an input or a parameter; may be repeated, --list shows all names\n"
            "  --output FILE       writes the samples to a file instead of the standard output\n"
            "  --events FILE       writes the events to a file\n"
+           "  --res FILE          writes t and q, v, a of each degree of freedom for gnuplot, with a script FILE.gp\n"
            "  --quiet             prints no message about a run that ends well\n"
            "  --list              lists names, values and units\n",
            SIMULATOR_FIXED ? "" : " (this program chooses its steps)",
@@ -110,7 +113,6 @@ int simulator_read_options(int argc, char **argv, simulator_options *options, si
         ++k;
         if (strcmp(option, "--until") == 0) {
             good = read_option(option, text, -INFINITY, &plan->until);
-            plan->times = plan->spacing > 0.0 ? NULL : plan->times;
         } else if (strcmp(option, "--start") == 0) {
             good = read_option(option, text, -INFINITY, &options->start);
         } else if (strcmp(option, "--output-step") == 0) {
@@ -126,6 +128,12 @@ int simulator_read_options(int argc, char **argv, simulator_options *options, si
             options->output = text;
         } else if (strcmp(option, "--events") == 0) {
             options->events = text;
+        } else if (strcmp(option, "--res") == 0 && SIMULATOR_CURVES > 0) {
+            options->res = text;
+        } else if (strcmp(option, "--res") == 0) {
+            fprintf(stderr, "error: --res has q, its rate and its acceleration for each degree of freedom; coordinates of "
+                            "%s are not of this kind. Use --output.\n", simulator_model_name);
+            return BAD_INPUT;
         } else if (strcmp(option, "--step") == 0 && SIMULATOR_FIXED) {
             good = read_option(option, text, 0.0, &number);
             if (good) simulator_set_step(s, number);
@@ -165,9 +173,47 @@ static FILE *opened(const char *path)
     return file;
 }
 
-int simulator_open_files(simulator_files *files, const simulator_options *options)
+#if SIMULATOR_CURVES > 0
+/* Writes a text between single quotes, in which gnuplot doubles them. */
+static void write_quoted(FILE *file, const char *text)
+{
+    fputc('\'', file);
+    for (; *text; ++text) {
+        if (*text == '\'') fputc('\'', file);
+        fputc(*text, file);
+    }
+    fputc('\'', file);
+}
+
+/* Opens the file for gnuplot, and writes the script that plots its coordinates; returns whether it could. */
+static int open_res(simulator_files *files, const char *path)
+{
+    char name[LONGEST];
+    FILE *script;
+    if (strlen(path) + 4 > sizeof name) return 0;
+    sprintf(name, "%s.gp", path);
+    files->res = opened(path);
+    script = files->res ? opened(name) : NULL;
+    if (!script) return 0;
+    fprintf(files->res, "# t [s]");
+    for (int k = 0; k < SIMULATOR_CURVES; ++k) fprintf(files->res, "  %s", simulator_curves[k]);
+    fprintf(files->res, "\n");
+    fprintf(script, "set xlabel 't [s]'\nset key noenhanced\nplot ");
+    for (int k = 0; k < SIMULATOR_NV; ++k) {
+        if (k) fprintf(script, ", \\\n     ");
+        write_quoted(script, path);
+        fprintf(script, " using 1:%d with lines title ", 2 + 3 * k);
+        write_quoted(script, simulator_curves[3 * k]);
+    }
+    fprintf(script, "\n");
+    return fclose(script) == 0;
+}
+#endif
+
+int simulator_open_files(simulator_files *files, const simulator_options *options, const simulator *s)
 {
     memset(files, 0, sizeof *files);
+    files->model = s;
     files->options = options;
     files->samples = options->output ? opened(options->output) : stdout;
     if (!files->samples) return BAD_INPUT;
@@ -176,9 +222,30 @@ int simulator_open_files(simulator_files *files, const simulator_options *option
         if (!files->events) return BAD_INPUT;
         fprintf(files->events, "t [s],event,kind,energy_loss [J]\n");
     }
+#if SIMULATOR_CURVES > 0
+    if (options->res && !open_res(files, options->res)) return BAD_INPUT;
+#endif
     fprintf(files->samples, "%s\n", simulator_header);
     return WELL;
 }
+
+#if SIMULATOR_CURVES > 0
+/* Writes t, then q, its rate and its acceleration for each degree of freedom, then inputs and further states. */
+static void write_res(const simulator_files *files, double t, const double *row)
+{
+    const simulator *model = files->model;
+    double s[SIMULATOR_ROOM(SIMULATOR_NS)] = {0.0}, rate[SIMULATOR_ROOM(SIMULATOR_NS)] = {0.0};
+    for (int k = 0; k < SIMULATOR_NV + SIMULATOR_NX; ++k) s[SIMULATOR_NV + k] = row[SIMULATOR_NQ + k];
+    simulator_rate(&t, row, s, row + SIMULATOR_ROW - SIMULATOR_NM, model->u, model->p, rate);
+    fprintf(files->res, "%.17g", t);
+    for (int k = 0; k < SIMULATOR_NV; ++k) {
+        fprintf(files->res, " %.17g %.17g %.17g", row[k], row[SIMULATOR_NQ + k], rate[SIMULATOR_NV + k]);
+    }
+    for (int k = 0; k < SIMULATOR_NU; ++k) fprintf(files->res, " %.17g", model->u[k]);
+    for (int k = 0; k < SIMULATOR_NX; ++k) fprintf(files->res, " %.17g", row[SIMULATOR_NQ + SIMULATOR_NV + k]);
+    fputc('\n', files->res);
+}
+#endif
 
 void simulator_write_sample(void *sink, double t, const double *row, int piece)
 {
@@ -195,6 +262,9 @@ void simulator_write_sample(void *sink, double t, const double *row, int piece)
     fprintf(files->samples, "%.17g", t);
     for (int k = 0; k < SIMULATOR_ROW; ++k) fprintf(files->samples, ",%.17g", row[k]);
     fputc('\n', files->samples);
+#if SIMULATOR_CURVES > 0
+    if (files->res) write_res(files, t, row);
+#endif
 }
 
 void simulator_write_event(void *sink, double t, const char *name, const char *kind, double lost)
@@ -216,11 +286,11 @@ static int closed(FILE *file)
     return (file == stdout ? fflush(file) : fclose(file)) == 0 && good;
 }
 
-int simulator_close_files(simulator_files *files, const simulator *s, const char *kind, double t, long events,
-                          const char *message)
+int simulator_close_files(simulator_files *files, const char *kind, double t, long events, const char *message)
 {
     int good = closed(files->samples);
     if (files->events) good = closed(files->events) && good;
+    if (files->res) good = closed(files->res) && good;
     if (!good) {
         fprintf(stderr, "error: the results could not be written in full. Look for room on the disk.\n");
         return FAILED;
@@ -231,7 +301,7 @@ int simulator_close_files(simulator_files *files, const simulator *s, const char
     }
     if (files->options->quiet) return WELL;
     fprintf(stderr, "%s at t = %.9g s: %ld steps accepted, %ld rejected, %ld events, %ld samples.%s%s\n", kind, t,
-            simulator_accepted(s), simulator_rejected(s), events, files->rows, message[0] ? " " : "", message);
+            simulator_accepted(files->model), simulator_rejected(files->model), events, files->rows, message[0] ? " " : "", message);
     return WELL;
 }
 
@@ -244,12 +314,12 @@ int simulator_program(int argc, char **argv)
     char message[LONGEST];
     int code = simulator_read_options(argc, argv, &options, &SIMULATED, &plan);
     if (code != GO_ON) return code;
-    code = simulator_open_files(&files, &options);
+    code = simulator_open_files(&files, &options, &SIMULATED);
     if (code != WELL) return code;
     plan.sample = simulator_write_sample;
     plan.event = simulator_write_event;
     plan.sink = &files;
     simulator_run(&SIMULATED, &plan, &outcome);
     simulator_message(&outcome, message, LONGEST);
-    return simulator_close_files(&files, &SIMULATED, outcome.kind, outcome.t, outcome.events, message);
+    return simulator_close_files(&files, outcome.kind, outcome.t, outcome.events, message);
 }

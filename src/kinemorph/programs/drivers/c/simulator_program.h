@@ -14,6 +14,7 @@ extern "C" {
 typedef struct simulator_options {
     const char *output; /* the file of samples; NULL is the standard output */
     const char *events; /* the file of events; NULL where none is written */
+    const char *res;    /* the file for gnuplot, in EasyDyn's format; NULL where none is written */
     double start;       /* [s] */
     int quiet;
     int given[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]; /* 1 for columns that --set names */
@@ -27,12 +28,15 @@ int simulator_read_options(int argc, char **argv, simulator_options *options, si
 typedef struct simulator_files {
     FILE *samples;
     FILE *events;
+    FILE *res;
+    const simulator *model;
     const simulator_options *options;
     long rows;
 } simulator_files;
 
-/* Opens the files that the options name and writes their first lines. Returns 0, or the exit status on failure. */
-int simulator_open_files(simulator_files *files, const simulator_options *options);
+/* Opens the files that the options name and writes their first lines; accelerations are those of the model `s`.
+ * Returns 0, or the exit status on failure. */
+int simulator_open_files(simulator_files *files, const simulator_options *options, const simulator *s);
 
 /* Writes a sample, or an event; functions of a simulator_plan whose sink are the files. */
 void simulator_write_sample(void *files, double t, const double *row, int piece);
@@ -40,8 +44,7 @@ void simulator_write_event(void *files, double t, const char *name, const char *
 
 /* Closes the files and prints how the run ended: its kind, time [s], number of events and message.
  * Returns the exit status: 0, or 1 for a run that failed. */
-int simulator_close_files(simulator_files *files, const simulator *s, const char *kind, double t, long events,
-                          const char *message);
+int simulator_close_files(simulator_files *files, const char *kind, double t, long events, const char *message);
 
 /* The whole program. */
 int simulator_program(int argc, char **argv);

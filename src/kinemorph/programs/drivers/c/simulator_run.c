@@ -24,6 +24,7 @@ typedef struct run {
     simulator_outcome *outcome;
     double start;
     double first, step, parts; /* regular sample times are (first + k step) / parts */
+    int skipped;               /* the number of given sample times that are not after the start */
     long count;                /* the number of samples */
     long next;                 /* the number of the next sample */
     double log[PENDING][SIMULATOR_LOG_WIDTH];
@@ -35,6 +36,7 @@ typedef struct run {
     int piece;
     int empty; /* whether this piece has no sample yet */
     int ended;
+    double begin[SIMULATOR_ROOM(SIMULATOR_NQ)]; /* the configuration from which gimbals move to their singular angles */
     int last_mark; /* of the last event */
 } run;
 
@@ -68,8 +70,12 @@ static void plan_times(run *r)
     const simulator_plan *plan = r->plan;
     const double start = r->start, length = plan->until - r->start;
     double a, b, c, d, parts = 0.0;
-    if (plan->times) {
-        r->count = plan->count + 1;
+    if (plan->times) { /* those between the start and the end, and both of these */
+        r->count = 2;
+        for (int k = 0; k < plan->count; ++k) {
+            if (plan->times[k] <= start) r->skipped = k + 1;
+            else if (plan->times[k] < plan->until) r->count += 1;
+        }
         return;
     }
     if (ratio(plan->spacing, &a, &b) && ratio(start, &c, &d)) {
@@ -95,7 +101,7 @@ static double sample_time(const run *r, long k)
 {
     if (k == 0) return r->start;
     if (k >= r->count - 1) return simulator_snapped(r->plan->until);
-    if (r->plan->times) return simulator_snapped(r->plan->times[k - 1]);
+    if (r->plan->times) return simulator_snapped(r->plan->times[r->skipped + k - 1]);
     return simulator_snapped((r->first + (double)k * r->step) / r->parts);
 }
 
@@ -166,6 +172,84 @@ static int jumped(run *r, const double *row)
     return 1;
 }
 
+/* Ends the run where a formula is outside its domain at a configuration q, or nearer than `edge` to an end of it at
+ * which its derivative is infinite. */
+static void watch_domains(run *r, double t, const double *q, double edge)
+{
+#if SIMULATOR_DOMAINS > 0
+    double values[SIMULATOR_DOMAINS];
+    simulator_arguments(&t, q, r->s->p, values);
+    for (int k = 0; k < SIMULATOR_DOMAINS && !r->ended; ++k) {
+        const simulator_domain *own = &simulator_domains[k];
+        const double inner = own->steep ? edge : 0.0, value = values[k];
+        if (value >= own->low + inner && value <= own->high - inner) continue;
+        end(r, "failed", t, own->sentence, r->outcome->text);
+        if (!isfinite(value)) {
+            strcpy(r->outcome->text, "not a number");
+        } else {
+            const int inside = isfinite(own->high) && value >= own->low && value <= own->high;
+            sprintf(r->outcome->text, "%.9g%s", value, inside ? ", where the domain ends" : "");
+        }
+    }
+#else
+    (void)r, (void)t, (void)q, (void)edge;
+#endif
+}
+
+/* Ends the run where the second angle of a gimbal at q is nearer than `edge` [rad] to a singular angle, or has passed one
+ * since the configuration `begin`, unless that is NULL; `last` is the configuration before q. */
+static void watch_gimbals(run *r, double t, const double *q, double edge, const double *begin, const double *last)
+{
+#if SIMULATOR_GIMBALS > 0
+    for (int k = 0; k < SIMULATOR_GIMBALS && !r->ended; ++k) {
+        const simulator_gimbal *own = &simulator_gimbals[k];
+        const double pi = 3.14159265358979323846, turns = (q[own->second] - own->angle) / pi;
+        const int near = fabs(turns - rint(turns)) * pi < edge;
+        if (!near && (!begin || floor(turns) == floor((begin[own->second] - own->angle) / pi))) continue;
+        end(r, "failed", t, own->sentence, r->outcome->text);
+        sprintf(r->outcome->text, "%.6g",
+                (own->angle + pi * rint((last[own->second] - own->angle) / pi)) * 180.0 / pi);
+    }
+#else
+    (void)r, (void)t, (void)q, (void)edge, (void)begin, (void)last;
+#endif
+}
+
+/* Ends a run that has failed or diverges where its coordinates end: near a singular angle, or the end of a domain. */
+static void watch_now(run *r, int domains)
+{
+    const double *q = r->s->memory + SIMULATOR_AT_BASE, t = simulator_time(r->s);
+    if (domains) {
+        double after[SIMULATOR_ROOM(SIMULATOR_NQ)] = {0.0}, h = r->s->memory[SIMULATOR_AT_H];
+        for (int k = 0; k < SIMULATOR_NQ; ++k) {
+            after[k] = q[k];
+#if SIMULATOR_NQ == SIMULATOR_NV
+            after[k] += h * r->s->memory[SIMULATOR_AT_S + SIMULATOR_NV + k];
+#endif
+        }
+        watch_domains(r, t, q, SIMULATOR_DOMAIN_NEAR);
+        if (!r->ended) watch_domains(r, t + h, after, 0.0);
+    }
+    if (!r->ended) watch_gimbals(r, t, q, SIMULATOR_GIMBAL_NEAR, NULL, q);
+}
+
+/* The number of samples of the last call before the first one whose coordinates mean nothing, which ends the run. */
+static int watch_samples(run *r)
+{
+    const simulator *s = r->s;
+    const double *last = r->begin;
+    int k = 0;
+    for (; k < s->done; ++k) {
+        const double *row = s->rows + k * SIMULATOR_ROW;
+        watch_domains(r, s->times[k], row, SIMULATOR_DOMAIN_EDGE);
+        if (!r->ended) watch_gimbals(r, s->times[k], row, SIMULATOR_GIMBAL_EDGE, r->begin, last);
+        if (r->ended) break;
+        last = row;
+    }
+    if (s->done > 0) memcpy(r->begin, last, sizeof r->begin[0] * SIMULATOR_NQ);
+    return k;
+}
+
 /* Says why the march has failed at its present state. */
 static void explain(run *r, int status)
 {
@@ -187,6 +271,8 @@ static void explain(run *r, int status)
         return;
     }
 #endif
+    watch_now(r, 1);
+    if (r->ended) return;
     simulator_rate(&s->memory[SIMULATOR_AT_T], s->memory + SIMULATOR_AT_BASE, state, s->memory + SIMULATOR_AT_M_NEXT,
                    s->u, s->p, rate);
     for (int k = 0; k < SIMULATOR_NS; ++k) {
@@ -226,6 +312,8 @@ static void look(run *r)
         if (fabs(v[k]) > SIMULATOR_SENSELESS && (worst < 0 || fabs(v[k]) > fabs(v[worst]))) worst = k;
     }
     if (worst < 0) return;
+    watch_now(r, 0);
+    if (r->ended) return;
     end(r, "failed", simulator_time(r->s), SIMULATOR_SAYS_DIVERGES, simulator_variables[SIMULATOR_NV + worst]);
     r->outcome->value = v[worst];
     r->outcome->unit = simulator_units[SIMULATOR_NQ + worst];
@@ -318,7 +406,22 @@ static int through(run *r, double stop)
     for (int k = 0; k < s->logged && r->pending < PENDING; ++k) {
         memcpy(r->log[r->pending++], s->log + k * SIMULATOR_LOG_WIDTH, sizeof r->log[0]);
     }
-    store(r, s->done);
+    if (SIMULATOR_DOMAINS + SIMULATOR_GIMBALS > 0) {
+        const int kept = watch_samples(r);
+        const simulator_outcome failed = *r->outcome;
+        const int left = r->ended;
+        r->ended = 0;
+        store(r, kept);
+        if (left && !r->ended) { /* no jump has ended the run before */
+            const long events = r->outcome->events;
+            *r->outcome = failed;
+            r->outcome->events = events;
+            r->outcome->name = r->outcome->text;
+            r->ended = 1;
+        }
+    } else {
+        store(r, s->done);
+    }
     return status;
 }
 
@@ -348,6 +451,7 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     plan_times(&r);
     status = simulator_prepare(s);
     deliver_present(&r);
+    memcpy(r.begin, s->memory + SIMULATOR_AT_BASE, sizeof r.begin[0] * SIMULATOR_NQ);
     r.next = 1;
     if (status == SIMULATOR_UNSOLVED) {
         end(&r, "failed", r.start, SIMULATOR_SAYS_NOT_CLOSED, "");

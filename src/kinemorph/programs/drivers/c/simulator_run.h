@@ -35,6 +35,7 @@ typedef struct simulator_outcome {
     double last;
     double h;
     long events;
+    char text[64]; /* a value in words, which `name` may point to */
 } simulator_outcome;
 
 /* The plan of the job. */

@@ -11,13 +11,12 @@ int main(int argc, char **argv)
     simulator_files files;
     int code = simulator_read_options(argc, argv, &options, &model->data(), &plan);
     if (code >= 0) return code;
-    code = simulator_open_files(&files, &options);
+    code = simulator_open_files(&files, &options, &model->data());
     if (code != 0) return code;
     const auto outcome = model->run(
         plan, [&files](double t, const double *row, int piece) { simulator_write_sample(&files, t, row, piece); },
         [&files](double t, const char *name, const char *kind, double lost) {
             simulator_write_event(&files, t, name, kind, lost);
         });
-    return simulator_close_files(&files, &model->data(), outcome.kind.c_str(), outcome.t, outcome.events,
-                                 outcome.message.c_str());
+    return simulator_close_files(&files, outcome.kind.c_str(), outcome.t, outcome.events, outcome.message.c_str());
 }

@@ -204,7 +204,7 @@ function times = sample_times(data, start, until, spacing)
     if isempty(spacing)
         spacing = data.constants.spacing;
         if spacing <= 0
-            times = [start; data.times(1:end - 1); until];
+            times = [start; data.times(data.times > start & data.times < until); until];
             for k = 2:numel(times)
                 times(k) = snapped(data, times(k));
             end
@@ -237,7 +237,7 @@ function run = start_run(data, model, options)
                  'rows', zeros(numel(times), data.sizes.row), 'count', 0, 'piece', 0, 'last', NaN, ...
                  'pending', zeros(0, data.sizes.log_width), 'pace_times', NaN(data.sizes.guards, 3), ...
                  'quick', zeros(data.sizes.guards, 1), 'last_jump', -Inf, 'together', 0, 'last_mark', 0, ...
-                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'pieces', zeros(numel(times), 1));
+                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'begin', [], 'pieces', zeros(numel(times), 1));
     run.events = cell(0, 4);
 end
 
@@ -245,6 +245,7 @@ function run = carry_out(data, run)
     s = data.statuses;
     [run.model, status] = prepare(data, run.model);
     run = deliver(run, now_of(data, run), present_row(data, run.model));
+    run.begin = run.rows(1, 1:data.sizes.nq)';
     run.next = 2;
     if status == s.unsolved
         run = finish(data, run, 'failed', now_of(data, run), 'not_closed', '', 0, '', 0);
@@ -283,7 +284,11 @@ function [run, status] = through(data, run, stop)
     [run.model, status, rows, jumps] = march(data, run.model, wanted, stop);
     run.next = run.next + size(rows, 1);
     run.pending = [run.pending; jumps];
-    run = store(data, run, wanted(1:size(rows, 1)), rows);
+    [run, kept, sentence, text] = left_sample(data, run, wanted, rows);
+    run = store(data, run, wanted(1:kept), rows(1:kept, :));
+    if ~isempty(sentence) && isempty(run.kind)
+        run = finish(data, run, 'failed', wanted(kept + 1), sentence, text, 0, '', 0);
+    end
 end
 
 function run = store(data, run, times, rows)
@@ -338,6 +343,81 @@ function run = deliver(run, t, row)
     run.t(run.count, 1) = t;
     run.rows(run.count, :) = row;
     run.pieces(run.count, 1) = run.piece;
+end
+
+function [run, kept, sentence, text] = left_sample(data, run, times, rows)
+    % the number of samples before the first one whose coordinates mean nothing, and why
+    n = data.sizes; kept = size(rows, 1); sentence = ''; text = ''; begun = run.begin; last = run.begin;
+    if n.domains + n.gimbals == 0
+        return
+    end
+    for k = 1:size(rows, 1)
+        q = rows(k, 1:n.nq)';
+        [sentence, text] = outside_domain(data, run, times(k), q, data.constants.domain_edge);
+        if isempty(sentence)
+            [sentence, text] = at_lock(data, q, data.constants.gimbal_edge, begun, last);
+        end
+        if ~isempty(sentence)
+            kept = k - 1;
+            return
+        end
+        run.begin = q; last = q;
+    end
+end
+
+function [sentence, text] = outside_domain(data, run, t, q, edge)
+    sentence = ''; text = '';
+    if data.sizes.domains == 0
+        return
+    end
+    values = simulator_arguments(t, q, run.model.p);
+    for k = 1:numel(values)
+        own = data.domains(k); value = values(k); inner = edge * own.steep;
+        if ~(value >= own.low + inner && value <= own.high - inner)
+            sentence = own.sentence; text = sprintf('%.9g', value);
+            if ~isfinite(value)
+                text = 'not a number';
+            elseif isfinite(own.high) && value >= own.low && value <= own.high
+                text = [text, ', where the domain ends'];
+            end
+            return
+        end
+    end
+end
+
+function [sentence, text] = at_lock(data, q, edge, begun, last)
+    sentence = ''; text = '';
+    for k = 1:data.sizes.gimbals
+        own = data.gimbals(k); j = own.second + 1; turns = (q(j) - own.angle) / pi;
+        near = abs(turns - round(turns)) * pi < edge;
+        passed = ~isempty(begun) && floor(turns) ~= floor((begun(j) - own.angle) / pi);
+        if near || passed
+            sentence = own.sentence;
+            text = sprintf('%.6g', (own.angle + pi * round((last(j) - own.angle) / pi)) * 180 / pi);
+            return
+        end
+    end
+end
+
+function run = ends_near(data, run, domains)
+    % ends a run that has failed or diverges where its coordinates end
+    n = data.sizes; t = now_of(data, run); row = present_row(data, run.model)'; q = row(1:n.nq); sentence = '';
+    if domains
+        h = run.model.memory(n.at_h + 1); after = q;
+        if n.nq == n.nv
+            after = q + h * row(n.nq + 1:n.nq + n.nv);
+        end
+        [sentence, text] = outside_domain(data, run, t, q, data.constants.domain_near);
+        if isempty(sentence)
+            [sentence, text] = outside_domain(data, run, t + h, after, 0);
+        end
+    end
+    if isempty(sentence)
+        [sentence, text] = at_lock(data, q, data.constants.gimbal_near, [], q);
+    end
+    if ~isempty(sentence)
+        run = finish(data, run, 'failed', t, sentence, text, 0, '', 0);
+    end
 end
 
 function run = report(data, run, t, index, kind, lost)
@@ -437,6 +517,10 @@ function run = look(data, run)
     v = run.model.memory(n.at_s + n.nv + 1:n.at_s + 2 * n.nv);
     [most, worst] = max(abs(v));
     if most > data.constants.senseless
+        run = ends_near(data, run, false);
+        if ~isempty(run.kind)
+            return
+        end
         run = finish(data, run, 'failed', now_of(data, run), 'diverges', data.variables{n.nv + worst}, v(worst), ...
                      data.columns{n.nq + worst, 2}, 0);
     end
@@ -451,6 +535,10 @@ function run = explain(data, run, status)
         k = find(~isfinite(m), 1);
         name = data.columns{n.row - n.nm + k, 1};
         run = finish(data, run, 'failed', t, 'not_sampled', name(3:end), m(k), data.owners{k}, 0);
+        return
+    end
+    run = ends_near(data, run, true);
+    if ~isempty(run.kind)
         return
     end
     m = run.model.memory;
@@ -488,7 +576,10 @@ function run = finish(data, run, kind, t, sentence, name, value, unit, last)
     h = run.model.memory(data.sizes.at_h + 1);
     gaps = {sprintf('%.9g', t), name, sprintf('%.3g', value), sprintf('%g', h), sprintf('%g', h / 10), ...
             sprintf('%.2g', last), unit, sprintf('%d', size(run.events, 1))};
-    text = data.sentences.(sentence);
+    text = sentence;
+    if isfield(data.sentences, sentence)
+        text = data.sentences.(sentence);
+    end
     for k = 1:numel(text)
         if double(text(k)) >= 1 && double(text(k)) <= 8
             run.message = [run.message, gaps{double(text(k))}];

@@ -2,7 +2,8 @@
 
 All lengths of a body have its factor f: the places of joints and frames on it, its center of mass, its shapes. Axes,
 angles and coordinates stay the same. With the same density the mass has the factor f^3 and the inertia f^5; with the
-same mass the inertia has the factor f^2.
+same mass the inertia has the factor f^2. Parameters keep their values, because other bodies may use them, too: the
+factors stand beside them.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, Literal, overload
 
-from kinemorph.algebra.groups import Pose
 from kinemorph.errors import ModelError, Problem, UnsupportedError
-from kinemorph.model.body import Body
+from kinemorph.mechanics.scaling.parts import scaled_numbers, scaled_part, scaled_pose
+from kinemorph.mechanics.scaling.values import Names
 from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import parameters_of
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape
+from kinemorph.model.scales import Scales
 from kinemorph.model.system import Element, System
 from kinemorph.words import did_you_mean
 
 Same = Literal["density", "kept"]
+Sizes = Mapping[str, Names]  # by body that gets another size
 ON_BODIES = ("point", "end")  # fields of elements that are points in the axes of their `body`
 
 
@@ -37,17 +40,21 @@ def scaled_bodies(model: Robot | System, factors: Mapping[str, float], *, mass: 
     """
     robot = model if isinstance(model, Robot) else model.robot
     _check(robot, factors, mass)
+    kept = dict.fromkeys((one.name for one in parameters_of((robot, getattr(model, "elements", ())))), 1.0)
+    sizes = {
+        name: Names(Scales(f, f**3 if mass == "density" else 1.0, 1.0), kept) for name, f in factors.items() if f != 1.0
+    }
     scaled = replace(
         robot,
-        bodies=tuple(_body(body, factors.get(body.name, 1.0), mass) for body in robot.bodies),
-        joints=tuple(_joint(joint, factors) for joint in robot.joints),
-        loops=tuple(_joint(joint, factors) for joint in robot.loops),
+        bodies=tuple(scaled_part(body, {}, sizes[body.name]) if body.name in sizes else body for body in robot.bodies),
+        joints=tuple(_joint(joint, sizes) for joint in robot.joints),
+        loops=tuple(_joint(joint, sizes) for joint in robot.loops),
         frames=tuple(
-            replace(frame, placement=_pose(frame.placement, factors.get(frame.body, 1.0))) for frame in robot.frames
+            scaled_part(frame, {}, sizes[frame.body]) if frame.body in sizes else frame for frame in robot.frames
         ),
     )
     if isinstance(model, System):
-        elements = tuple(_element(element, robot, factors) for element in model.elements)
+        elements = tuple(_element(element, robot, sizes) for element in model.elements)
         return replace(model, robot=scaled, elements=elements)
     return scaled
 
@@ -74,60 +81,29 @@ def _check(robot: Robot, factors: Mapping[str, float], mass: str) -> None:
         raise ModelError(problems)
 
 
-def _times(values: Any, f: float) -> Any:
-    """A number, vector or matrix of Values times a factor; the same object where the factor is 1."""
-    if f == 1.0:
-        return values
-    return tuple(_times(value, f) for value in values) if isinstance(values, tuple) else values * f
+def _joint(joint: Joint, sizes: Sizes) -> Joint:
+    """The joint with its frames moved on the bodies that have another size."""
+    moved: dict[str, Any] = {}
+    if joint.parent in sizes:
+        moved["placement"] = scaled_pose(joint.placement, sizes[joint.parent])
+    if joint.child in sizes:
+        moved["child_placement"] = scaled_pose(joint.child_placement, sizes[joint.child])
+    return replace(joint, **moved) if moved else joint
 
 
-def _pose(pose: Pose, f: float) -> Pose:
-    return pose if f == 1.0 else Pose(pose.R, _times(tuple(pose.p), f))
-
-
-def _body(body: Body, f: float, mass: str) -> Body:
-    if f == 1.0:
-        return body
-    heavier = f**3 if mass == "density" else 1.0
-    return replace(
-        body,
-        mass=_times(body.mass, heavier),
-        com=_times(body.com, f),
-        inertia=_times(body.inertia, heavier * f**2),
-        shapes=tuple(_shape(shape, f) for shape in body.shapes),
-        collisions=tuple(_shape(shape, f) for shape in body.collisions),
-    )
-
-
-def _shape(shape: Shape, f: float) -> Shape:
-    row = SHAPE_FIELDS[type(shape)]
-    sizes = {name: _times(getattr(shape, name), f) for name in (*row.lengths, *row.points)}
-    if isinstance(shape, Mesh):
-        sizes["vertices"] = _times(shape.vertices, f)
-    if isinstance(shape, MeshFile):
-        sizes["scale"] = _times(shape.scale, f)
-    found: Shape = replace(shape, placement=_pose(shape.placement, f), **sizes)
-    return found
-
-
-def _joint(joint: Joint, factors: Mapping[str, float]) -> Joint:
-    on_parent, on_child = factors.get(joint.parent, 1.0), factors.get(joint.child, 1.0)
-    if on_parent == on_child == 1.0:
-        return joint
-    return replace(
-        joint,
-        placement=_pose(joint.placement, on_parent),
-        child_placement=_pose(joint.child_placement, on_child),
-    )
-
-
-def _element(element: Element, robot: Robot, factors: Mapping[str, float]) -> Element:
+def _element(element: Element, robot: Robot, sizes: Sizes) -> Element:
     """The element with its points moved with the body that they are on."""
     where = getattr(element, "body", None)
-    names = [frame.name for frame in robot.frames]
-    body = robot.frame(where).body if isinstance(where, str) and where in names else where
-    f = factors.get(body, 1.0) if isinstance(body, str) else 1.0
+    known = {*robot.body_names, *(frame.name for frame in robot.frames)}
+    body = robot.frame(where).body if isinstance(where, str) and where in known else ""
+    if body not in sizes:
+        return element
+    names = sizes[body]
     own = [field.name for field in fields(element) if field.name in ON_BODIES]  # type: ignore[arg-type]
-    moved = {name: _times(tuple(getattr(element, name)), f) for name in own if getattr(element, name) is not None}
-    found: Element = replace(element, **moved) if moved and f != 1.0 else element  # type: ignore[type-var]
+    moved = {
+        name: scaled_numbers(getattr(element, name), [names.scales.length], names)
+        for name in own
+        if getattr(element, name) is not None
+    }
+    found: Element = replace(element, **moved) if moved else element  # type: ignore[type-var]
     return found

@@ -1,0 +1,181 @@
+"""The running cockroach: its reference against forward kinematics, its run against momenta, measurements and the paper.
+
+Requirements 004-10 to 004-14. The long tests simulate twelve strides, of which the first two do not count.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kinemorph import RobotBuilder, System, derive, elements, legs, library, simulate
+from kinemorph.errors import ModelError
+from kinemorph.model.body import Body
+from kinemorph.model.library.animals.cockroach import LEGS
+from kinemorph.model.library.animals.cockroach_data import MEASURED, PAIRS, number
+from kinemorph.model.library.animals.cockroach_gait import TRIPOD, foot_path
+from kinemorph.simulation.results.trajectory import Trajectory
+
+SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number("gait_duty")
+STRIDE = 1.0 / FREQUENCY
+FIRST = 2  # strides that do not count
+EXCURSION = SPEED * DUTY / FREQUENCY
+
+
+def test_feet_of_the_reference_are_where_forward_kinematics_puts_them() -> None:
+    """At the points of the spline, a robot with the angles of the reference has its feet on their paths."""
+    system = library.running_cockroach()
+    robot, gait = system.robot, system.element("gait")
+    dynamics = derive(robot, backend="interpreter")
+    q = system.initial_state()[0]
+    place = {name: robot.q_names.index(name) for name in gait.joints}  # type: ignore[attr-defined]
+    for k in (0, 7, 31, 44):
+        for name, angle in zip(gait.joints, gait.points[k], strict=True):  # type: ignore[attr-defined]
+            q[place[name]] = angle
+        q[:3] = 0.0, 0.0, number("running_height")
+        for leg in ("front_left", "hind_right", "middle_right"):
+            phase = (gait.times[k] / STRIDE + (0.0 if leg in TRIPOD else 0.5)) % 1.0  # type: ignore[attr-defined]
+            x, out, z = foot_path(leg, phase, EXCURSION)
+            side = 1.0 if leg.endswith("left") else -1.0
+            np.testing.assert_allclose(dynamics.pose(f"{leg}_foot")(q)[:3, 3], (x, side * out, z), atol=1e-12)
+
+
+def test_feet_that_stand_move_at_the_speed_of_the_gait_and_swing_back_smoothly() -> None:
+    tiny = 1e-7
+    for pair in PAIRS:
+        spread, leg = number(f"{pair}_running_spread"), f"{pair}_left"
+        inside = np.array([foot_path(leg, phase, EXCURSION) for phase in (0.1, 0.5)])
+        way = -(EXCURSION - spread) * 0.4 / DUTY
+        assert inside[1, 0] - inside[0, 0] == pytest.approx(way, rel=1e-12)
+        for edge in (DUTY, 1.0):  # no jump of the place, nor of the velocity along x
+            before, at, after = (np.array(foot_path(leg, (edge + d) % 1.0, EXCURSION)) for d in (-tiny, 0.0, tiny))
+            np.testing.assert_allclose(before, after, atol=1e-8)
+            assert (after - at)[0] == pytest.approx((at - before)[0], rel=1e-4)
+    heights = [foot_path("front_left", phase, EXCURSION)[2] for phase in np.linspace(0.0, 1.0, 101)]
+    dip = number("running_dip") * number("front_running_press")
+    assert max(heights) == pytest.approx(number("running_lift") + dip, rel=1e-3)
+
+
+def test_bad_arguments_are_told() -> None:
+    with pytest.raises(ModelError, match=r"duty is 0\.95"):
+        library.running_cockroach(duty=0.95)
+    with pytest.raises(ModelError, match="the foot of leg 'front_left'"):
+        library.running_cockroach(speed=0.6)
+    with pytest.raises(ModelError, match="frequency"):
+        library.running_cockroach(frequency=0.0)
+
+
+# ── twelve strides ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def ran(longest: float = 1e-5) -> Trajectory:
+    """Twelve strides, with events of the contacts located, and steps of at most `longest` [s]."""
+    system = legs.with_measures(library.running_cockroach())
+    run = simulate(system, rtol=1e-6, atol=1e-8, max_step=longest)
+    assert run.outcome.ok
+    return run
+
+
+def impulses(run: Trajectory) -> dict[str, np.ndarray]:
+    """For each pair of legs the mean impulse of a stance [g cm/s], mirrored to the left."""
+    means = legs.stances(run, after=FIRST * STRIDE, shortest=0.02 * STRIDE).means()
+    mirror = np.array([1.0, -1.0, 1.0])
+    return {
+        pair: 0.5e5 * (np.array(means[f"{pair}_left"].impulse) + mirror * means[f"{pair}_right"].impulse)
+        for pair in PAIRS
+    }
+
+
+@pytest.mark.slow
+def test_ten_strides_at_the_speed_of_the_animal_without_a_fall() -> None:
+    run = ran()
+    figures = legs.stride_figures(run, FREQUENCY, after=FIRST * STRIDE)
+    assert figures.strides == 10 and figures.speed == pytest.approx(SPEED, rel=0.1)
+    x = run["q.body_root.x"][200 * np.arange(FIRST, 13)]
+    np.testing.assert_allclose(np.diff(x) / STRIDE, SPEED, rtol=0.1)  # in every one of them
+    assert run["q.body_root.z"].min() > 0.7 * number("running_height")
+    assert np.degrees(max(figures.rotations)) < 7.0
+    assert figures.fluctuation[1] < 0.5 * figures.fluctuation[2] and figures.lateral_rms < 0.5
+    found = legs.stances(run, after=FIRST * STRIDE, shortest=0.02 * STRIDE)
+    assert all(len(found[leg]) >= 9 for leg in LEGS)
+
+
+@pytest.mark.slow
+def test_front_legs_brake_hind_legs_drive_and_middle_legs_do_least() -> None:
+    found = impulses(ran())
+    paper = {row.name: row.value for row in MEASURED}
+    front, middle, hind = (found[pair][0] for pair in PAIRS)
+    assert 1.0 / 3.0 < front / paper["front_impulse"] < 3.0
+    assert 1.0 / 3.0 < hind / paper["hind_impulse"] < 3.0
+    assert front < 0.0 < hind and abs(middle) < min(-front, hind)
+
+
+@pytest.mark.slow
+def test_momentum_of_all_bodies_is_the_sum_of_impulses_in_every_stride() -> None:
+    run = ran()
+    weight = 9.81 * run.segments[0].plant.robot.total_mass  # type: ignore[union-attr]
+    ends = 200 * np.arange(13)
+    pushed = sum(np.stack([run[f"{leg}_ground_impulse_{axis}"][ends] for axis in "xyz"], axis=1) for leg in LEGS)
+    gained = np.diff(run.momentum[ends, :3], axis=0)
+    fallen = np.array([0.0, 0.0, -weight * STRIDE])
+    assert np.abs(gained - np.diff(pushed, axis=0) - fallen).max() < 1e-6 * weight * STRIDE
+
+
+@pytest.mark.slow
+def test_half_the_step_gives_the_same_impulses() -> None:
+    """Within 2 % of the vertical ones: with located events, and with fixed steps that locate none."""
+    system = legs.with_measures(library.running_cockroach())
+    fixed = [simulate(system, step=step) for step in (5e-5, 2.5e-5)]
+    for one, other in ((ran(1e-5), ran(5e-6)), fixed):
+        first, second = impulses(one), impulses(other)
+        for pair in PAIRS:
+            assert np.abs(first[pair] - second[pair]).max() < 0.02 * first[pair][2], pair
+
+
+@pytest.mark.slow
+def test_energies_are_those_of_animals_within_the_ratios_that_the_page_explains() -> None:
+    figures = legs.stride_figures(ran(), FREQUENCY, after=FIRST * STRIDE)
+    roll, pitch, yaw = figures.rotational
+    found = {
+        "cost_of_transport": figures.cost_of_transport,
+        "limb_energy": 1e6 * figures.limbs,
+        "limb_power": 1e3 * figures.limb_power,
+        "limb_share": figures.limbs / figures.external,
+        "pitch_energy": 1e6 * pitch,
+        "yaw_energy": 1e6 * yaw,
+        "roll_energy": 1e6 * roll,
+    }
+    measured = {row.name: row.value for row in MEASURED}
+    for name, value in found.items():
+        assert 0.1 < value / measured[name] < 10.0, name
+    for name in ("limb_energy", "limb_power"):
+        assert 0.5 < found[name] / measured[name] < 2.0, name
+
+
+def test_energies_of_limbs_are_those_of_their_bodies() -> None:
+    """A trunk with one leg that tumbles in the air, against the energy of the leg from its own Jacobian.
+
+    Falling freely up and down, it gains no energy of its center of mass.
+    """
+    builder = RobotBuilder("tumbler").add(Body.box("trunk", 2.0, (0.3, 0.2, 0.1), (0.02, 0.0, 0.01)))
+    builder.add(Body.rod("leg", 0.5, 0.3, (0.0, 0.0, -0.15), axis="z")).root("trunk", "free")
+    builder.joint("hip", "revolute", "trunk", "leg", axis=(0.0, 1.0, 0.0), translation=(0.1, 0.0, -0.05))
+    robot = builder.frame("foot", "leg", translation=(0.0, 0.0, -0.3)).build()
+    system = System(robot, (elements.Contact("toe", "foot", elements.EasyDynNormal(1e3)),))
+    start = {"q": [0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.3], "v": [0.5, 0.1, 1.0, 2.0, -1.0, 3.0, 4.0]}
+    run = simulate(system, 0.5, **start, rtol=1e-10, atol=1e-12)  # type: ignore[arg-type]
+    found, dynamics = legs.stride_figures(run, 4.0), derive(robot, backend="interpreter")
+    leg, energies = robot.body("leg"), []
+    for q, v, momentum in zip(run.q, run.v, run.momentum, strict=True):
+        R = dynamics.pose("leg")(q)[:3, :3]
+        twist = dynamics.jacobian("leg")(q) @ v
+        apart = twist[:3] + np.cross(twist[3:], leg.com) - R.T @ momentum[:3] / robot.total_mass
+        energies.append(0.25 * apart @ apart + 0.5 * twist[3:] @ np.array(leg.inertia, dtype=float) @ twist[3:])
+    gained = np.maximum(np.diff(energies), 0.0).sum() / 2.0
+    assert found.strides == 2 and found.limbs == pytest.approx(gained, rel=1e-9) and gained > 0.01
+    assert found.external < 1e-8 and found.fluctuation == (0.0, 0.0, 0.0)
+    with pytest.raises(ModelError, match="no whole stride"):
+        legs.stride_figures(run, 1.0)
