@@ -5,6 +5,7 @@ Requirement 004-10: joint angles from lateral and ventral views, by reconstructi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,13 @@ def test_frames_that_one_camera_lacks_are_left_out_and_told() -> None:
     other = Filmed("ventral", below.names, below.times + 7.0, below.pictures)
     with pytest.raises(ShapeError, match=r"no frames at the same times \('lateral' 0 to 0.095 s, 'ventral' 7 to"):
         reconstruct([side, other], [LATERAL, VENTRAL])
+
+
+def test_exchanged_views_are_told() -> None:
+    a, b = (random_camera(name, seed, deviation=0.5) for name, seed in (("a", 1), ("b", 2)))
+    first, second = films(cloud(50, 6), [a, b], noise=0.5)
+    with pytest.warns(RecordingWarning, match=r"residuals are [\d.e+]+ times the stated deviations of the views"):
+        reconstruct([replace(first, view="b"), replace(second, view="a")], [a, b])
 
 
 def test_markers_that_are_confused_in_one_view_are_told() -> None:

@@ -25,6 +25,7 @@ from kinemorph.words import did_you_mean, listed
 Attachment = str | tuple[str, Sequence[float]] | None
 Attachments = Mapping[str, Attachment]
 ROTATING = ("revolute", "universal", "gimbal", "spherical")  # joints whose center is fixed on both bodies
+OWN = "marker "  # begins the names of frames that a robot gets for markers on its bodies
 SAME = 1e-9  # a point that is nearer to a center, as a share of the size of the robot, is at the center
 
 

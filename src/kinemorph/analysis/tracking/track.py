@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import Ranges
-from kinemorph.analysis.tracking.attachments import Attachments, attached
+from kinemorph.analysis.tracking.attachments import OWN, Attachments, attached
 from kinemorph.analysis.tracking.fitting import misfits, starts
 from kinemorph.analysis.tracking.fitting.descent import Descended, descend
 from kinemorph.analysis.tracking.fitting.marker_model import MarkerModel
@@ -121,9 +121,7 @@ def _problem(
     check_markers(followed, robot, places)
     targets = np.where(followed.seen[..., None], followed.positions, 0.0)
     known = {frame.name: frame for frame in robot.frames}
-    points = [
-        frame if known.get(frame.name) == frame else replace(frame, name=f"marker {frame.name}") for frame in places
-    ]
+    points = [frame if known.get(frame.name) == frame else replace(frame, name=OWN + frame.name) for frame in places]
     seen = replace(robot, frames=(*robot.frames, *(frame for frame in points if frame.name not in known)))
     names = tuple(frame.name for frame in points)
     ranges = Ranges(seen, limits, names)
@@ -171,7 +169,7 @@ def _together(
 
 def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int, seed: int) -> list[str]:
     """A sentence if markers fit much better with the names of left and right exchanged; else none."""
-    names = [name.removeprefix("marker ") for name in problem.model.frames]
+    names = [name.removeprefix(OWN) for name in problem.model.frames]
     pairs = misfits.other_sides(tuple(names))
     if rms < misfits.MISFIT * problem.size or not pairs:
         return []
@@ -186,7 +184,8 @@ def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int,
     a, b = next(iter(pairs.items()))
     return [
         f"left and right may be exchanged: the markers are {rms:.3g} m from the robot (root mean square), and "
-        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the markers."
+        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the "
+        "markers, or turn the sign of one axis if the recording is mirrored."
     ]
 
 
