@@ -5,9 +5,24 @@ import pytest
 
 from kinemorph import library
 from kinemorph.analysis.tracking.fitting.misfits import other_sides
+from kinemorph.display.tables.tracking_reports import tracked_summary, tracked_tables
 from kinemorph.elements import SplinePath
-from kinemorph.errors import ModelError
-from kinemorph.tracking import synthetic_markers, track
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.tracking import scaled_bodies, scaled_segments, synthetic_markers, track
+
+
+def test_bad_arguments_are_said():
+    animal = library.cockroach()
+    recorded = synthetic_markers(animal, (0.01 * np.arange(4), np.tile(animal.settings.q, (4, 1))))
+    with pytest.raises(ShapeError, match=r"markers is a str; expected Markers. Read a file with load_markers"):
+        track(animal, "walk.csv")
+    with pytest.raises(ShapeError, match="only was given no names"):
+        recorded.only([])
+    feet = recorded.only(["front_left_foot", "front_right_foot"])
+    with pytest.raises(ShapeError, match=r"too few points for the segment 'front_left_tibia': .* bodies and alike"):
+        scaled_segments(animal, feet, alike=[("front_left_tibia", "front_right_tibia")])
+    with pytest.raises(ModelError, match=r"body 'wing': robot 'cockroach' has no such body; its bodies: body, "):
+        scaled_bodies(animal, {"wing": 2.0})
 
 
 def test_other_sides_of_names_with_several_words_for_sides():
@@ -28,6 +43,8 @@ def test_the_file_of_a_free_robot_leads_a_controller(tmp_path):
     assert path.joints == own.joints and np.abs(np.array(path.points) - np.array(own.points)).max() < 1e-11
     one = SplinePath.from_csv("walk", file, joints=own.joints[3:1:-1])
     assert one.joints == own.joints[3:1:-1] and one.points[0] == path.points[0][3:1:-1]
+    shown = "".join(str(part) for part in tracked_tables(tracked_summary(found)))
+    assert shown.count(" deg, ") >= 12 * 2, "both ends of the three angles of six gimbals"
     assert len(repr(path)) < 100 and "30 joints" in repr(path)
     with pytest.raises(ModelError, match=r"has no column 'knee', expected one for each of joints"):
         SplinePath.from_csv("walk", file, joints=["knee"])

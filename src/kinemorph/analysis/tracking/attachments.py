@@ -62,7 +62,10 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
     known = (*(frame.name for frame in robot.frames), *robot.body_names)
     if where not in known:
         what = f"robot '{robot.name}' has no frame or body '{where}'"
-        remedy = f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out."
+        remedy = (
+            f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out; in a "
+            f"command, --attach '{name}=FRAME'."
+        )
         hint = did_you_mean(where, known).strip()
         raise ModelError(Problem("marker", name, what, f"{hint} {remedy}".strip()))
     frame = robot.frame(where)

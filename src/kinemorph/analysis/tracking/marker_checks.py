@@ -60,7 +60,9 @@ def _check_unit(markers: Markers, robot: Robot, frames: Sequence[Frame], model: 
     power = round(float(np.log10(ratio)))
     unit = UNITS.get(power)
     seems = f"so lengths seem to be in {unit}" if unit else "so the unit of lengths seems to be wrong"
-    remedy = f"Load it with unit='{unit}'." if unit else "Load it with its true unit, or scale the robot."
+    remedy = (
+        f"Load it with unit='{unit}', --unit {unit}." if unit else "Load it with its true unit, or scale the robot."
+    )
     raise ShapeError(
         Problem(
             "recording", markers.source, f"{what} are {ratio:.4g} times those of robot '{robot.name}', {seems}", remedy

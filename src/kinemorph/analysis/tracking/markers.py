@@ -79,6 +79,8 @@ class Markers:
 
     def only(self, names: Sequence[str]) -> Markers:
         """The markers with these names, in this order."""
+        if not len(names):
+            raise ShapeError(f"recording '{self.source}': only was given no names; expected one or more markers.")
         positions = [self.path(name) for name in names]
         at = [self.names.index(name) for name in names]
         weights = None if self.weights is None else self.weights[:, at]

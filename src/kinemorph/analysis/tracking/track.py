@@ -79,6 +79,10 @@ def track(
     Raises ModelError for a marker that the robot lacks, ShapeError for lengths in other units and wrong arguments.
     Questionable data give a RecordingWarning, and a sentence in `Tracked.notes`.
     """
+    if not isinstance(markers, Markers):
+        raise ShapeError(
+            f"track: markers is a {type(markers).__name__}; expected Markers. Read a file with load_markers(path)."
+        )
     _check(smoothness, outliers, noise, search, tolerance, iterations)
     problem, followed = _problem(as_robot(model), markers, attachments, limits, outliers, backend)
     q = _first(problem, q0, search, seed, tolerance, progress)

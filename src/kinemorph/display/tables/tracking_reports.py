@@ -99,9 +99,10 @@ def tracked_tables(data: Data) -> Parts:
 
 
 def _range(row: Data, end: str) -> str:
-    if len(row[end]) > 1:
+    """One end of the ranges of the coordinates of a joint; none for quaternions, whose numbers say little."""
+    if not all(row["units"]):
         return ""
-    return _shown(row[end][0], row["units"][0])
+    return ", ".join(_shown(x, unit) for x, unit in zip(row[end], row["units"], strict=True))
 
 
 def _intervals(row: Data) -> str:
