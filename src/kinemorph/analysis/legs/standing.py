@@ -109,6 +109,10 @@ def standing_curve(
     have to touch the ground; others give a ModelWarning, because nothing holds them along the ground at rest. The
     search for each gain starts from the one before it: give the gains in order, from the largest on. Where no
     equilibrium is found, the row has NaN and the message says why.
+
+    Joints that the controller does not hold keep their own springs. Errors leave these joints out, and efforts count
+    only torques of controllers and motors: for a cockroach with spherical hips, which bushings hold, they are those of
+    the hinges.
     """
     if not isinstance(model, System):
         raise ModelError(f"standing_curve was given a {type(model).__name__}; expected a System with contacts of feet.")
