@@ -57,7 +57,8 @@ def running_cockroach(
     `lift`          the height by which the reference of a foot is raised as it swings [m]
 
     The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
-    those of `cockroach`; steps of 0.1 ms resolve the contacts.
+    those of `cockroach`. Runs with rtol=1e-9 and atol=1e-11 have converged; fixed steps of 0.1 ms, which do not resolve
+    the dampers of the joints, run sooner, with fore-aft impulses that are off by a tenth.
     """
     numbers = (speed, frequency, stiffness, damping, lift)
     positive("running_cockroach", "speed, frequency, stiffness, damping and lift", numbers, 5)
