@@ -33,6 +33,7 @@ SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number(
 STIFFNESS, DAMPING, LIFT = (number(f"running_{name}") for name in ("stiffness", "damping", "lift"))
 TRIPOD = ("front_left", "hind_left", "middle_right")  # its feet touch down at t = 0, the others half a stride later
 POINTS = 60  # of the spline in a stride
+LONGEST = 1e-4  # [s] the longest step of a run by default: feet land and slip within milliseconds
 STRIDES, SAMPLES = 12, 200  # of the run, and samples in each of them
 TINY = 1e-6  # of a stride, for the velocities at the start
 
@@ -87,7 +88,7 @@ def running_cockroach(
     elements: list[Element] = [gait]
     for element in standing.elements:
         elements.append(replace(element, reference="gait") if isinstance(element, PD) else element)
-    settings = Settings(tuple(q.values()), tuple(v.values()), STRIDES * period, period / SAMPLES)
+    settings = Settings(tuple(q.values()), tuple(v.values()), STRIDES * period, period / SAMPLES, max_step=LONGEST)
     return System(robot, tuple(elements), settings)
 
 
