@@ -179,7 +179,8 @@ BAD = [
     ("infinite.csv", HEAD + "0,1,1,1,1,inf,1\n", r"position of marker 'b' in frame 1 is infinite"),
     ("nan.csv", HEAD + "nan,1,1,1,1,1,1\n", r"time of frame 1 is nan; expected a finite number"),
     ("long.csv", "t,marker,x,y,z\n0,a,1,1,1\n0,a,1,1,2\n", r"marker 'a' is there twice at t = 0 s"),
-    ("heavy.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,-1\n", r"the least value -1; expected .* not negative"),
+    ("heavy.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,-1\n", r"values from -1 to -1; expected .* not negative"),
+    ("endless.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,inf\n", r"values from inf to inf; expected .* finite values"),
 ]
 TRC = "PathFileType\t4\t(X/Y/Z)\tx\nDataRate\tNumMarkers\tUnits\n100\t{}\t{}\nFrame#\tTime\ta\t\t\tb\n\t\tX1\n\n{}\n"
 BAD += [

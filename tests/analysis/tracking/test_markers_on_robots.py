@@ -175,6 +175,10 @@ def test_markers_that_the_robot_lacks_are_told_in_one_sentence() -> None:
         attached(robot, ["foot"], {"toe": "foot"})
     with pytest.raises(ModelError, match=r"its offset on 'femur' is \(1, 2\), expected three finite numbers"):
         attached(robot, ["a"], {"a": ("femur", (1, 2))})
+    with pytest.raises(ModelError, match=r"its offset on 'femur' is \(1, 2, 'x'\), expected three finite numbers"):
+        attached(robot, ["a"], {"a": ("femur", (1, 2, "x"))})  # type: ignore[dict-item]
+    with pytest.raises(ModelError, match=r"marker 'a': its place is 3, expected a frame, a body or \(body, offset\)"):
+        attached(robot, ["a"], {"a": 3})  # type: ignore[dict-item]
     assert [frame.name for frame in attached(robot, ["foot", "a"], {"a": None})] == ["foot"]
 
 
@@ -184,6 +188,7 @@ def test_markers_that_the_robot_lacks_are_told_in_one_sentence() -> None:
         (1e3, "lengths seem to be in mm. Load it with unit='mm'"),
         (1e2, "in cm"),
         (1e-3, "unit of lengths seems to be wrong"),
+        (1 / 0.0254, "unit of lengths seems to be wrong"),
     ],
 )
 @pytest.mark.parametrize("names", [["thorax", "femur", "tibia", "foot"], ["thorax", "foot"]])

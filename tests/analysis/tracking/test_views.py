@@ -207,6 +207,8 @@ def test_markers_that_are_confused_in_one_view_are_told() -> None:
         (cloud(1, 5)[0], "dlt", "5 known points were given; a calibration of the kind 'dlt' needs 6 or more"),
         (cloud(1, 3)[0], "orthographic", "3 known points were given; .* needs 4 or more"),
         (cloud(1, 9)[0] * [1, 1, 0], "dlt", "the known points lie in a plane, to 0 of their extent"),
+        (np.ones((9, 3)), "dlt", "the known points lie in a plane"),
+        (cloud(1, 9)[0], "dlt", "all pictures of the known points are at one place, .0, 0. px"),
         (cloud(1, 9)[0], "fisheye", "kind is 'fisheye'; expected one of dlt, orthographic"),
         (cloud(1, 9)[0, :, :2], "dlt", r"points have shape \(9, 2\) and pictures"),
     ],
@@ -216,12 +218,46 @@ def test_calibrations_that_cannot_be_made_are_refused(points: np.ndarray, kind: 
         calibrated("side", points, np.zeros((len(points), 2)), kind=kind)  # type: ignore[arg-type]
 
 
+def test_points_that_leave_a_central_view_open_are_refused() -> None:
+    """All but one in a plane, or on two lines: other views have the same pictures of these points, and no others."""
+    camera, points = random_camera("side", 1), cloud(1, 12)[0]
+    flat, lines = points.copy(), np.zeros_like(points)
+    flat[1:, 2] = 0.0
+    lines[:6, 0] = points[:6, 0]
+    lines[6:, 1:] = np.column_stack([points[6:, 1], np.full(6, 0.01)])
+    for open_ones in (flat, lines):
+        with pytest.raises(ShapeError, match="the 12 known points leave its calibration open"):
+            calibrated("side", open_ones, camera.project(open_ones))
+
+
+def test_a_camera_at_the_origin_is_calibrated() -> None:
+    """Its matrix has a last entry of 0, by which the eleven coefficients would be divided."""
+    camera = View("side", np.array([[1e3, 0.0, 320.0, 0.0], [0.0, 1e3, 240.0, 0.0], [0.0, 0.0, 1.0, 0.0]]))
+    points = cloud(1, 12)[0] + np.array([0.0, 0.0, 0.5])
+    found = calibrated("side", points, camera.project(points))
+    np.testing.assert_allclose(found.project(points + 0.01), camera.project(points + 0.01), rtol=1e-9)
+    with pytest.raises(ShapeError, match="the origin of the axes lies in the plane of the camera"):
+        _ = camera.coefficients
+
+
+def test_pictures_that_do_not_fit_the_views_are_told() -> None:
+    views = [View(view.name, view.matrix, 0.5) for view in (LATERAL, VENTRAL)]
+    side, below = films(cloud(), views, noise=0.5)
+    exchanged = [Filmed("ventral", *(getattr(side, name) for name in ("names", "times", "pictures"))),
+                 Filmed("lateral", *(getattr(below, name) for name in ("names", "times", "pictures")))]  # fmt: skip
+    with pytest.warns(RecordingWarning, match="times the deviations of the views.*name of its view"):
+        reconstruct(exchanged, views)
+
+
 def test_views_that_cannot_be_meant_are_refused() -> None:
     with pytest.raises(ShapeError, match="12 coefficients were given; expected the 11"):
         View.dlt("side", np.ones(12))
     with pytest.raises(ShapeError, match=r"its matrix has shape \(3, 3\)"):
         View("side", np.eye(3))
-    with pytest.raises(ShapeError, match="expected two directions that differ"):
-        View.orthographic("side", look=(0, 0, 1), up=(0, 0, 2), scale=1.0)
+    for more in ({"up": (0, 0, 2)}, {"up": (0, 1)}, {"center": (1.0,)}, {"scale": np.inf}):
+        with pytest.raises(ShapeError, match=r"expected two directions \(x, y, z\) that differ, a scale"):
+            View.orthographic("side", **({"look": (0, 0, 1), "up": (0, 1, 0), "scale": 1.0} | more))  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="whose last row is not 0"):
+        View("side", np.eye(3, 4) * [[1], [1], [0]])
     with pytest.raises(ShapeError, match="deviation is -1 px"):
         View.dlt("side", random_camera("a", 1).coefficients, deviation=-1.0)

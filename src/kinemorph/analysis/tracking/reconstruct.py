@@ -98,6 +98,9 @@ def reconstruct(recordings: Sequence[Filmed], views: Sequence[View], *, source: 
     there = np.isfinite(X[..., 0])
     covariances[there] = np.linalg.inv(normal[there])
     _tell(label, names, residuals, W)
+    if scatter > FAR:
+        what = f"pictures miss the projections of points by {scatter:.3g} times the deviations of the views"
+        _warn(Problem("recording", label, what, "Check that each recording has the name of its view, and the units."))
     return Reconstructed(
         Markers(names, times, X, _weights(covariances), label),
         {view.name: residual for view, residual in zip(used, residuals, strict=True)},

@@ -69,7 +69,7 @@ def _wide(table: TextTable, unit: str | None, rate: float | None, axes: Sequence
     weights = np.ones(positions.shape[:2])
     weighted = [(k, place["weight"]) for k, place in enumerate(parts.values()) if "weight" in place]
     for k, at in weighted:
-        weights[:, k] = np.nan_to_num(values[:, at], nan=0.0)
+        weights[:, k] = np.where(np.isnan(values[:, at]), 0.0, values[:, at])
     times = _times(table, [values[:, k] for k in range(values.shape[1])], rate)
     return RawMarkers([*parts], times, positions, weights if weighted else None, ignored)
 
@@ -170,7 +170,8 @@ def _long(table: TextTable, known: Sequence[str], unit: str | None, rate: float 
     for name in WEIGHTS:
         if name in known:
             weights = np.zeros(positions.shape[:2])
-            weights[at, which] = np.nan_to_num(columns[known.index(name)], nan=0.0)
+            given = columns[known.index(name)]
+            weights[at, which] = np.where(np.isnan(given), 0.0, given)
             used.add(known.index(name))
     ignored = tuple(table.names[k] for k in range(len(known)) if k not in used and k != whose)
     return RawMarkers(names, times, positions, weights, ignored)
