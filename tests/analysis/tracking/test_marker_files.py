@@ -114,7 +114,7 @@ def test_c3d_files_are_read_where_the_extra_is_installed(tmp_path: Path) -> None
         warnings.simplefilter("ignore")  # of a file without analog data
         writer.write(file)
     found = load_markers(path)
-    assert found.names == markers.names and found.rate == pytest.approx(200.0)
+    assert found.names == markers.names and found.rate == pytest.approx(200.0) and found.times[0] == 0.0
     np.testing.assert_allclose(found.positions, markers.positions, rtol=1e-6)
     path.write_bytes(path.read_bytes()[:700])
     with pytest.raises(StorageError, match="not a whole C3D file"):

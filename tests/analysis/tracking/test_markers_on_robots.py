@@ -256,14 +256,14 @@ def test_a_robot_gets_the_lengths_of_its_recording() -> None:
 
 
 def test_noise_does_not_lengthen_segments_beyond_the_stated_error() -> None:
-    """Noise of a tenth of the femur would lengthen it by 2 in 100; the correction leaves what frames explain."""
+    """Noise of a fifth of the femur would lengthen it by 8 in 100; the correction leaves what frames explain."""
     robot = leg(0.3, 0.4)
-    markers = synthetic_markers(robot, moved(robot, 2000), noise=0.03, seed=5)
+    markers = synthetic_markers(robot, moved(robot, 2000), noise=0.06, seed=5)
     fitted = scaled_segments(robot, markers, bodies=["femur", "tibia"])
     for body in ("femur", "tibia"):
-        assert abs(fitted.factors[body] - 1.0) < 4.0 * fitted.deviations[body] < 0.02
+        assert abs(fitted.factors[body] - 1.0) < 4.0 * fitted.deviations[body] < 0.04
     plain = np.median(np.linalg.norm(markers.path("femur") - markers.path("tibia"), axis=1)) / 0.3
-    assert plain - 1.0 > 0.015
+    assert plain - 1.0 > 0.06
     shared = scaled_segments(robot, markers, alike=[("femur", "tibia")])
     assert shared.factors["femur"] == shared.factors["tibia"]
 

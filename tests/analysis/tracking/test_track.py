@@ -70,6 +70,31 @@ def test_a_planted_motion_of_a_free_base_with_quaternions_comes_back():
     assert np.abs(difference(robot, q, found.q)).max() < 1e-8
     quaternions = found.q[:, 3:7]
     assert (np.sum(quaternions[1:] * quaternions[:-1], axis=1) > 0.0).all(), "signs of quaternions do not change"
+    turned = q.copy()
+    turned[3:6, 3:7] *= -1.0
+    again = track(robot, markers, PLACES, q0=turned, **SMALL).q[:, 3:7]
+    assert (np.sum(again[1:] * again[:-1], axis=1) > 0.0).all()
+
+
+def test_a_frame_without_markers_takes_the_pose_of_its_neighbor():
+    """Without smoothness nothing else says where a free base is."""
+    robot, q, markers = crawl()
+    hidden = markers.positions.copy()
+    hidden[5] = np.nan
+    found = track(robot, replace(markers, positions=hidden), PLACES, smoothness=0.0, tolerance=1e-12, q0=q[0], **SMALL)
+    assert min(np.abs(found.q[5, :7] - found.q[k, :7]).max() for k in (4, 6)) < 1e-9
+    assert np.isinf(found.deviations[5]).all()
+
+
+def test_a_free_base_whose_joint_is_placed_anywhere_is_aligned_with_its_markers():
+    builder = RobotBuilder("box").add(Body.box("trunk", 1.0, (0.4, 0.2, 0.1)))
+    turned = Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix()
+    robot = builder.root("trunk", "free", translation=(1.0, 2.0, 3.0), rotation=turned).build()
+    places = {name: PLACES[name] for name in ("t1", "t2", "t3")}
+    q = np.asarray(integrate(robot, neutral(robot)[None], np.array([[0.1, 0.2, 0.3, 1.0, -0.6, 0.4]])))
+    exact = marker_positions(robot, attached(robot, tuple(places), places), q)
+    problem = track(robot, Markers(tuple(places), [0.0], exact), places, **SMALL).problem
+    assert starts.aligned(problem, neutral(robot)[None]) == pytest.approx(q, abs=1e-9)
 
 
 def test_each_frame_is_the_least_squares_of_scipy():

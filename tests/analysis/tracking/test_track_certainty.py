@@ -126,6 +126,18 @@ def test_nothing_is_certain_where_no_freedom_is_left():
     assert told.intervals(0.95) == pytest.approx(0.01959964)
 
 
+def test_freedom_is_what_measured_coordinates_leave_over():
+    """Missing positions measure nothing, and joints that no marker shows are not determined."""
+    markers, _ = noisy(n=10)
+    positions = markers.positions.copy()
+    positions[2:5, 1] = np.nan
+    found = track(arm(), replace(markers, positions=positions), smoothness=0.0, **SMALL)
+    assert found.freedom == pytest.approx((60 - 9) - (20 - 3))
+    with pytest.warns(RecordingWarning, match="no marker"):
+        alone = track(arm(), markers.only(["elbow"]), smoothness=0.0, **SMALL)
+    assert alone.freedom == pytest.approx(30 - 10)
+
+
 def test_exact_markers_leave_unseen_joints_infinite():
     with pytest.warns(RecordingWarning, match="no marker"):
         found = track(arm(), noisy(sigma=0.0)[0].only(["elbow"]), smoothness=0.0, **TIGHT)

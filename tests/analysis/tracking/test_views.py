@@ -105,6 +105,15 @@ def test_a_less_sharp_view_counts_less() -> None:
     np.testing.assert_allclose(space.markers.positions, points, atol=1e-13)
 
 
+def test_weights_of_points_are_inverse_variances() -> None:
+    """A point whose pictures count a quarter has four times the variance, and a quarter of the weight."""
+    shares = np.where(np.arange(6) == 2, 0.25, 1.0) * np.ones((20, 1))
+    pairs = films(cloud(), [LATERAL, VENTRAL])
+    both = [Filmed(film.view, film.names, film.times, film.pictures, shares) for film in pairs]
+    space = reconstruct(both, [View(view.name, view.matrix, 1.0) for view in (LATERAL, VENTRAL)])
+    np.testing.assert_allclose(space.markers.weights, shares, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("kind", "view"), [("dlt", random_camera("a", 1)), ("orthographic", LATERAL)])
 def test_views_are_found_from_known_points(kind: str, view: View) -> None:
     """Without noise to rounding; with noise of 0.3 px the deviation is found, and errors shrink as points grow."""
@@ -120,6 +129,17 @@ def test_views_are_found_from_known_points(kind: str, view: View) -> None:
         assert found.deviation == pytest.approx(0.3, rel=0.2)
         errors.append(float(np.sqrt(np.mean((found.project(cloud(1, 50)) - view.project(cloud(1, 50))) ** 2))))
     assert errors[1] < 0.5 * errors[0] and errors[0] < 0.5
+
+
+@pytest.mark.parametrize(("kind", "count"), [("dlt", 7), ("orthographic", 5)])
+def test_the_deviation_of_few_known_points_is_not_too_small(kind: str, count: int) -> None:
+    """The mean of the found variances is the true one, although most of the errors is fitted away."""
+    rng, view, found = np.random.default_rng(4), {"dlt": random_camera("a", 1), "orthographic": LATERAL}[kind], []
+    for seed in range(100):
+        known = cloud(1, count, seed=seed)[0]
+        shown = view.project(known) + 0.05 * rng.normal(size=(count, 2))
+        found.append(calibrated("a", known, shown, kind=kind).deviation)  # type: ignore[arg-type]
+    assert np.mean(np.square(found)) == pytest.approx(0.05**2, rel=0.3)
 
 
 def test_the_refined_calibration_leaves_the_least_squares_in_the_picture() -> None:
@@ -189,6 +209,8 @@ def test_frames_that_one_camera_lacks_are_left_out_and_told() -> None:
     with pytest.warns(RecordingWarning, match="4 of 20 frames of a view have no frame at their time in the others"):
         space = reconstruct([side, late], [LATERAL, VENTRAL])
     np.testing.assert_allclose(space.markers.positions, cloud()[4:], atol=1e-13)
+    early = Filmed("ventral", below.names, below.times - 1e-3, below.pictures)
+    np.testing.assert_allclose(reconstruct([side, early], [LATERAL, VENTRAL]).markers.positions, cloud(), atol=1e-13)
     other = Filmed("ventral", below.names, below.times + 7.0, below.pictures)
     with pytest.raises(ShapeError, match=r"no frames at the same times \('lateral' 0 to 0.095 s, 'ventral' 7 to"):
         reconstruct([side, other], [LATERAL, VENTRAL])
