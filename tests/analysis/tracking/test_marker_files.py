@@ -259,3 +259,11 @@ def test_parts_and_names_of_markers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(markers.part(0, 0)) == 0 and np.isnan(markers.part(0, 1).rate)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, np.inf, np.nan])
+def test_a_rate_that_cannot_be_meant_is_refused_also_where_the_file_has_times(rate: float, tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("t,a.x,a.y,a.z\n0,1,1,1\n")
+    with pytest.raises(ShapeError, match="expected frames per second, larger than 0"):
+        load_markers(path, rate=rate)

@@ -180,6 +180,15 @@ def test_markers_that_the_robot_lacks_are_told_in_one_sentence() -> None:
     with pytest.raises(ModelError, match=r"marker 'a': its place is 3, expected a frame, a body or \(body, offset\)"):
         attached(robot, ["a"], {"a": 3})  # type: ignore[dict-item]
     assert [frame.name for frame in attached(robot, ["foot", "a"], {"a": None})] == ["foot"]
+    with pytest.raises(
+        ModelError, match=r"relative_to is 'femr', and .* no such body or frame. Did you mean 'femur'\?"
+    ):
+        synthetic_markers(robot, moved(robot), relative_to="femr")
+    with pytest.raises(ShapeError, match="seed is -1; expected a whole number"):
+        synthetic_markers(robot, moved(robot), seed=-1)
+    one = synthetic_markers(robot, moved(robot)).part(0, 1)
+    with pytest.warns(RecordingWarning, match="no body has two markers at different places .* All bodies keep"):
+        assert scaled_segments(robot, one).factors == {}
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_freedom_is_what_measured_coordinates_leave_over():
     found = track(arm(), replace(markers, positions=positions), smoothness=0.0, **SMALL)
     assert found.freedom == pytest.approx((60 - 9) - (20 - 3))
     with pytest.warns(RecordingWarning, match="no marker"):
-        alone = track(arm(), markers.only(["elbow"]), smoothness=0.0, **SMALL)
+        alone = track(arm(), markers.only(["elbow"]), {"elbow": "link1"}, smoothness=0.0, **SMALL)
     assert alone.freedom == pytest.approx(30 - 10)
 
 

@@ -99,12 +99,13 @@ def columns_by_point(table: TextTable, axes: Sequence[str]) -> tuple[dict[str, d
             f"recording '{table.label}' has no columns of markers; expected names such as {such}, or the columns time, "
             f"marker, x, y, z. Its columns: {listed(table.names, 12)}."
         )
+    remedy = "; pictures of a single camera are read by load_view" if len(axes) == len(AXES) else ""
     for name, place in found.items():
         missing = [f"{name}.{axis}" for axis in axes if axis not in place]
         if missing:
             raise ShapeError(
                 f"recording '{table.label}': marker '{name}' has no column {quoted(missing)}; expected "
-                f"{listed(axes)} of every marker. Add it; pictures of a single camera are read by load_view."
+                f"{listed(axes)} of every marker. Add it{remedy}."
             )
     return found, tuple(ignored)
 
