@@ -46,11 +46,13 @@ conditions["q.body_root.z"] = (animal.settings.q[2] - 1e-3, math.inf)
 best = optimize(system, over, "effort", conditions)
 again = optimize(system, over, "effort", conditions)
 chance = optimize(system, over, "effort", conditions, search="random", population=500, seed=1)
+elsewhere = optimize(system, over, "effort", conditions, start=chance)
 bound = least_effort(system, best.result.q)
 print(best)
 print("the same again:", best.values == again.values)
 met = int(np.count_nonzero(chance.history.errors == 0.0))
 print(f"the best of 500 random stances, of which {met} meet all conditions: {chance.cost:.4g} N^2 m^2")
+print(f"the stance of the library: {best.history.costs[0]:.4g}; begun at a random one: {elsewhere.cost:.4g} N^2 m^2")
 print(
     f"no controller holds this posture with less than {bound.effort:.4g} N^2 m^2: {best.cost / bound.effort:.4f} of it"
 )

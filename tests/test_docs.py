@@ -30,6 +30,7 @@ PAGES = [
         "programs",
         "derivatives",
         "export",
+        "out_of_python",
         "generator",
         "elements",
         "simulation",

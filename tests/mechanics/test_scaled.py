@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kinemorph
@@ -180,6 +181,35 @@ def test_functions_are_called_in_the_old_units_and_never_wrapped_twice() -> None
     assert isinstance(again.law, Rescaled) and again.law.function is law
     assert again.law(2.0, 8.0) == pytest.approx(64.0 * law(1.0, 2.0))
     assert scaled(scaled(system, length=4.0), length=0.25) == system
+
+
+def test_a_rack_follows_its_pinion_in_another_size() -> None:
+    """A slide that follows a hinge has a multiplier in m/rad and an offset in m; a hinge that follows it has 1/m."""
+    builder = RobotBuilder("rack").add(*(Body.box(name, 1.0, (0.1, 0.1, 0.1)) for name in ("gear", "bar", "dial")))
+    builder.joint("turn", "revolute", "world", "gear").joint("slide", "prismatic", "world", "bar", axis=(1, 0, 0))
+    builder.joint("pointer", "revolute", "world", "dial").couple("slide", "turn", 0.1, 0.02)
+    builder.couple("pointer", "turn", 3.0, 0.5)
+    rack, dial = scaled(builder.build(), length=4.0).couplings
+    assert (rack.multiplier, rack.offset) == pytest.approx((0.4, 0.08))
+    assert (dial.multiplier, dial.offset) == (3.0, 0.5)
+
+
+def test_modules_stay_beside_each_other_in_another_size() -> None:
+    """The robot that the scaled assembly makes is the scaled robot; its modules are farther apart."""
+    organism = library.organism9()
+    large = scaled(organism, length=4.0)
+    assert organism.assembly is not None and large.assembly is not None
+    assert not list(differences(large.assembly.system().robot.joints, large.robot.joints))
+    for old, new in zip(organism.assembly.modules, large.assembly.modules, strict=True):
+        assert new.type.pitch == pytest.approx(4.0 * old.type.pitch)
+
+
+def test_factors_may_be_numbers_of_numpy_and_must_not_overflow() -> None:
+    model = library.double_pendulum()
+    assert scaled(model, length=np.int64(4)) == scaled(model, length=4.0)
+    for size in (1e200, 1e-200):
+        with pytest.raises(ModelError, match=r"scaled: length is .*expected a finite number above 0, from 1e-12 to"):
+            scaled(model, length=size)
 
 
 # ── what cannot be scaled ─────────────────────────────────────────────────────────────────────────────────────────────

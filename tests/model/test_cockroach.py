@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from kinemorph import equilibrium, library, simulate
 from kinemorph.algebra.groups import act
+from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.elements import Contact
 from kinemorph.errors import ModelError
 from kinemorph.model.changes.reroot import body_motion
@@ -16,6 +18,7 @@ from kinemorph.model.library.animals.cockroach import LEGS
 from kinemorph.model.library.animals.cockroach_data import MEASURED, TABLE, number
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.plants.robot_plant import plant
 
 OPTIONS: list[dict[str, Any]] = [{"hip": "spherical"}, {"trunk": "box"}, {"trunk": "jointed"}, {"tarsus": True}]
 OPTIONS += [{"passive": True}, {"hip": "spherical", "trunk": "jointed", "tarsus": True, "passive": True}]
@@ -48,6 +51,15 @@ def test_inertias_follow_the_recipes() -> None:
     assert evaluate(coxa.com[0]) == pytest.approx(0.375 * 0.80e-2)
     across = evaluate(tibia.inertia[1][1]) / 1e-7
     assert across == pytest.approx(0.011 * (3 * 0.03**2 + 1.12**2) / 12.0)  # [g cm^2]
+    # a coxa as slices across x, which are ellipses with the half axes b along y and c along z [cm]
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    x, half = 0.40 * (1.0 + nodes), 0.40 * weights
+    share = 1.0 - (x / 0.80) ** 2
+    slices = 0.044 * half * share / (half * share).sum()  # [g]
+    b2, c2 = 0.17**2 * share / 4.0, 0.13**2 * share / 4.0
+    along = (x - 0.30) ** 2
+    expected = [(slices * (b2 + c2)).sum(), (slices * (along + c2)).sum(), (slices * (along + b2)).sum()]
+    assert [evaluate(coxa.inertia[k][k]) / 1e-7 for k in range(3)] == pytest.approx(expected, rel=1e-10)
     box = library.cockroach(trunk="box").robot.body("body")
     assert [evaluate(box.inertia[k][k]) / 1e-7 for k in range(3)] == pytest.approx([0.50, 2.92, 3.26], abs=0.005)
     trunk = robot.body("body")
@@ -101,6 +113,26 @@ def test_angles_have_the_signs_that_are_told() -> None:
             assert place(robot, f"{leg}_foot", turned)[2] > hip[2] + 1e-3
 
 
+def test_the_ground_damps_as_the_table_says_at_the_depth_of_standing() -> None:
+    """30 dyn s/cm, upward and along the ground."""
+    contact: Any = library.cockroach_leg().element("front_left_ground")
+    upward = evaluate(contact.normal.damping) * number("ground_depth") ** evaluate(contact.normal.damping_power)
+    assert (upward, evaluate(contact.friction.damping)) == pytest.approx((0.03, 0.03), rel=1e-12)
+
+
+@pytest.mark.parametrize("hip", ["gimbal", "spherical"])
+def test_springs_and_controllers_of_a_leg_are_at_rest_in_its_stance(hip: Any) -> None:
+    system = library.cockroach_leg("hind_right", hip, tarsus=True, passive=True)
+    held = replace(system, elements=tuple(one for one in system.elements if not isinstance(one, Contact)))
+    springs = plant(held)
+    at = point_of(springs)
+    assert np.abs(springs.compiled("efforts")(*at.inputs)[0]).max() < 1e-15
+    bent = at.q.copy()
+    bent[7:10] += 0.1
+    efforts = np.asarray(springs.compiled("efforts")(*replace(at, q=bent).inputs)[0])
+    assert np.abs(efforts[6:9]).max() > 0.05 * number("posture_stiffness")
+
+
 @pytest.mark.slow
 def test_it_stands_still(record_property: Any) -> None:
     system = library.cockroach()
@@ -133,7 +165,9 @@ def test_bad_arguments_are_told() -> None:
         library.cockroach(trunk="soft")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="leg is 'front', expected one of front_left"):
         library.cockroach_leg("front")
-    with pytest.raises(ModelError, match="expected 3 numbers above 0"):
+    with pytest.raises(ModelError, match="stiffness is -1, expected a number above 0"):
         library.cockroach(stiffness=-1.0)
+    with pytest.raises(ModelError, match="stiffness is 'stiff', expected a number above 0"):
+        library.cockroach(stiffness="stiff")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"foot of leg 'front_left' at \(15, 12, -30\) mm is 25\.1 mm away.*height"):
         library.cockroach(height=0.03)

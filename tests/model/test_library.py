@@ -68,6 +68,7 @@ SIZES = {
     "cockroach": (37, 36, 19, 0),
     "cockroach_leg": (12, 11, 4, 0),
     "running_cockroach": (37, 36, 19, 0),
+    "fly": (49, 48, 43, 0),
 }
 
 

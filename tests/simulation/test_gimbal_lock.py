@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, RobotBuilder, library, simulate, simulate_batch
+from kinemorph import Body, Guard, RobotBuilder, System, library, simulate, simulate_batch
+from kinemorph.elements import PD
 from kinemorph.errors import ModelError
 from kinemorph.model.joint import CARDAN_ORDERS, EULER_ORDERS, GIMBAL_ORDERS
 from kinemorph.model.robot import Robot
@@ -137,6 +138,20 @@ def test_steps_do_not_leap_over_the_angle(tumbling: dict[str, np.ndarray]) -> No
     )
     assert [one.kind for one in batch.outcomes] == ["failed", "finished"]
     assert "gimbal 'hip'" in batch.outcomes[0].message
+
+
+def test_damping_does_not_keep_a_run_from_the_angle() -> None:
+    """Damped turns become infinitely stiff at the angle: steps dwindle, and the run ends in a sentence all the same."""
+    pendulum = RobotBuilder("damped").add(Body.box("b", 1.0, (0.1, 0.2, 0.3), (0, 0, -0.3)))
+    robot = pendulum.joint("hip", "gimbal", "world", "b", order="zxz", damping=0.02).build()
+    start = {"q": [0.1, 1.0, 0.3], "v": [0.3, 0.0, 0.0]}
+    run = simulate(robot, 3.0, **start)
+    assert run.outcome.kind == "failed" and "gimbal 'hip' comes to its singular angle" in run.outcome.message
+    fleet = simulate_batch(robot, 3.0, q=[start["q"]], v=[start["v"]])
+    assert "gimbal 'hip' comes to its singular angle" in fleet.outcomes[0].message
+    hold = PD("hold", "hip.second", kp=2.0, kd=1.0, reference=0.008)
+    held = simulate(System(robot, (hold,)), 20.0, q=[0.0, 0.006, 0.0], method="radau")
+    assert held.outcome.kind == "finished"  # a gimbal that stays near the angle does not end the run
 
 
 def lone(order: str, **data: Any) -> Robot:

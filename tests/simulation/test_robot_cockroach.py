@@ -23,7 +23,7 @@ def robot() -> tuple[System, list[str]]:
     posture = large.element("posture")
     assert isinstance(posture, PD)
     motors = [DCMotor.from_servo(f"motor {axis}", axis, **SERVO, inertia=2e-7) for axis in posture.joints]
-    drives = replace(posture, kp=104.0, kd=1.5, drives=tuple(motor.name for motor in motors))
+    drives = replace(posture, kp=102.0, kd=1.5, drives=tuple(motor.name for motor in motors))
     elements = [drives if one is posture else one for one in large.elements]
     return replace(large, elements=(*elements, *motors)), [motor.name for motor in motors]
 

@@ -179,7 +179,12 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+BRIEF = ("springs, stops, friction and forces over time", "phases", "stick and slip on the ground")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in BRIEF)) for name in SYSTEMS]
+)
 def test_the_run_of_the_scaled_system_is_the_scaled_run(name: str) -> None:
     column, error = worst_column(SYSTEMS[name], 0.25, 1e-3, events=3 if name == "phases" else 0, **ODD)
     assert error < CLOSE, column

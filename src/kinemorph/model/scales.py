@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from kinemorph.errors import ModelError
 from kinemorph.model.units import BASES, parse_unit
+
+LARGEST = 1e12  # of all factors, so that their products stay within the range of floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Scales:
     """The factors of lengths, masses, times and voltages; `factor` gives that of any unit.
 
     Without `time` it is the square root of `length`, without `mass` the third power of `length`: Froude similarity. All
-    factors are finite numbers above 0.
+    factors are numbers from 1e-12 to 1e12.
     """
 
     length: float = 1.0
@@ -39,11 +42,11 @@ class Scales:
             given = getattr(self, name)
             if given is None:
                 continue
-            plain = isinstance(given, (int, float)) and not isinstance(given, bool)
-            if not (plain and 0.0 < given < math.inf):
+            plain = isinstance(given, Real) and not isinstance(given, bool)
+            if not (plain and 1.0 / LARGEST <= given <= LARGEST):
                 raise ModelError(
-                    f"scaled: {name} is {given!r:.60}; expected a finite number above 0, by which every {name} is "
-                    "multiplied. Give 4, for example, for four times as much."
+                    f"scaled: {name} is {given!r:.60}; expected a finite number above 0, from {1.0 / LARGEST:g} to "
+                    f"{LARGEST:g}, by which every {name} is multiplied. Give 4, for example, for four times as much."
                 )
             object.__setattr__(self, name, float(given))
         if self.mass is None:

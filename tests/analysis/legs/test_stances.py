@@ -50,6 +50,18 @@ def test_a_bounce_is_a_half_swing_of_a_mass_on_a_spring() -> None:
     assert f"{mean.duty:.3f}" in str(found) and found.as_dict()["stances"][0]["stride"] == whole[0].stride
 
 
+def test_accelerations_of_a_bounce() -> None:
+    """Peak to peak, the force of the spring divided by the mass; the energy m g h + m v^2/2 rises while it expands."""
+    run = simulate(bouncer(), 1.0, rtol=1e-10, atol=1e-12, output_step=0.001)
+    found = legs.stride_figures(run, 2.0)
+    w, v = math.sqrt(STIFFNESS / MASS), math.sqrt(2.0 * GRAVITY * HEIGHT)
+    deepest = (GRAVITY + math.sqrt(GRAVITY**2 + (w * v) ** 2)) / w**2
+    assert found.acceleration == pytest.approx(STIFFNESS * deepest / MASS, rel=1e-3)
+    assert found.external == pytest.approx(
+        0.5 * 2.0 * 0.5 * STIFFNESS * deepest**2, rel=1e-3
+    )  # two bounces, two strides
+
+
 def test_impulses_from_samples_are_those_of_integrals() -> None:
     run = simulate(bouncer(), 1.0, output_step=0.001, rtol=1e-10, atol=1e-12)
     exact = legs.stances(simulate(legs.with_measures(bouncer()), 1.0, output_step=0.001, rtol=1e-10, atol=1e-12))
@@ -105,6 +117,9 @@ def test_efforts_of_a_standing_leg_are_those_of_its_controller() -> None:
     for name in ("effort", "toe_effort"):
         assert run[name][-1] == pytest.approx(weight**2 * run.t[-1], rel=1e-6)
     assert run["work"][-1] == pytest.approx(0.0, abs=1e-9) and len(legs.stances(run)) == 0
+    shared = tuple(elements.PD(name, "leg", 0.5 * kp, 5.0, reference=0.3) for name in ("muscle", "tendon"))
+    both = simulate(System(system.robot, (ground, *shared), start), 0.1)
+    assert legs.efforts(both)["toe"].effort == pytest.approx(weight**2, rel=1e-6)  # the square of their sum
 
 
 def test_legs_of_a_hexapod_are_named_after_their_feet() -> None:
@@ -126,7 +141,23 @@ def test_legs_of_a_hexapod_are_named_after_their_feet() -> None:
         (lambda run: legs.stances(run, "toe"), ModelError, "there is no contact 'toe' of a foot"),
         (lambda run: legs.stances(run)["left"], ModelError, "has no leg 'left'"),
         (lambda run: legs.stances(run, after=1.9).plot(), UnsupportedError, "no whole stance to plot"),
+        (lambda run: legs.stances(run, 3), ModelError, "feet is 3; expected names of contacts"),
+        (lambda run: legs.stances(run, after=math.nan), ShapeError, "stances: after is nan; expected a time"),
+        (lambda run: legs.stances(run, after="late"), ShapeError, "after is 'late'; expected a time"),
+        (lambda run: legs.stances(run, shortest=-1.0), ShapeError, "shortest is -1.0; expected a time of at least 0 s"),
         (lambda run: legs.efforts(run, after=9.0), ModelError, "the run ends at 0.5 s"),
+        (lambda run: legs.efforts(bouncer()), ShapeError, "efforts was given a System; expected a Trajectory"),
+        (lambda run: legs.stride_figures(None, 1.0), ShapeError, "stride_figures was given a NoneType"),
+        (lambda run: legs.stride_figures(run, math.nan), ShapeError, "frequency is nan; expected a finite number"),
+        (lambda run: legs.stride_figures(run, 4.0, after=math.nan), ShapeError, "after is nan"),
+        (lambda run: legs.stride_figures(run, 1e9), ModelError, "samples; expected at least 4. Give a frequency in Hz"),
+        (lambda run: legs.with_measures(bouncer(), body="mas"), ModelError, "'mas'.*Did you mean 'mass'"),
+        (lambda run: legs.with_measures(bouncer(), direction=(1, 0)), ShapeError, "expected three numbers along x, y"),
+        (
+            lambda run: legs.with_measures(bouncer(), direction=(math.nan, 0, 0)),
+            ShapeError,
+            "of direction is nan",
+        ),
         (lambda run: legs.with_measures(bouncer(), ["impuls"]), ModelError, "measures has 'impuls'"),
         (lambda run: legs.with_measures(library.bolt_like(), ["impulse"]), ModelError, "that of a constraint"),
         (lambda run: legs.with_measures(library.segway()), ModelError, "has no contacts with the ground"),

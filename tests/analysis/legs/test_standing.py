@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kinemorph import System, equilibrium, library
-from kinemorph.elements import PD, Contact
-from kinemorph.errors import ModelError
+from kinemorph.elements import PD, Contact, Regularized
+from kinemorph.errors import ModelError, ModelWarning
 from kinemorph.legs import StandingCurve, least_effort, standing_curve
 from support.references import standing_insect
 
@@ -158,9 +158,13 @@ def test_soft_joints_on_stiff_ground_find_the_best_forces() -> None:
 
 def test_bad_input_is_said() -> None:
     system = library.cockroach()
-    for gains in ([], [0.0], [-1.0], [np.nan]):
-        with pytest.raises(ModelError, match="gains are"):
-            standing_curve(system, gains)
+    bad: Any
+    for bad in ([], [0.0], [-1.0], [np.nan], 1.0, "soft", [[1.0, 2.0]]):
+        with pytest.raises(ModelError, match=r"gains are .* expected finite numbers above 0"):
+            standing_curve(system, bad)
+    bad = system.robot
+    with pytest.raises(ModelError, match="was given a Robot; expected a System"):
+        standing_curve(bad, [1.0])
     with pytest.raises(ModelError, match="'front_left_ground' is a Contact; expected a continuous PD"):
         standing_curve(system, [1.0], controller="front_left_ground")
     pd = system.element("posture")
@@ -172,6 +176,15 @@ def test_bad_input_is_said() -> None:
     lifted = replace(system, settings=replace(system.settings, q=high))
     with pytest.raises(ModelError, match=r"are not on the ground .* 'front_left'"):
         standing_curve(lifted, [1.0])
+
+
+def test_feet_that_nothing_holds_are_told() -> None:
+    """Friction that depends on velocity is 0 at rest: forces are vertical, however soft the joints."""
+    system = library.cockroach()
+    slide = [replace(one, friction=Regularized(0.8)) if isinstance(one, Contact) else one for one in system.elements]
+    with pytest.warns(ModelWarning, match=r"contacts 'front_left_ground', .* have no Anchor friction"):
+        curve = standing_curve(replace(system, elements=slide), [1e-2])
+    assert curve.grips.max() < 1e-6
 
 
 def test_unknown_legs(curve: StandingCurve) -> None:

@@ -32,6 +32,7 @@ def adjustable() -> tuple[System, list[str]]:
 
 @pytest.mark.slow
 def test_the_stance_of_least_effort_beats_500_random_ones_and_is_not_below_the_bound():
+    """004-15: the effort of standing over stiffness and stance, least where optimize says so."""
     system, names = adjustable()
     over = {"posture_stiffness": (2e-4, 5e-3, "log"), **{name: (-0.1, 0.1) for name in names}}
     conditions: dict[str, tuple[float, float]] = {
@@ -45,6 +46,8 @@ def test_the_stance_of_least_effort_beats_500_random_ones_and_is_not_below_the_b
     met = chance.history.errors == 0.0
     assert chance and met.sum() >= 5 and chance.cost == chance.history.costs[met].min()
     assert best.cost < 0.8 * chance.cost
+    elsewhere = optimize(system, over, "effort", conditions, start=chance)  # the library's stance is a good start
+    assert elsewhere and elsewhere.cost == pytest.approx(best.cost, rel=1e-6)
     assert min(best.margins.values()) > -1e-9
     least = least_effort(system, best.result.q)
     assert least.effort <= best.cost * (1.0 + 1e-9) and best.cost < 1.01 * least.effort

@@ -147,7 +147,7 @@ def test_slopes_at_rest_are_differences_where_a_loop_closes():
 
 
 def test_slopes_of_runs_are_differences():
-    over = {"kp": (1.0, 9.0, "log"), "kd": (0.5, 2.0), "q.x": (0.5, 2.0), "v.x": (0.1, 0.5)}
+    over = {"v.x": (0.1, 0.5), "kp": (1.0, 9.0, "log"), "q.x": (0.5, 2.0), "kd": (0.5, 2.0)}
     designs = Runs(cart(), over, "input / state + q.x", {"v.x": (0.0, 1.0)}, until=2.0, rtol=1e-11, atol=1e-13)
     assert_slopes(designs, [0.3, 0.4, 0.5, 0.6])
 
@@ -205,6 +205,27 @@ def test_functions_of_the_result_are_called_with_it():
     assert still.cost == pytest.approx(still.result.q[0], rel=1e-9)
 
 
+def test_conditions_without_names_of_their_own_are_numbered():
+    """Two functions "<lambda>" are two conditions in the result, too."""
+    conditions = {lambda rest: rest.q[0]: (-3.0, 3.0), lambda rest: 2.0 * rest.q[0]: (-6.0, 6.0)}
+    found = optimize(arm(), {"rest": (-1.0, 1.0)}, "effort", conditions, search="random", population=3)
+    once, twice = found.conditions["<lambda>"], found.conditions["<lambda> #2"]
+    assert twice == pytest.approx(2.0 * once) and found.margins["<lambda> #2"] == pytest.approx(6.0 - abs(twice))
+
+
+def test_stable_equilibria_are_those_of_least_energy():
+    """From a guess near the upright one, only `stable` finds the one that hangs."""
+    pendulum = RobotBuilder("pendulum").body(
+        "rod", mass=Parameter("mass", 1.0), com=(0.0, 0.0, -0.5), inertia=(1, 1, 1)
+    )
+    robot = pendulum.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0)).build()
+    for stable, angle in ((False, math.pi), (True, 0.0)):
+        found = optimize(robot, {"mass": (1.0, 2.0)}, "mass + cos(q.hinge)", q={"hinge": 3.1}, stable=stable)
+        assert found.cost == pytest.approx(1.0 + math.cos(angle), abs=1e-9)  # measured there
+        assert found and found.result.stable is stable
+        assert math.cos(found.result.q[0]) == pytest.approx(math.cos(angle), abs=1e-9)
+
+
 def test_progress_is_told_and_a_result_is_shown(tmp_path):
     told: list[tuple[int, float, float]] = []
     found = optimize(arm(), {"rest": (-1.0, 1.0)}, "effort", progress=lambda *at: told.append(at))
@@ -247,6 +268,17 @@ BAD = {
     "a number as cost": ({"cost": 3.0}, "cost is 3.0; expected the name of an Integral"),
     "a cost that is none": ({"cost": lambda rest: "much", "search": "random"}, "returns 'much'; expected one number"),
     "a function with slopes": ({"cost": lambda rest: 1.0}, "has no slopes"),
+    "no cost": ({"cost": {}}, "the cost is empty; expected texts with their weights"),
+    "weight": ({"cost": {"effort": "much"}}, "the weight of 'effort' in the cost is 'much'; expected a number"),
+    "weight of nan": ({"cost": {"effort": math.nan}}, "the weight of 'effort' in the cost is nan"),
+    "two arguments": ({"cost": lambda a, b: 1.0, "search": "random"}, r"the arguments \(a, b\); expected some of t, q"),
+    "no limits": ({"subject_to": ["q.hinge"]}, "expected conditions with their limits"),
+    "name": ({"over": {3: (1.0, 2.0)}}, "the key 3; expected the name of a parameter"),
+    "start of nan": ({"start": {"k": math.nan}}, "start has nan for 'k'; expected a finite number"),
+    "start as text": ({"start": {"k": "soft"}}, "start has 'soft' for 'k'"),
+    "seed": ({"seed": -1}, "seed is -1; expected a whole number, 0 or more"),
+    "progress": ({"progress": 3}, "progress is 3; expected a function"),
+    "tolerance as text": ({"tolerance": "tight"}, "tolerance is 'tight'"),
     "limits": ({"subject_to": {"q.hinge": (2.0, 1.0)}}, "the limits of 'q.hinge' are"),
     "an equation": ({"subject_to": {"q.hinge": 1.0}, "search": "random"}, "is an equation"),
     "at": ({"at": "walk"}, "at is 'walk'; expected one of"),

@@ -5,7 +5,6 @@ Requirement 004-10: joint angle histories from digitized views.
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from kinemorph.errors import MissingExtraError, RecordingWarning, ShapeError, St
 from kinemorph.tracking import Markers, load_markers
 
 FLY = Path(kinemorph.__file__).parent / "bench" / "tracking" / "fly_keypoints_60.csv"
-WHOLE = Path(os.environ.get("KINEMORPH_RECORDINGS", "")) / "fly_keypoints.csv"
+WHOLE = Path(__file__).resolve().parents[2] / "data" / "fly_keypoints.csv"
 
 
 def some(gaps: bool = True, weights: bool = False) -> Markers:
@@ -140,7 +139,7 @@ def segments(markers: Markers) -> np.ndarray:
 
 
 def test_the_recorded_fly_has_its_published_segments(tmp_path: Path) -> None:
-    """660 frames were recorded; 60 of them are here."""
+    """660 frames were recorded; 60 of them come with the benchmark."""
     markers = load_markers(FLY)
     assert len(markers) == 60 and len(markers.names) == 30 and markers.seen.all()
     assert markers.rate == pytest.approx(330.0, rel=1e-3)
@@ -148,8 +147,6 @@ def test_the_recorded_fly_has_its_published_segments(tmp_path: Path) -> None:
     same(load_markers(markers.save(tmp_path / "fly.trc", unit="mm")), markers, 1e-15)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not WHOLE.is_file(), reason="KINEMORPH_RECORDINGS has no fly_keypoints.csv")
 def test_the_whole_recorded_fly_has_its_published_segments() -> None:
     markers = load_markers(WHOLE)
     assert len(markers) == 660 and np.abs(segments(markers) - 1.0).max() < 0.04

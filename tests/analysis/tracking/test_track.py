@@ -292,11 +292,6 @@ BAD = {
         ShapeError,
         r"no measured position of an attached marker",
     ),
-    "positions alone": (
-        lambda: track(arm(), noisy()[0].positions),
-        ShapeError,
-        r"markers are a ndarray; expected Markers",
-    ),
     "all markers at one place": (
         lambda: track(arm(), replace(noisy()[0], positions=0.0 * noisy()[0].positions)),
         ShapeError,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.legs.limbs import Feet, drives_of, limbs
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.analysis.legs.limbs import Feet, drives_of, limbs, plant_of_run
+from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.elements.control.wiring import choices, measured
 from kinemorph.model.parameter import evaluate
@@ -39,16 +39,14 @@ def efforts(run: Trajectory, feet: Feet = None, *, after: float = 0.0) -> dict[s
 
     `feet` names the contacts of the feet as in `stances`. Means are by the trapezoidal rule over the samples.
     """
-    plant = run.segments[0].plant
-    if plant.robot is None or len(run.stretches) > 1:
-        raise UnsupportedError(f"efforts of run '{run.name}' are not known: it has no robot, or its system changes.")
+    plant, robot = plant_of_run(run, "efforts", after)
     chosen = run.t >= after
     if np.count_nonzero(chosen) < 2:
         raise ModelError(f"efforts: after is {after:g} s and the run ends at {run.t[-1]:g} s. Choose an earlier time.")
     t, errors = run.t[chosen], position_errors(run)
-    found, signals = {}, drives_of(plant.robot, plant.elements)
-    for leg in limbs(plant.robot, plant.elements, feet):
-        names = [name for joint in leg.joints for name in plant.robot.joint(joint).v_names]
+    found, signals = {}, drives_of(robot, plant.elements)
+    for leg in limbs(robot, plant.elements, feet):
+        names = [name for joint in leg.joints for name in robot.joint(joint).v_names]
         torques = [np.sum([run[one] for one in signals[name]], axis=0)[chosen] for name in names if name in signals]
         off = [np.abs(errors[joint][chosen]) for joint in (*leg.joints, *names) if joint in errors]
         effort = _mean(t, sum((torque**2 for torque in torques), np.zeros(len(t))))

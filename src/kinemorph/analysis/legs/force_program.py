@@ -9,7 +9,8 @@ faces, which touch the cone from outside, replaces each cone.
 SciPy alone solves it thus: the equations are eliminated, and least squares with linear inequalities become a problem of
 least distance, which is one of nonnegative least squares (C. Lawson, R. Hanson, Solving Least Squares Problems, 1974,
 chapter 23: LSI, LDP, NNLS). That is exact for pyramids. For cones, faces that touch them are added where a force is
-outside, until none is: every step is a problem with fewer conditions, whose least effort is a bound from below.
+outside, until none is: every step is a problem with fewer conditions, whose least effort is a bound from below. Where
+some changes of forces cost nothing, every step takes those nearest to the step before (the proximal point method).
 Clarabel, which the extra `cone` installs, solves the program with the cones themselves, by an interior-point method.
 """
 
@@ -19,17 +20,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.verification.cone_program import clarabel_package
 
 FLAT = 1e-11  # singular values of equations below this, relative to the largest, count as zero
 UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above which they contradict each other
-OUTSIDE = 1e-12  # how far a force may be outside its cone, relative to the largest force
+OUTSIDE = 1e-11  # how far a force may be outside its cone, relative to the largest force
 SLACK = 1e-13  # likewise, how far outside counts as inside: without friction, rounding alone would leave no force
-FACES, ROUNDS = 8, 60  # of a cone where the search begins, and the most rounds of added faces
-TIE = 1e-5  # weight of forces without effort beside the effort: it chooses the smallest of equally good ones
+FACES, ROUNDS = 8, 300  # of a cone where the search begins, and the most rounds of added faces
+NEAR = 1e-2  # weight of the distance to the last step, along forces without effort; their choice is not unique
 NULL = 1e-9  # singular values of the scaled effort below this belong to forces without effort
+SETTLED = 1e-10  # the last change of forces without effort, relative to the largest force
 CLOSE = (1e-11, 1e-8)  # tolerances of Clarabel: the second one where it does not reach the first
 
 
@@ -97,20 +100,28 @@ def solved_by_scipy(program: ForceProgram, sides: int | None) -> Distribution:
     if why:
         return Distribution(x0, np.inf, why)
     rows = program.around(FACES if sides is None else sides)
-    size, x, bound = max(float(np.abs(x0).max(initial=0.0)), 1e-300), x0, 0.0
-    for _ in range(ROUNDS if sides is None else 1):
-        y = _least_squares(program, x0, N, rows)
-        if y is None:
+    E, d, size, _ = _scaled(program, x0, N)
+    _, sizes, right = np.linalg.svd(E)
+    free = right[int((sizes > NULL).sum()) :]  # changes of y that cost nothing
+    E = E - (E @ free.T) @ free
+    x, y, first = x0, np.zeros(N.shape[1]), len(rows)
+    for _ in range(ROUNDS):
+        found = _least_squares(
+            np.vstack([E, NEAR * free]), np.concatenate([d, NEAR * (free @ y)]), rows @ N, rows @ x0 / size
+        )
+        if found is None:
             return Distribution(x0, np.inf, NO_FORCES)
-        x, bound = x0 + N @ y, program.effort(x0 + N @ y)
-        out = program.outside(x)
-        beyond = np.flatnonzero(out > OUTSIDE * size)
-        if sides is not None or not len(beyond):
+        new, holds = found
+        moved, y = float(np.abs(free @ (new - y)).max(initial=0.0)), new
+        x = x0 + size * (N @ y)
+        beyond = np.flatnonzero(program.outside(x) > OUTSIDE * size) if sides is None else np.zeros(0, dtype=int)
+        if not len(beyond) and moved <= SETTLED:
             break
         tangential = np.einsum("kja,ka->kj", program.along, program.forces(x))
         angles = np.arctan2(tangential[:, 1], tangential[:, 0])[:, None]
-        rows = np.concatenate([rows, program.faces(angles)[beyond, 0]])
-    return Distribution(x, bound, "")
+        kept = holds | (np.arange(len(rows)) < first)  # added faces that do not hold a force are dropped
+        rows = np.concatenate([rows[kept], program.faces(angles)[beyond, 0]])
+    return Distribution(x, program.effort(x), "")
 
 
 def solved_by_clarabel(program: ForceProgram, sides: int | None) -> Distribution:
@@ -168,34 +179,26 @@ def _balanced(program: ForceProgram) -> tuple[Array, Array, str]:
 
 
 def _scaled(program: ForceProgram, x0: Array, N: Array) -> tuple[Array, Array, float, float]:
-    """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y.
-
-    Where some forces do not change the effort, it is so up to a small weight of these forces, which makes y unique.
-    """
+    """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y."""
     size = max(float(np.abs(x0).max(initial=0.0)), 1e-300)
     unit = max(float(np.abs(program.A).max(initial=0.0)), 1e-300)
-    whole = program.A @ N / unit
-    _, sizes, right = np.linalg.svd(whole)
-    free = right[int((sizes > NULL).sum()) :]  # changes of y that cost nothing
-    E = np.vstack([whole - (whole @ free.T) @ free, TIE * free])
-    d = np.concatenate([(program.b - program.A @ x0) / (unit * size), -TIE * (free @ (N.T @ x0)) / size])
-    return E, d, size, unit
+    return program.A @ N / unit, (program.b - program.A @ x0) / (unit * size), size, unit
 
 
-def _least_squares(program: ForceProgram, x0: Array, N: Array, rows: Array) -> Array | None:
-    """y (r,) at which |b - A (x0 + N y)| is least while rows (x0 + N y) >= 0; None where no y satisfies these."""
+def _least_squares(E: Array, d: Array, rows: Array, above: Array) -> tuple[Array, npt.NDArray[np.bool_]] | None:
+    """(y (r,) at which |E y - d| is least while rows y + above >= 0, which rows hold it there); None without such y.
+
+    E has as many independent columns as there are unknowns. The problem of least distance is that of the least z with
+    G z >= h, where y = first + R^-1 z.
+    """
     from scipy.optimize import nnls
 
-    E, d, size, _ = _scaled(program, x0, N)
-    lengths = np.linalg.norm(rows, axis=1)[:, None]
-    if not N.shape[1]:
-        met = (rows @ x0 / lengths[:, 0] >= -OUTSIDE * size).all()
-        return np.zeros(0) if met else None
+    if not E.shape[1]:
+        return (np.zeros(0), np.zeros(len(rows), dtype=bool)) if (above >= -SLACK).all() else None
     Q, R = np.linalg.qr(E)
     first = np.linalg.solve(R, Q.T @ d)  # without conditions
-    G = np.linalg.solve(R.T, (rows / lengths @ N).T).T
-    h = -(rows / lengths) @ (x0 / size + N @ first) - SLACK
-    # the least z with G z >= h, where y = first + R^-1 z
+    G = np.linalg.solve(R.T, rows.T).T
+    h = -(above + rows @ first) - SLACK
     stacked = np.vstack([G.T, h])
     last = np.zeros(len(stacked))
     last[-1] = 1.0
@@ -203,7 +206,7 @@ def _least_squares(program: ForceProgram, x0: Array, N: Array, rows: Array) -> A
     if far < EMPTY:
         return None
     left = stacked @ shares - last
-    return size * (first + np.linalg.solve(R, -left[:-1] / left[-1]))
+    return first + np.linalg.solve(R, -left[:-1] / left[-1]), shares > 0.0
 
 
 EMPTY = 1e-9  # the residual of nonnegative least squares below which no point satisfies all conditions

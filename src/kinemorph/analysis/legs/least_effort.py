@@ -21,7 +21,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.static_gait import passive_elements
 from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_clarabel, solved_by_scipy
-from kinemorph.analysis.legs.limbs import Feet, GroundContact, drives_of, limbs
+from kinemorph.analysis.legs.limbs import Feet, GroundContact, drives_of, finite_number, limbs
 from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.contact.grounds import surface
@@ -111,8 +111,8 @@ def least_effort(
     for name, given, known in (("cone", cone, ("cone", "pyramid")), ("solver", solver, tuple(SOLVERS))):
         if given not in known:
             raise UnsupportedError(f"least_effort: {name} is {given!r}; expected one of {quoted(known)}.")
-    if friction is not None and not (np.isfinite(friction) and friction >= 0.0):
-        raise UnsupportedError(f"least_effort: friction is {friction}; expected a number, 0 or more.")
+    if friction is not None:
+        finite_number("least_effort", "friction", friction, "a number, 0 or more", least=0.0)
     robot = system.robot
     driven = _driven(robot, system, joints)
     passive = replace(system, elements=passive_elements(system, (Contact, Hold)), automaton=None)
@@ -151,11 +151,11 @@ def _program(
 ) -> tuple[ForceProgram, Sequence[str]]:
     """The convex program at a state at rest, and the names of driven velocities in the order of its rows."""
     for name, weight in weights.items():
-        if name not in driven or not weight > 0.0:
+        if name not in driven:
             raise UnsupportedError(
-                f"least_effort: weights has '{name}': {weight}; expected a number above 0 for a driven velocity."
-                f"{did_you_mean(name, driven)}"
+                f"least_effort: weights has '{name}', which is not a driven velocity.{did_you_mean(name, driven)}"
             )
+        finite_number("least_effort", f"the weight of '{name}'", weight, "a number above 0", above=0.0)
     dynamics, still = plant.dynamics, np.zeros(plant.nv)
     assert dynamics is not None
     needed = np.array(dynamics.inverse_dynamics(at.q, still, still))
@@ -190,6 +190,7 @@ def _driven(robot: Robot, system: System, joints: Sequence[str] | None) -> tuple
         wanted = set(drives_of(robot, system.elements))
     else:
         velocities = {name: (name,) for name in robot.v_names} | {one.name: one.v_names for one in robot.joints}
+        joints = (joints,) if isinstance(joints, str) else joints
         for name in joints:
             if name not in velocities:
                 raise ModelError(

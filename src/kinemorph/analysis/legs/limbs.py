@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite, nan
+from numbers import Real
 from typing import Any
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.control.controllers import PD
@@ -17,6 +19,8 @@ from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean, quoted
 
 Feet = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
@@ -33,6 +37,38 @@ class Limb:
     name: str
     contacts: tuple[GroundContact, ...]
     joints: tuple[str, ...]
+
+
+def plant_of_run(run: Trajectory, what: str, after: float = 0.0) -> tuple[Plant, Robot]:
+    """The plant and the robot of a run, for the public function `what`, whose results begin at the time `after` [s].
+
+    Raises ShapeError where `run` is no run or `after` no finite time, and UnsupportedError for a run without a robot,
+    or whose system changes.
+    """
+    if not isinstance(run, Trajectory):
+        raise ShapeError(
+            f"{what} was given a {type(run).__name__}; expected a Trajectory, the result of simulate, or one run of a "
+            "batch, as batch[0]."
+        )
+    plant = run.segments[0].plant
+    if plant.robot is None:
+        raise UnsupportedError(f"{what}: run '{run.name}' has no robot, so that it has no legs.")
+    if len(run.stretches) > 1:
+        raise UnsupportedError(
+            f"{what}: the system of run '{run.name}' changes during the run. Give run.stretches[0] instead."
+        )
+    finite_number(what, "after", after, "a time in seconds")
+    return plant, plant.robot
+
+
+def finite_number(
+    owner: str, what: str, value: Any, expected: str = "a finite number", *, least: float = -inf, above: float = -inf
+) -> float:
+    """The value as a float; raises ShapeError where it is not a finite number, at least `least` and above `above`."""
+    number = float(value) if isinstance(value, Real) else nan
+    if not (isfinite(number) and number >= least and number > above):
+        raise ShapeError(f"{owner}: {what} is {value!r}; expected {expected}.")
+    return number
 
 
 def force_signals(contact: GroundContact) -> tuple[str, str, str]:
@@ -76,6 +112,8 @@ def feet_by_leg(known: Iterable[str], feet: Feet) -> dict[str, tuple[str, ...]]:
     if isinstance(feet, Mapping):
         chosen = {leg: (names,) if isinstance(names, str) else tuple(names) for leg, names in feet.items()}
     else:
+        if not (feet is None or isinstance(feet, Iterable)):
+            raise ModelError(f"feet is {feet!r}; expected names of contacts, some of: {quoted(known)}.")
         names = known if feet is None else (feet,) if isinstance(feet, str) else tuple(feet)
         ending = _shared_ending(names)
         chosen = {name.removesuffix(ending): (name,) for name in names}

@@ -14,8 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinemorph.analysis.legs.limbs import Feet, GroundContact, Limb, drives_of, force_signals, limbs, trunk
-from kinemorph.errors import ModelError
+from kinemorph.analysis.legs.limbs import (
+    Feet,
+    GroundContact,
+    Limb,
+    drives_of,
+    finite_number,
+    force_signals,
+    limbs,
+    trunk,
+)
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.sensing.integrals import Integral
@@ -64,6 +73,7 @@ def with_measures(
         given = chosen if isinstance(chosen, str) else unknown[0]
         raise ModelError(f"with_measures: measures has '{given}'; expected a list of some of {listed(MEASURES)}.")
     robot, legs = system.robot, limbs(system.robot, system.elements, feet)
+    towards = _direction(direction)
     added: list[Any] = []
     if "impulse" in chosen:
         contacts = [contact for leg in legs for contact in leg.contacts]
@@ -80,9 +90,19 @@ def with_measures(
             added += _efforts(name, signals, chosen)
     if "distance" in chosen:
         speeds = tuple(f"{PROBE}.v{axis}" for axis in "xyz")
+        if body is not None:
+            robot.frame(body)  # raises an error where there is none of this name
         added.append(Probe(PROBE, body or trunk(robot, [leg.contacts[0].body for leg in legs]), "velocity"))
-        added.append(Integral("distance", speeds, weights=tuple(map(float, direction)), unit="m"))
+        added.append(Integral("distance", speeds, weights=towards, unit="m"))
     return replace(system, elements=(*system.elements, *added))
+
+
+def _direction(given: Sequence[float]) -> tuple[float, ...]:
+    """The direction of the distance as three numbers; raises ShapeError where it is none."""
+    numbers = tuple(finite_number("with_measures", "an entry of direction", x) for x in given)
+    if len(numbers) != 3 or not any(numbers):
+        raise ShapeError(f"with_measures: direction is {given!r}; expected three numbers along x, y, z, not all 0.")
+    return numbers
 
 
 def _is_soft(contact: GroundContact) -> bool:

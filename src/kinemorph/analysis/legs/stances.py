@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.legs.limbs import Feet, GroundContact, Limb, force_signals, limbs
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.analysis.legs.limbs import Feet, GroundContact, Limb, finite_number, force_signals, limbs, plant_of_run
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.contact.rigid_contacts import ROWS, tangents_of
 from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
@@ -161,16 +161,9 @@ def stances(run: Trajectory, feet: Feet = None, *, after: float = 0.0, shortest:
     A run of a batch is batch[k]. The more samples a run has, the better are times and peaks: 100 samples in a stance
     give times to about 1 % of the time between samples.
     """
-    if not isinstance(run, Trajectory):
-        raise ShapeError(
-            f"stances was given a {type(run).__name__}; expected a Trajectory, the result of simulate, or one run of a "
-            "batch, as batch[0]."
-        )
-    plant = run.segments[0].plant
-    if plant.robot is None or len(run.stretches) > 1:
-        reason = "its system changes during the run" if plant.robot is not None else "it has no robot"
-        raise UnsupportedError(f"stances of run '{run.name}' are not known: {reason}. Give run.stretches[0] instead.")
-    legs = limbs(plant.robot, plant.elements, feet)
+    plant, robot = plant_of_run(run, "stances", after)
+    finite_number("stances", "shortest", shortest, "a time of at least 0 s", least=0.0)
+    legs = limbs(robot, plant.elements, feet)
     found: list[Stance] = []
     exact = all(_integrals(contact, plant.elements) is not None for leg in legs for contact in leg.contacts)
     for leg in legs:
@@ -213,7 +206,7 @@ def _standing(run: Trajectory, leg: Limb) -> npt.NDArray[np.bool_]:
 
 
 def _phases_of(run: Trajectory, contact: GroundContact) -> npt.NDArray[np.bool_]:
-    """Whether an element acts in the phase of each sample, shape (n,); it one that no phase names acts always."""
+    """Whether an element acts in the phase of each sample, shape (n,); an element that no phase names acts always."""
     automaton = run.segments[0].plant.automaton
     if automaton is None:
         return np.ones(len(run.t), dtype=bool)

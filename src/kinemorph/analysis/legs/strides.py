@@ -20,13 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.legs.limbs import Feet, limbs, trunk
+from kinemorph.analysis.legs.limbs import Feet, finite_number, limbs, plant_of_run, trunk
 from kinemorph.analysis.legs.stances import contact_force
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import ModelError
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.simulation.results.trajectory import Trajectory
 
 Three = tuple[float, float, float]
+FEWEST = 4  # samples in a stride
 
 
 @dataclass(frozen=True)
@@ -74,18 +75,23 @@ def stride_figures(run: Trajectory, frequency: float, feet: Feet = None, *, afte
 
     `frequency` [Hz] is the number of strides per second, and `feet` names the contacts of the feet as in `stances`.
     """
-    plant = run.segments[0].plant
-    if plant.robot is None or plant.dynamics is None or len(run.stretches) > 1:
-        raise UnsupportedError(f"run '{run.name}' has no robot, or its system changes, so that it has no strides.")
-    if not 0.0 < frequency < math.inf:
-        raise ModelError(f"stride_figures: frequency is {frequency:g} Hz; expected a finite number above 0.")
+    plant, robot = plant_of_run(run, "stride_figures", after)
+    finite_number("stride_figures", "frequency", frequency, "a finite number above 0 [Hz]", above=0.0)
+    assert plant.dynamics is not None
+    after = max(after, float(run.t[0]))
     count = math.floor((run.t[-1] - after) * frequency + 1e-6)
     if count < 1:
         raise ModelError(f"stride_figures: no whole stride of {1 / frequency:g} s fits into the run after {after:g} s.")
+    samples = np.count_nonzero(run.t >= after) / count
+    if samples < FEWEST:
+        raise ModelError(
+            f"stride_figures: a stride of {1 / frequency:g} s has {samples:.3g} samples; expected at least {FEWEST}. "
+            "Give a frequency in Hz, or a smaller output_step to simulate."
+        )
     ends = np.searchsorted(run.t, after + np.arange(count + 1) / frequency - 1e-9)
     ends = np.minimum(ends, len(run.t) - 1)
     chosen = slice(int(ends[0]), int(ends[-1]) + 1)
-    robot, legs = plant.robot, limbs(plant.robot, plant.elements, feet)
+    legs = limbs(robot, plant.elements, feet)
     base = trunk(robot, [leg.contacts[0].body for leg in legs])
     mass, gravity = float(robot.total_mass), float(np.linalg.norm(evaluate_all(robot.gravity)))
 

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -131,16 +132,21 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
 
     `at_rest`: the names of Integrals mean their rates there, since at an equilibrium their values grow without end.
     """
+    if not isinstance(subject_to, Mapping | None):
+        raise UnsupportedError(
+            f"optimize: subject_to is {subject_to!r:.80}; expected conditions with their limits, such as "
+            "{'q.hip': (0.1, 0.2)}."
+        )
     others = integral_rates(plant) if at_rest else {}
     laws: dict[int, Law] = {}
     functions: dict[int, Callable[[Any], Any]] = {}
-    limits = []
+    limits: list[Limit] = []
     given: list[tuple[Any, str]] = [(cost, "cost"), *((text, "condition") for text in (subject_to or {}))]
     for number, (text, what) in enumerate(given):
         if isinstance(text, Mapping):
             laws[number] = _weighted(plant, text, others, what)
         elif callable(text) and not is_law(text):
-            functions[number] = text
+            functions[number] = _of_result(text, what)
         elif callable(text) or isinstance(text, str):
             laws[number] = named_law(plant, text, others=others, what=what)
         else:
@@ -149,7 +155,9 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
                 "function."
             )
     for text, bound in (subject_to or {}).items():
-        limits.append(Limit(called(text), *limits_of(bound, called(text), "optimize")))
+        name = called(text)
+        taken = sum(limit.name.partition(" #")[0] == name for limit in limits)  # such as two functions "<lambda>"
+        limits.append(Limit(f"{name} #{taken + 1}" if taken else name, *limits_of(bound, name, "optimize")))
     summed = {cost: 1.0} if isinstance(cost, str) else dict(cost) if isinstance(cost, Mapping) else {}
     whole = at_rest and all(name in others for name in summed)
     squares = tuple(squared_signals(plant, summed)) if whole else ()
@@ -165,8 +173,29 @@ def is_law(function: Callable[..., Any]) -> bool:
     return bool(names) and all(name in GROUPS for name in names)
 
 
+def _of_result(function: Callable[..., Any], what: str) -> Callable[[Any], Any]:
+    """The function, if it can be called with one argument, the result; otherwise raises UnsupportedError."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of a function that is not written in Python
+        return function
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise UnsupportedError(
+            f"optimize: the function of the {what} has the arguments {signature}; expected some of "
+            f"{', '.join(GROUPS)}, or one argument, which is the result."
+        ) from None
+    return function
+
+
 def _weighted(plant: Plant, weights: Mapping[str, float], others: Mapping[str, Law], what: str) -> Law:
     """The weighted sum of texts, {text: weight}, as a law."""
+    for text, weight in weights.items():
+        if not (isinstance(weight, Real) and np.isfinite(float(weight))):
+            raise UnsupportedError(f"optimize: the weight of '{text}' in the {what} is {weight!r}; expected a number.")
+    if not weights:
+        raise UnsupportedError(f"optimize: the {what} is empty; expected texts with their weights, {{'effort': 1.0}}.")
     terms = [(named_law(plant, text, others=others, what=what), float(weight)) for text, weight in weights.items()]
 
     def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:

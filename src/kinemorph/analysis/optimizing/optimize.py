@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -81,7 +83,7 @@ def optimize(
     v, x, m, u, p is a law with exact slopes; a function of one other argument is called with the Equilibrium or the
     Trajectory. Where nothing is found the result is False, and its message says why.
     """
-    chosen = _checked(at, search, starts, population, iterations, tolerance)
+    chosen = _checked(at, search, starts, population, iterations, tolerance, seed, progress)
     told = (TOLERANCES[chosen] if tolerance is None else tolerance, MOST[chosen] if iterations is None else iterations)
     begin = dict(start.values if isinstance(start, Optimized) else start or {})
     if at == "gait":
@@ -244,6 +246,8 @@ def _checked(
     population: int | None,
     iterations: int | None,
     tolerance: float | None,
+    seed: int,
+    progress: Progress | None,
 ) -> Search:
     """The search to use; raises UnsupportedError for wrong options."""
     for name, given, known in (("at", at, [*USUAL]), ("search", search, [*TOLERANCES])):
@@ -257,10 +261,14 @@ def _checked(
             f"optimize: search is '{chosen}', but gaits are found by 'slsqp' only. Leave search out."
         )
     for name, count in (("starts", starts), ("population", population), ("iterations", iterations)):
-        if count is not None and (not isinstance(count, int | np.integer) or count < 1):
+        if count is not None and (not isinstance(count, int | np.integer) or count is True or count < 1):
             raise UnsupportedError(f"optimize: {name} is {count!r}; expected a whole number, 1 or more.")
-    if tolerance is not None and not tolerance > 0.0:
-        raise UnsupportedError(f"optimize: tolerance is {tolerance}; expected a number above 0, such as 1e-8.")
+    if tolerance is not None and not (isinstance(tolerance, Real) and 0.0 < float(tolerance) < math.inf):
+        raise UnsupportedError(f"optimize: tolerance is {tolerance!r}; expected a number above 0, such as 1e-8.")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise UnsupportedError(f"optimize: seed is {seed!r}; expected a whole number, 0 or more.")
+    if not (progress is None or callable(progress)):
+        raise UnsupportedError(f"optimize: progress is {progress!r}; expected a function of three arguments.")
     return chosen  # type: ignore[no-any-return]
 
 
@@ -298,5 +306,7 @@ def _first(designs: Designs, begin: Mapping[str, float]) -> Array:
             raise UnsupportedError(
                 f"optimize: start names '{name}', which is not in `over`.{did_you_mean(name, designs.unknowns.names)}"
             )
+        if not (isinstance(value, Real) and np.isfinite(float(value))):
+            raise UnsupportedError(f"optimize: start has {value!r} for '{name}'; expected a finite number.")
         values[designs.unknowns.names.index(name)] = float(value)
     return designs.unknowns.scaled(values)

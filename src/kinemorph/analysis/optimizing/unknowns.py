@@ -100,6 +100,8 @@ def unknowns_of(over: Mapping[str, Range], groups: str, *, at: str) -> Unknowns:
         )
     found = []
     for name, given in over.items():
+        if not isinstance(name, str):
+            raise UnsupportedError(f"optimize: over has the key {name!r}; expected the name of a parameter.")
         low, high, log = _range(name, given)
         group = PREFIXES.get(name[:2], "p")
         if group not in groups:

@@ -25,6 +25,7 @@ from kinemorph.words import did_you_mean, listed
 Attachment = str | tuple[str, Sequence[float]] | None
 Attachments = Mapping[str, Attachment]
 ROTATING = ("revolute", "universal", "gimbal", "spherical")  # joints whose center is fixed on both bodies
+OWN = "marker "  # begins the names of frames that a robot gets for markers on its bodies
 SAME = 1e-9  # a point that is nearer to a center, as a share of the size of the robot, is at the center
 
 
@@ -65,7 +66,10 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
     known = (*(frame.name for frame in robot.frames), *robot.body_names)
     if where not in known:
         what = f"robot '{robot.name}' has no frame or body '{where}'"
-        remedy = f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out."
+        remedy = (
+            f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out; in a "
+            f"command, --attach '{name}=FRAME'."
+        )
         hint = did_you_mean(where, known).strip()
         raise ModelError(Problem("marker", name, what, f"{hint} {remedy}".strip()))
     frame = robot.frame(where)

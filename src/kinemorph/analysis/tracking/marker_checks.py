@@ -61,7 +61,9 @@ def _check_unit(markers: Markers, robot: Robot, frames: Sequence[Frame], model: 
     power = float(np.log10(ratio)) if ratio > 0.0 else -np.inf
     unit = next((unit for tens, unit in UNITS.items() if abs(power - tens) < NEAR), None)
     seems = f"so lengths seem to be in {unit}" if unit else "so the unit of lengths seems to be wrong"
-    remedy = f"Load it with unit='{unit}'." if unit else "Load it with its true unit, or scale the robot."
+    remedy = (
+        f"Load it with unit='{unit}', --unit {unit}." if unit else "Load it with its true unit, or scale the robot."
+    )
     raise ShapeError(
         Problem(
             "recording", markers.source, f"{what} are {ratio:.4g} times those of robot '{robot.name}', {seems}", remedy

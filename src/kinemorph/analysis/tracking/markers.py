@@ -79,6 +79,8 @@ class Markers:
 
     def only(self, names: Sequence[str]) -> Markers:
         """The markers with these names, in this order."""
+        if not len(names):
+            raise ShapeError(f"recording '{self.source}': only was given no names; expected one or more markers.")
         for name in names:
             self.path(name)  # raises where there is no such marker
         at = np.array([self.names.index(name) for name in names], dtype=np.intp)

@@ -87,7 +87,8 @@ def scaled_segments(
     `alike`        groups of bodies with one factor, such as the left and the right femur
     `mass`         what stays the same: "density", or the masses ("kept")
 
-    Raises ShapeError where a body of `bodies` has too few markers, or where a recording has another unit.
+    Raises ShapeError where a body of `bodies`, or a whole group of `alike`, has too few markers, or where a recording
+    has another unit.
     """
     robot = model if isinstance(model, Robot) else model.robot
     frames = attached(robot, markers.names, attachments)
@@ -98,13 +99,14 @@ def scaled_segments(
         if name not in robot.body_names:
             raise ShapeError(f"robot '{robot.name}' has no body '{name}'.{did_you_mean(name, robot.body_names)}")
     lengths = {name: _lengths(markers, points[name]) for name in wanted}
-    few = [name for name in wanted if not lengths[name]]
-    if bodies is not None and few:
+    few = [name for name in wanted if not lengths[name]] if bodies is not None else []
+    few += [group[0] for group in alike if group and not any(lengths.get(name) for name in group)]
+    if few:
         on = listed(points[few[0]]) if points[few[0]] else "none"
         raise ShapeError(
             f"recording '{markers.source}': too few points for the segment '{few[0]}': markers on it are {on}; "
             f"expected two or more at different places, both seen in {LEAST} frames or more. Attach a marker to its "
-            "other end, or leave it out of bodies."
+            "other end, or leave it out of bodies and alike."
         )
     grouped = {name: tuple(group) for group in alike for name in group}
     factors, deviations = {}, {}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import Ranges
-from kinemorph.analysis.tracking.attachments import Attachments, attached, usual_posture
+from kinemorph.analysis.tracking.attachments import OWN, Attachments, attached, usual_posture
 from kinemorph.analysis.tracking.fitting import misfits, starts
 from kinemorph.analysis.tracking.fitting.descent import Descended, descend
 from kinemorph.analysis.tracking.fitting.marker_model import MarkerModel
@@ -79,6 +79,10 @@ def track(
     Raises ModelError for a marker that the robot lacks, ShapeError for lengths in other units and wrong arguments.
     Questionable data give a RecordingWarning, and a sentence in `Tracked.notes`.
     """
+    if not isinstance(markers, Markers):
+        raise ShapeError(
+            f"track: markers is a {type(markers).__name__}; expected Markers. Read a file with load_markers(path)."
+        )
     _check(smoothness, outliers, noise, search, tolerance, iterations, seed)
     problem, followed = _problem(model, markers, attachments, limits, outliers, backend)
     q = _first(problem, q0, search, seed, tolerance, progress)
@@ -106,11 +110,6 @@ def _problem(
 ) -> tuple[MarkerProblem, Markers]:
     """The least squares of all markers that have a place on the robot, and these markers."""
     robot = as_robot(model)
-    if not isinstance(markers, Markers):
-        raise ShapeError(
-            f"track: markers are a {type(markers).__name__}; expected Markers. Give positions names and times: "
-            "Markers(names, times, positions)."
-        )
     if robot.loops or robot.driven:
         kind, joints = ("closed loops", robot.loops) if robot.loops else ("driven joints", robot.driven)
         raise UnsupportedError(
@@ -118,7 +117,7 @@ def _problem(
             "joints that move by themselves. Track the robot without these joints."
         )
     places = attached(robot, markers.names, attachments)
-    followed = markers.only([frame.name for frame in places])
+    followed = markers.only([frame.name for frame in places]) if places else markers.part(0, 0)
     weights = np.where(followed.seen, 1.0 if followed.weights is None else followed.weights, 0.0)
     if not (weights > 0.0).any():
         raise ShapeError(
@@ -128,9 +127,7 @@ def _problem(
     check_markers(followed, robot, places, usual_posture(model))
     targets = np.where(followed.seen[..., None], followed.positions, 0.0)
     known = {frame.name: frame for frame in robot.frames}
-    points = [
-        frame if known.get(frame.name) == frame else replace(frame, name=f"marker {frame.name}") for frame in places
-    ]
+    points = [frame if known.get(frame.name) == frame else replace(frame, name=OWN + frame.name) for frame in places]
     seen = replace(robot, frames=(*robot.frames, *(frame for frame in points if frame.name not in known)))
     names = tuple(frame.name for frame in points)
     ranges = Ranges(seen, limits, names)
@@ -178,7 +175,7 @@ def _together(
 
 def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int, seed: int) -> list[str]:
     """A sentence if markers fit much better with the names of left and right exchanged; else none."""
-    names = [name.removeprefix("marker ") for name in problem.model.frames]
+    names = [name.removeprefix(OWN) for name in problem.model.frames]
     pairs = misfits.other_sides(tuple(names))
     if rms < misfits.MISFIT * problem.size or not pairs:
         return []
@@ -193,7 +190,8 @@ def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int,
     a, b = next(iter(pairs.items()))
     return [
         f"left and right may be exchanged: the markers are {rms:.3g} m from the robot (root mean square), and "
-        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the markers."
+        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the "
+        "markers, or turn the sign of one axis if the recording is mirrored."
     ]
 
 

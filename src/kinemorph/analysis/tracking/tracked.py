@@ -195,8 +195,8 @@ class Tracked(Fixed, ShownTracking):
     def write_csv(self, path: str | Path, *, intervals: bool = False) -> Path:
         """Writes the configurations as a CSV file, a line for each frame: the time [s], then all coordinates.
 
-        `intervals` adds the half widths of 95 % intervals, a column "joint +-" for each velocity. The file of a robot
-        with hinges and slides alone can be read by `SplinePath.from_csv`.
+        `intervals` adds the half widths of 95 % intervals, a column "joint +-" for each velocity. `SplinePath.from_csv`
+        reads the angles and slides of the file.
         """
         header = ["t", *self.robot.q_names]
         columns = [self.times[:, None], self.q]

@@ -2,7 +2,8 @@
 
 pushed     the animal starts at rest in its equilibrium. A force of a fifth of its weight pushes the trunk forward and
            to the left for 40 ms; the animal sways on feet that stick, and comes to rest
-dropped    the animal starts with its feet half a millimeter above the ground, falls, slides and comes to rest
+dropped    the animal starts with its feet half a millimeter above the ground, at 10 cm/s forward and 3 cm/s to the left
+           side; it falls, slides and comes to rest
 running    `library.running_cockroach`: the PD follows the angles of a gait by tripods at 21 cm/s, for 6.5 strides
 
 Both simulators have the same bodies, joints (a gimbal is three hinges in MuJoCo), gains and reference angles of the PD,
@@ -56,7 +57,7 @@ SIZES: dict[Scenario, Sizes] = {
 }
 DURATION, SAMPLE = 0.96, 0.008  # [s]; all times are whole multiples of all step sizes
 PUSH = Push(0.08, 0.12, (4e-3, 3e-3, 0.0))  # [N]
-LIFT = 5e-4  # [m]
+LIFT, TOSS = 5e-4, (0.1, 0.03)  # [m] and [m/s]; without a velocity, sticking or sliding at the touch is ill-posed
 RADIUS, CONTACT_TIME = 1e-4, 2.4e-3  # of a foot [m], and of its contact [s], in MuJoCo
 SHOVE = 2e-3  # [m/s]
 
@@ -76,7 +77,9 @@ def problem(scenario: Scenario) -> Standing:
     q = stance.copy()
     if scenario == "pushed":
         q = np.array(equilibrium(system, q=stance).q)
-    elif scenario == "dropped":
+    v = np.array(system.settings.v) if scenario == "running" else np.zeros(robot.nv)
+    if scenario == "dropped":
+        v[:2] = TOSS
         q[2] += LIFT - min(pose.p[2] for pose in forward_kinematics(resolve(robot), q.tolist(), feet))
     return Standing(
         "cockroach",
@@ -90,7 +93,7 @@ def problem(scenario: Scenario) -> Standing:
         Ground(friction=number("static_friction")),
         DURATION,
         SAMPLE,
-        v=np.array(system.settings.v) if scenario == "running" else None,
+        v=v,
         rest=stance[BASE:],
         gait=gait_of(system) if scenario == "running" else None,
         elements=system.elements,

@@ -77,7 +77,7 @@ def positive(element: Any, *fields: str) -> list[str]:
     return [
         wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Correct it.", name)
         for name, values in given
-        for one in (values if isinstance(values, tuple) else (values,))
+        for one in (values if isinstance(values, tuple | list) else (values,))
         if not 0.0 < (value := float(evaluate(one))) < math.inf
     ]
 

@@ -94,6 +94,11 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, (tuple, list)) or bool(getattr(value, "shape", ()))
 
 
+def _paired(row: Field) -> bool:
+    """Whether a field is one number, or a pair of numbers for joints that turn and joints that slide."""
+    return all(one.form == "value" or (one.form == "list" and one.inner[1] == 2) for one in row.inner)
+
+
 _FITS: dict[str, Callable[[Field, Any], bool]] = {
     "literal": _number,
     "value": _number,
@@ -111,7 +116,7 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
     ),
     "part": lambda row, value: is_dataclass(value),  # the law reports parts of the wrong kind
     "function": lambda row, value: callable(value),
-    "either": lambda row, value: any(_fits(one, value) for one in row.inner) or callable(value),
+    "either": lambda row, value: any(_fits(one, value) for one in row.inner) or (callable(value) and not _paired(row)),
 }
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from numbers import Real
 from typing import NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import Pose, translation
@@ -53,8 +54,9 @@ def positive(owner: str, what: str, values: Sequence[float], count: int) -> tupl
 
     The message names the linkage, `owner`, and the data, `what`.
     """
-    if len(values) != count or not all(0.0 < x < math.inf for x in values):
-        given = ", ".join(f"{x:g}" for x in values)
+    plain = all(isinstance(x, Real) for x in values)
+    if len(values) != count or not plain or not all(0.0 < x < math.inf for x in values):
+        given = ", ".join(f"{x:g}" if isinstance(x, Real) else repr(x) for x in values)
         numbers = f"{count} numbers above 0" if count > 1 else "a number above 0"
         raise ModelError(f"{owner}: {what} is {given or 'empty'}, expected {numbers}. Correct it.")
     return tuple(values)

@@ -9,6 +9,7 @@ from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.running.stiffness import is_bounded_by_stability
 from kinemorph.simulation.stepping.failures import for_stiff, is_stiff, runs_away
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 MANY = 1_000_000  # steps, after which a warning about the method is due
@@ -18,7 +19,7 @@ STIFF = "The system is stiff: motions that have decayed bound the steps of this 
 
 
 class Patience:
-    """Watches a run: ends one that diverges, or that is too stiff for its method to reach the end.
+    """Watches a run: ends one that diverges, that is too stiff for its method to reach the end, or whose gimbal locks.
 
     It warns once of a run with very many steps, and says whether the system is stiff.
     """
@@ -28,15 +29,21 @@ class Patience:
         self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
         self.due = SOON  # the number of steps at which the run is looked at next
         self._last, self._began = (start, 0), time.perf_counter()  # (time [s], accepted steps) of the last look
+        self._gimbals = GimbalWatch(stepper.plant)
+        self._close: tuple[float, int] | None = (
+            None  # (time [s], steps) since which a gimbal is near its singular angle
+        )
 
     def look(self) -> str | None:
         """The reason to end the run now, or None; to be called regularly during the run."""
         stepper, state = self.stepper, self.stepper.state
         fast = runs_away(stepper.plant, (*state[:3], stepper.p), stepper.h if stepper.fixed else None)
-        if fast is not None or self.over:
-            return fast
         accepted, rejected = stepper.counts
         steps = accepted + rejected
+        if fast is None and not stepper.fixed:
+            fast = self._locks(steps)
+        if fast is not None or self.over:
+            return fast
         if steps < self.due:
             self._last = (state.t, accepted) if steps < SOON // 2 else self._last
             return None
@@ -69,6 +76,21 @@ class Patience:
             )
         warnings.warn(f"{taken}. {advice}", SlowRunWarning, stacklevel=users_level())
         self.over = not stiff or steps >= MANY
+        return None
+
+    def _locks(self, steps: int) -> str | None:
+        """The reason to end a run whose steps dwindle because a gimbal comes to its singular angle, or None.
+
+        Damping of its turns becomes infinitely stiff there, so that a method that chooses its steps never gets to the
+        angle. The run ends where it would take more than HOPELESS steps at the pace since the gimbal came near it.
+        """
+        t, q, *_ = self.stepper.state
+        if not self._gimbals.is_close(q):
+            self._close = None
+        elif self._close is None:
+            self._close = (t, steps)
+        elif (steps - self._close[1]) * (self.until - self.start) > HOPELESS * (t - self._close[0]):
+            return self._gimbals.near(t, q, self.stepper.p)
         return None
 
 

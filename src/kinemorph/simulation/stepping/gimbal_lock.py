@@ -25,7 +25,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.event_log import Jumped, cut_at_jumps
 
 AT = 1e-9  # [rad] nearer to the singular angle than this a gimbal is at it
-CLOSE = 1e-2  # [rad] the same, in a run that has failed or whose velocities have no meaning
+CLOSE = 1e-2  # [rad] the same, in a run that has failed, whose steps dwindle or whose velocities have no meaning
 
 
 class Gimbal(NamedTuple):
@@ -83,8 +83,12 @@ class GimbalWatch:
         first = next(one for one in self.gimbals if one.is_near(q[k], AT) or one.sheet(q[k]) != one.sheet(begin))
         return k, self._message(first, float(t[k]), q[k - 1] if k else begin, p)
 
+    def is_close(self, q: Array) -> bool:
+        """Whether a gimbal is within `CLOSE` of a singular angle at the configuration q (nq,)."""
+        return any(gimbal.is_near(q, CLOSE) for gimbal in self.gimbals)
+
     def near(self, t: float, q: Array, p: Array) -> str | None:
-        """A message about a gimbal that is close to a singular angle in a run that has failed, or None."""
+        """A message about a gimbal that is close to a singular angle in a run that fails there, or None."""
         close = [gimbal for gimbal in self.gimbals if gimbal.is_near(q, CLOSE)]
         return self._message(close[0], t, q, p) if close else None
 

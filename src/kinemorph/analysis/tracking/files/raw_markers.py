@@ -44,7 +44,7 @@ def times_of_frames(label: str, rate: float | None, frames: Array) -> Array:
     """Times [s] of frames that a file only counts, by the frame rate [1/s]."""
     if rate is None:
         raise ShapeError(
-            f"recording '{label}' has numbers of frames and no times. Give the frames per second: rate=200."
+            f"recording '{label}' has numbers of frames and no times. Give the frames per second: rate=200, --rate 200."
         )
     check_rate(rate)
     found: Array = frames / rate

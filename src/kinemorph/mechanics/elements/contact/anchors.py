@@ -32,7 +32,6 @@ SLOTS = (
     *(Slot(f"direction_{axis}") for axis in "xyz"),
 )
 SIZE = len(SLOTS)
-FASTEST = 100.0  # times the speed of sticking: a faster point has changed its direction and has not halted
 STRAIGHT = 0.9  # cosine of the largest angle between the velocity of sliding and its direction in memory, 26 degrees
 STILL = 1e-150  # [m/s]; below this, velocity has no direction
 
@@ -81,7 +80,7 @@ def values(now: Now) -> list[S]:
 
 def switched(now: Now, guard: int) -> Change:
     """The change of memory after the guard with this number has fallen through zero."""
-    halted = less(now.fast, FASTEST * now.numbers[4])
+    halted = less(now.fast, now.numbers[4])  # a faster point has only turned
     after = (
         lambda: _landed(now),
         lambda: GONE,

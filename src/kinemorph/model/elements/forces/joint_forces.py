@@ -75,7 +75,7 @@ class JointLimits:
 
 def for_unit(value: Paired, unit: str) -> Value:
     """The number for a joint whose coordinate or velocity has this unit: "rad", "rad/s", "m" or "m/s"."""
-    return value[0 if "rad" in unit else 1] if isinstance(value, tuple) else value
+    return value[0 if "rad" in unit else 1] if isinstance(value, tuple | list) else value
 
 
 # ── elements from the data of joints ──────────────────────────────────────────────────────────────────────────────────

@@ -107,7 +107,7 @@ TABLE: tuple[Row, ...] = (
     Row("running_lift", 0.47, "cm", TUNED),
     Row("running_dip", 0.43, "1", TUNED),
     *_pairs("", "cm", ((1.20, 0.915), (0.115, 1.64), (-1.60, 1.15)), ("running_foot_x", "running_foot_out"), TUNED),
-    *_pairs("", "cm", ((0.036, 0.084), (0.077, 0.0), (0.049, -0.032)), ("running_press", "running_spread"), TUNED),
+    *_pairs("", "cm", ((0.036, 0.060), (0.077, 0.0), (0.049, -0.045)), ("running_press", "running_spread"), TUNED),
     Row("running_stiffness", 1.41e4, "dyn cm/rad", TUNED),
     Row("running_damping", 70.0, "dyn cm s/rad", TUNED),
 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from numbers import Real
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.controllers import PD
@@ -56,13 +57,14 @@ def running_cockroach(
     `lift`          the height by which the reference of a foot is raised as it swings [m]
 
     The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
-    those of `cockroach`; steps of 0.1 ms resolve the contacts.
+    those of `cockroach`. Runs with rtol=1e-9 and atol=1e-11 have converged; fixed steps of 0.1 ms, which do not resolve
+    the dampers of the joints, run sooner, with fore-aft impulses that are off by a tenth.
     """
     numbers = (speed, frequency, stiffness, damping, lift)
     positive("running_cockroach", "speed, frequency, stiffness, damping and lift", numbers, 5)
-    if not 0.3 <= duty <= 0.8:
+    if not (isinstance(duty, Real) and 0.3 <= duty <= 0.8):
         raise ModelError(
-            f"running_cockroach: duty is {duty:g}, expected the share of a stance in a stride, 0.3 to 0.8."
+            f"running_cockroach: duty is {duty!r}, expected the share of a stance in a stride, 0.3 to 0.8."
         )
     standing = cockroach("gimbal", trunk, stiffness=stiffness, damping=damping)
     robot, period, excursion = standing.robot, 1.0 / frequency, speed * duty / frequency
