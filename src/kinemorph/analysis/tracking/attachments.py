@@ -58,6 +58,10 @@ def attached(robot: Robot, names: Sequence[str], attachments: Attachments | None
 
 
 def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -> Frame:
+    pair = isinstance(place, (tuple, list)) and len(place) == 2
+    if not (isinstance(place, str) or pair):
+        what = f"its place is {place!r:.60}, expected a frame, a body or (body, offset)"
+        raise ModelError(Problem("marker", name, what, "None leaves it out."))
     where, offset = (place, None) if isinstance(place, str) else place
     known = (*(frame.name for frame in robot.frames), *robot.body_names)
     if where not in known:
@@ -71,7 +75,11 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
     frame = robot.frame(where)
     if offset is None:
         return replace(frame, name=name)
-    if np.shape(offset) != (3,) or not np.isfinite(np.asarray(offset, dtype=float)).all():
+    try:
+        good = np.shape(offset) == (3,) and np.isfinite(np.asarray(offset, dtype=float)).all()
+    except (TypeError, ValueError):
+        good = False
+    if not good:
         what = f"its offset on '{where}' is {offset!r:.60}, expected three finite numbers [m]"
         raise ModelError(Problem("marker", name, what, "Give x, y and z in the axes of the body."))
     at = Pose(IDENTITY.R, (float(offset[0]), float(offset[1]), float(offset[2])))

@@ -18,7 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.recorded_tables import time_gaps
-from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_si
+from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, check_rate, factor_to_si
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, StorageError, users_level
 from kinemorph.words import listed
@@ -55,6 +55,8 @@ def load_markers(
     Points that were not measured may be empty cells or NaN; they are NaN in the result.
     """
     path = Path(path)
+    if rate is not None:
+        check_rate(rate)
     raw: RawMarkers = _format(path).read(path, unit, rate)
     markers = Markers(tuple(raw.names), raw.times, _turned(raw.positions, axes), raw.weights, path.name)
     if names:

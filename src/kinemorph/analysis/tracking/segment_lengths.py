@@ -12,6 +12,7 @@ variance that the recording shows.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -22,7 +23,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.tracking.attachments import Attachment, Attachments, attached, points_on_bodies, usual_posture
 from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
-from kinemorph.errors import ShapeError
+from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.robot import Robot
@@ -113,6 +114,10 @@ def scaled_segments(
         own = [length for other in grouped.get(name, (name,)) for length in lengths.get(other, ())]
         if own:
             factors[name], deviations[name] = _factor(markers, own)
+    if not factors:
+        what = f"no body has two markers at different places that are both seen in {LEAST} frames or more"
+        problem = Problem("recording", markers.source, what, "All bodies keep their sizes; add markers or frames.")
+        warnings.warn(problem, RecordingWarning, stacklevel=users_level())
     given = dict(attachments or {})
     moved = {name: _moved(place, robot, factors) for name, place in given.items()}
     unscaled = tuple(name for name in robot.body_names if name not in factors)

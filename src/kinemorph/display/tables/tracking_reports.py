@@ -27,7 +27,7 @@ def tracked_summary(result: Tracked) -> Data:
         "frames": len(result.q),
         "duration": float(result.times[-1] - result.times[0]),
         "rms": result.rms(),
-        "noise": result.sigma,
+        "noise": _finite(result.sigma),
         "smoothness": result.smoothness,
         "iterations": result.iterations,
         "converged": result.converged,
@@ -72,7 +72,7 @@ def tracked_tables(data: Data) -> Parts:
     rows: list[tuple[str, object]] = [
         ("recording", f"{data['recording']}, {data['frames']:,} frames, {data['duration']:.4g} s"),
         ("distance", f"{1e3 * data['rms']:.4g} mm root mean square of all markers"),
-        ("noise", f"{1e3 * data['noise']:.4g} mm in each coordinate of a marker"),
+        ("noise", f"{_shown(data['noise'], 'm')} in each coordinate of a marker"),
         ("steps", f"{data['iterations']}" if data["converged"] else f"{data['iterations']}, did not converge"),
     ]
     if data["unseen"]:

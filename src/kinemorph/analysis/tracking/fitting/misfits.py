@@ -8,12 +8,14 @@ import re
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.words import quoted
 
 WEAK = 1e-9  # smallest eigenvalue of the scaled mean normal matrix that counts as seen
 PART = 0.1  # least share of a velocity in an unseen motion that is named
 MISFIT = 0.02  # rms distance of markers, relative to the size of their cloud, that is worth a second look
+FAR = 0.3  # median distance of markers, relative to the size of their cloud, at which robot and recording hardly agree
 SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R"))
 
 
@@ -38,6 +40,21 @@ def unseen_note(problem: MarkerProblem, unseen: tuple[str, ...]) -> str:
         "nothing else determines them, and their intervals are infinite. Add a marker beyond these joints, off their "
         "axes, or lock them."
     )
+
+
+def far_note(problem: MarkerProblem, distances: Array) -> list[str]:
+    """A sentence if most markers are far from the robot for the size of their cloud; else none.
+
+    `distances` are those of the markers that are seen [m].
+    """
+    half = float(np.median(distances))
+    if half < FAR * problem.size:
+        return []
+    return [
+        f"half of the positions are {half:.3g} m or more from the robot, and the markers are {problem.size:.3g} m from "
+        "their own middle: robot and recording hardly agree. Check the axes and the origin of the recording, the "
+        "attachments, and whether the base of the robot is free."
+    ]
 
 
 def other_sides(names: tuple[str, ...]) -> dict[str, str]:
