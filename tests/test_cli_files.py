@@ -429,11 +429,11 @@ def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:
         "joint limits",
         "world, forearm",
         "stiffness 40 N/m, rest 1 m",
-        "command from hold",
+        "command [N m] from hold",
     ):
         assert words in shown
     rows = {row["name"]: row for row in json.loads(run("info", "mine.toml", "--json").stdout)["elements"]}
-    assert rows["motor"]["inputs"] == [{"name": "command", "unit": "", "from": "hold"}]
+    assert rows["motor"]["inputs"] == [{"name": "command", "unit": "N m", "from": "hold"}]
     assert rows["stops"]["acts_on"] == ["shoulder"]
     assert rows["cord"]["kind"] == "rope" and rows["cord"]["clocks"] == []
 

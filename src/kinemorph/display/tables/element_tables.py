@@ -40,12 +40,12 @@ def _row(cast: Ensemble, index: int) -> Data:
         "kind": kind_of(type(element).__name__),
         "acts_on": list(law.acts_on(element, cast.robot)),
         "numbers": numbers_of(element),
-        "inputs": [{**_slot(slot), "from": wired.get(slot.name)} for slot in law.inputs(element)],
-        "signals": [_slot(slot, element.name) for owner, slot in cast.signals.values() if owner == index],
+        "inputs": [{**_slot(slot, cast), "from": wired.get(slot.name)} for slot in law.inputs(element)],
+        "signals": [_slot(slot, cast, element.name) for owner, slot in cast.signals.values() if owner == index],
         "reads": [choice.split("|")[-1] for choice in law.reads(element)],
         "drives": [target for target in law.drives(element)],
-        "states": [_slot(slot) for slot in law.states(element)],
-        "memory": [_slot(slot) for slot in law.memory(element)],
+        "states": [_slot(slot, cast) for slot in law.states(element)],
+        "memory": [_slot(slot, cast) for slot in law.memory(element)],
         "clocks": [
             {"period": clock.period if clock.period < ONCE else None, "phase": clock.phase}
             for clock in law.clocks(element)
@@ -54,8 +54,8 @@ def _row(cast: Ensemble, index: int) -> Data:
     }
 
 
-def _slot(slot: Slot, element: str = "") -> Data:
-    return {"name": slot.name or element, "unit": slot.unit}
+def _slot(slot: Slot, cast: Ensemble, element: str = "") -> Data:
+    return {"name": slot.name or element, "unit": cast.unit(slot.unit)}
 
 
 def _plain(element: Any) -> Data:

@@ -76,7 +76,7 @@ class Ensemble(Fixed):
     def states(self) -> tuple[Slot, ...]:
         """The continuous states of all elements, with their full names, in the order of x."""
         return tuple(
-            _full(member.element, slot._replace(unit=self._unit(slot.unit)))
+            _full(member.element, slot._replace(unit=self.unit(slot.unit)))
             for member in self.members
             for slot in member.law.states(member.element)
         )
@@ -90,7 +90,7 @@ class Ensemble(Fixed):
     def owned_memory(self) -> tuple[tuple[int, Slot], ...]:
         """The discrete memory of all elements, each entry with the index of the member that owns it."""
         return tuple(
-            (index, _full(member.element, slot._replace(unit=self._unit(slot.unit))))
+            (index, _full(member.element, slot._replace(unit=self.unit(slot.unit))))
             for index, member in enumerate(self.members)
             for slot in member.law.memory(member.element)
         )
@@ -104,7 +104,7 @@ class Ensemble(Fixed):
             slots = law.inputs(element)
             slot = next(slot for slot in slots if slot.name == name)
             full = element.name if len(slots) == 1 else f"{element.name}.{name}"
-            found.append(slot._replace(name=full, unit=self._unit(slot.unit)))
+            found.append(slot._replace(name=full, unit=self.unit(slot.unit)))
         return tuple(found)
 
     @cached_property
@@ -163,7 +163,7 @@ class Ensemble(Fixed):
             found[source] = self._units.get(unit, unit)
         return found
 
-    def _unit(self, unit: str) -> str:
+    def unit(self, unit: str) -> str:
         """The unit of a slot, which may be the name of the signal whose unit it has."""
         if unit in self.signals:
             return self.signals[unit][1].unit

@@ -32,11 +32,14 @@ def choose(text: str) -> System:
 
 
 def signatures() -> dict[str, str]:
-    """For every robot of the library, its arguments with their defaults: "n=10, mass=0.1, length=0.1"."""
+    """For every robot of the library, its arguments with their defaults: "n=10, mass=0.1, length=0.1".
+
+    Arguments whose default is None cannot be written after a colon and are left out.
+    """
     listed = {}
     for name, factory in CHOICE.items():
         parameters = inspect.signature(factory).parameters.values()
-        listed[name] = ", ".join(f"{p.name}={_written(p.default)}" for p in parameters)
+        listed[name] = ", ".join(f"{p.name}={_written(p.default)}" for p in parameters if p.default is not None)
     return listed
 
 
