@@ -139,6 +139,21 @@ def test_analyze_finds_an_equilibrium(tmp_path: Path) -> None:
     assert "equilibrium" in run("analyze", "pendulum", "equilibrium").stdout
 
 
+def test_analyze_counts_the_elements_of_a_model(tmp_path: Path) -> None:
+    """A spring alone turns a rod without weight; an Integral, on which nothing depends, grows at rest."""
+    model = tmp_path / "sprung.toml"
+    model.write_text(
+        'kinemorph = 1\nname = "sprung"\ngravity = [0, 0, 0]\n[bodies.rod]\nmass = 1.0\ninertia = [0.5, 0.5, 0.5]\n'
+        '[joints.hinge]\nkind = "revolute"\nparent = "world"\nchild = "rod"\n'
+        '[elements.spring]\nkind = "torsion spring"\njoint = "hinge"\nstiffness = 8.0\nrest = 0.3\n'
+        '[elements.sum]\nkind = "integral"\nsignals = ["q.hinge"]\n'
+    )
+    assert parsed("analyze", str(model), "equilibrium")["q"][0]["value"] == pytest.approx(0.3)
+    result = run("analyze", str(model), "poles")
+    frequency = np.sqrt(8.0 / 0.5) / (2.0 * np.pi)  # [Hz]
+    assert f"{frequency:.6f}"[:6] in result.stdout and "not an equilibrium" not in result.stdout
+
+
 def test_no_equilibrium_gives_1() -> None:
     result = run("analyze", "pendulum", "equilibrium", "--torque", "q1=20")
     assert result.exit_code == 1 and "failed: No equilibrium" in result.stderr

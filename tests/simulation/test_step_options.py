@@ -13,6 +13,7 @@ import kinemorph
 from kinemorph import Stepper, library, simulate, simulate_batch
 from kinemorph.errors import OptionWarning, UnsupportedError
 from kinemorph.frozen import kept_with
+from kinemorph.model.system import Settings, System
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions, step_options
@@ -24,9 +25,17 @@ def test_defaults_are_filled_in_once():
     assert step_options(plant, **none) == StepOptions("dop853", None, 1e-8, 1e-10, UNBOUNDED, 1e-12)
     assert step_options(plant, "rk4", 0.1, 1e-3, None, 2.0) == StepOptions("rk4", 0.1, 1e-3, 1e-10, 2.0, 1e-12)
     assert step_options(plant, **none | {"method": "implicit_contact"}).step == 1e-3
+    assert step_options(plant, **none | {"method": "implicit_contact", "max_step": 1e-4}).step == 1e-4
     for given in ({"max_step": 0.0}, {"min_step": -1.0}, {"rtol": "tight"}):
         with pytest.raises(UnsupportedError, match=f"{next(iter(given))} is .*expected a number above 0"):
             step_options(plant, **none | given)
+
+
+def test_a_constant_step_is_taken_as_it_is_whatever_the_settings_say():
+    system = System(library.pendulum(), settings=Settings(max_step=0.01))
+    assert simulate(system, 0.1, method="rk4", step=0.05).statistics.accepted == 2
+    assert simulate(system, 0.1, method="rk4", step=0.05, max_step=0.02).statistics.accepted == 5
+    assert simulate(system, 0.1).statistics.accepted >= 10
 
 
 def test_tolerances_beside_constant_steps_are_told():

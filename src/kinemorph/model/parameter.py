@@ -11,7 +11,7 @@ numbers) given by parameter name.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
@@ -258,9 +258,10 @@ def _folded(op: str, values: list[Value]) -> Value | None:
 
 def evaluate(value: Value, lookup: Lookup | None = None) -> Any:
     """The scalar of a Value. `lookup` gives scalars by parameter name; other parameters have their nominal values."""
+    known = lookup or {}
     if isinstance(value, Formula):
-        return _evaluate(value, lookup or {})
-    return _leaf(value, lookup or {})
+        return worked_out(value, lambda leaf: _leaf(leaf, known), lambda part, args: getattr(scalar.f, part.op)(*args))
+    return _leaf(value, known)
 
 
 def _leaf(value: Value, lookup: Lookup) -> Any:
@@ -271,8 +272,11 @@ def _leaf(value: Value, lookup: Lookup) -> Any:
     return float(value)
 
 
-def _evaluate(formula: Formula, lookup: Lookup) -> Any:
-    """The scalar of a formula; each part is evaluated once, without recursion."""
+def worked_out(formula: Formula, leaf: Callable[[Value], Any], op: Callable[[Formula, list[Any]], Any]) -> Any:
+    """The result of `op` at a formula, from those of its arguments, and of `leaf` at numbers and parameters.
+
+    Each part is worked out once, without recursion.
+    """
     known: dict[int, Any] = {}
     waiting = [formula]
     while waiting:
@@ -283,8 +287,7 @@ def _evaluate(formula: Formula, lookup: Lookup) -> Any:
             continue
         waiting.pop()
         if id(here) not in known:
-            arguments = [known[id(arg)] if isinstance(arg, Formula) else _leaf(arg, lookup) for arg in here.args]
-            known[id(here)] = getattr(scalar.f, here.op)(*arguments)
+            known[id(here)] = op(here, [known[id(arg)] if isinstance(arg, Formula) else leaf(arg) for arg in here.args])
     return known[id(formula)]
 
 

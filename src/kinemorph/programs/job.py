@@ -173,7 +173,7 @@ def make_job(
         asked["parameters"] = parameters
     plant = as_plant(model, **asked)
     _check_controllers(plant)
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)
     if stepper_for(options.method) is not Stepper:
         raise UnsupportedError(

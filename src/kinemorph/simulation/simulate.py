@@ -147,7 +147,7 @@ def simulate(
             "Leave it out, or end the run by a Guard with stop=True."
         )
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)
     checkpoints = Checkpoints(save) if save is not None else None
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}

@@ -110,7 +110,7 @@ def simulate_batch(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
             "Sampled, which is compiled, or use simulate for each state."
         )
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step))
+    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)
     check_positive(most_steps=most_steps, most_events=most_events)
     if progress is not None and not callable(progress):

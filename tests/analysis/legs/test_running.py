@@ -94,10 +94,10 @@ def test_bad_arguments_are_told() -> None:
 
 
 @cache
-def ran(longest: float = 1e-5) -> Trajectory:
-    """Twelve strides, with events of the contacts located, and steps of at most `longest` [s]."""
+def ran(step: float | None = None) -> Trajectory:
+    """Twelve strides, with fixed steps [s], or with events of the contacts located and steps of a small error."""
     system = legs.with_measures(library.running_cockroach())
-    run = simulate(system, rtol=1e-6, atol=1e-8, max_step=longest)
+    run = simulate(system, rtol=1e-9, atol=1e-11) if step is None else simulate(system, step=step)
     assert run.outcome.ok
     return run
 
@@ -148,11 +148,15 @@ def test_momentum_of_all_bodies_is_the_sum_of_impulses_in_every_stride() -> None
 
 
 @pytest.mark.slow
-def test_half_the_step_gives_the_same_impulses() -> None:
-    """Within 2 % of the vertical ones."""
-    once, half = impulses(ran(1e-5)), impulses(ran(5e-6))
-    for pair in PAIRS:
-        assert np.abs(once[pair] - half[pair]).max() < 0.02 * once[pair][2], pair
+def test_half_the_step_and_located_events_give_the_same_impulses() -> None:
+    """Fixed steps and adaptive ones converge to the same impulses: within 0.5 % of the vertical ones (asked: 2 %).
+
+    Steps have to resolve tibiae on the dampers of their joints, whose time constants are 3 us and more.
+    """
+    located = impulses(ran())
+    for step in (2.5e-6, 1.25e-6):
+        for pair, found in impulses(ran(step)).items():
+            assert np.abs(found - located[pair]).max() < 0.005 * located[pair][2], (step, pair)
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kinemorph import System, equilibrium, library
-from kinemorph.elements import PD, Contact
-from kinemorph.errors import ModelError
+from kinemorph.elements import PD, Contact, Regularized
+from kinemorph.errors import ModelError, ModelWarning
 from kinemorph.legs import StandingCurve, least_effort, standing_curve
 from support.references import standing_insect
 
@@ -176,6 +176,15 @@ def test_bad_input_is_said() -> None:
     lifted = replace(system, settings=replace(system.settings, q=high))
     with pytest.raises(ModelError, match=r"are not on the ground .* 'front_left'"):
         standing_curve(lifted, [1.0])
+
+
+def test_feet_that_nothing_holds_are_told() -> None:
+    """Friction that depends on velocity is 0 at rest: forces are vertical, however soft the joints."""
+    system = library.cockroach()
+    slide = [replace(one, friction=Regularized(0.8)) if isinstance(one, Contact) else one for one in system.elements]
+    with pytest.warns(ModelWarning, match=r"contacts 'front_left_ground', .* have no Anchor friction"):
+        curve = standing_curve(replace(system, elements=slide), [1e-2])
+    assert curve.grips.max() < 1e-6
 
 
 def test_unknown_legs(curve: StandingCurve) -> None:

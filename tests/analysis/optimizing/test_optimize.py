@@ -220,7 +220,8 @@ def test_stable_equilibria_are_those_of_least_energy():
     )
     robot = pendulum.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0)).build()
     for stable, angle in ((False, math.pi), (True, 0.0)):
-        found = optimize(robot, {"mass": (1.0, 2.0)}, "mass", q={"hinge": 3.1}, stable=stable)
+        found = optimize(robot, {"mass": (1.0, 2.0)}, "mass + cos(q.hinge)", q={"hinge": 3.1}, stable=stable)
+        assert found.cost == pytest.approx(1.0 + math.cos(angle), abs=1e-9)  # measured there
         assert found and found.result.stable is stable
         assert math.cos(found.result.q[0]) == pytest.approx(math.cos(angle), abs=1e-9)
 

@@ -5,7 +5,6 @@ Requirement 004-10: joint angle histories from digitized views.
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from kinemorph.errors import MissingExtraError, RecordingWarning, ShapeError, St
 from kinemorph.tracking import Markers, load_markers
 
 FLY = Path(kinemorph.__file__).parent / "bench" / "tracking" / "fly_keypoints_60.csv"
-WHOLE = Path(os.environ.get("KINEMORPH_RECORDINGS", "")) / "fly_keypoints.csv"
+WHOLE = Path(__file__).resolve().parents[2] / "data" / "fly_keypoints.csv"
 
 
 def some(gaps: bool = True, weights: bool = False) -> Markers:
@@ -114,7 +113,7 @@ def test_c3d_files_are_read_where_the_extra_is_installed(tmp_path: Path) -> None
         warnings.simplefilter("ignore")  # of a file without analog data
         writer.write(file)
     found = load_markers(path)
-    assert found.names == markers.names and found.rate == pytest.approx(200.0)
+    assert found.names == markers.names and found.rate == pytest.approx(200.0) and found.times[0] == 0.0
     np.testing.assert_allclose(found.positions, markers.positions, rtol=1e-6)
     path.write_bytes(path.read_bytes()[:700])
     with pytest.raises(StorageError, match="not a whole C3D file"):
@@ -140,7 +139,7 @@ def segments(markers: Markers) -> np.ndarray:
 
 
 def test_the_recorded_fly_has_its_published_segments(tmp_path: Path) -> None:
-    """660 frames were recorded; 60 of them are here."""
+    """660 frames were recorded; 60 of them come with the benchmark."""
     markers = load_markers(FLY)
     assert len(markers) == 60 and len(markers.names) == 30 and markers.seen.all()
     assert markers.rate == pytest.approx(330.0, rel=1e-3)
@@ -148,8 +147,6 @@ def test_the_recorded_fly_has_its_published_segments(tmp_path: Path) -> None:
     same(load_markers(markers.save(tmp_path / "fly.trc", unit="mm")), markers, 1e-15)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not WHOLE.is_file(), reason="KINEMORPH_RECORDINGS has no fly_keypoints.csv")
 def test_the_whole_recorded_fly_has_its_published_segments() -> None:
     markers = load_markers(WHOLE)
     assert len(markers) == 660 and np.abs(segments(markers) - 1.0).max() < 0.04
@@ -179,7 +176,8 @@ BAD = [
     ("infinite.csv", HEAD + "0,1,1,1,1,inf,1\n", r"position of marker 'b' in frame 1 is infinite"),
     ("nan.csv", HEAD + "nan,1,1,1,1,1,1\n", r"time of frame 1 is nan; expected a finite number"),
     ("long.csv", "t,marker,x,y,z\n0,a,1,1,1\n0,a,1,1,2\n", r"marker 'a' is there twice at t = 0 s"),
-    ("heavy.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,-1\n", r"the least value -1; expected .* not negative"),
+    ("heavy.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,-1\n", r"values from -1 to -1; expected .* not negative"),
+    ("endless.csv", "t,a.x,a.y,a.z,a.weight\n0,1,1,1,inf\n", r"values from inf to inf; expected .* finite values"),
 ]
 TRC = "PathFileType\t4\t(X/Y/Z)\tx\nDataRate\tNumMarkers\tUnits\n100\t{}\t{}\nFrame#\tTime\ta\t\t\tb\n\t\tX1\n\n{}\n"
 BAD += [
@@ -258,3 +256,11 @@ def test_parts_and_names_of_markers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(markers.part(0, 0)) == 0 and np.isnan(markers.part(0, 1).rate)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, np.inf, np.nan])
+def test_a_rate_that_cannot_be_meant_is_refused_also_where_the_file_has_times(rate: float, tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("t,a.x,a.y,a.z\n0,1,1,1\n")
+    with pytest.raises(ShapeError, match="expected frames per second, larger than 0"):
+        load_markers(path, rate=rate)

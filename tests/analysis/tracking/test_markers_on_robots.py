@@ -175,7 +175,20 @@ def test_markers_that_the_robot_lacks_are_told_in_one_sentence() -> None:
         attached(robot, ["foot"], {"toe": "foot"})
     with pytest.raises(ModelError, match=r"its offset on 'femur' is \(1, 2\), expected three finite numbers"):
         attached(robot, ["a"], {"a": ("femur", (1, 2))})
+    with pytest.raises(ModelError, match=r"its offset on 'femur' is \(1, 2, 'x'\), expected three finite numbers"):
+        attached(robot, ["a"], {"a": ("femur", (1, 2, "x"))})  # type: ignore[dict-item]
+    with pytest.raises(ModelError, match=r"marker 'a': its place is 3, expected a frame, a body or \(body, offset\)"):
+        attached(robot, ["a"], {"a": 3})  # type: ignore[dict-item]
     assert [frame.name for frame in attached(robot, ["foot", "a"], {"a": None})] == ["foot"]
+    with pytest.raises(
+        ModelError, match=r"relative_to is 'femr', and .* no such body or frame. Did you mean 'femur'\?"
+    ):
+        synthetic_markers(robot, moved(robot), relative_to="femr")
+    with pytest.raises(ShapeError, match="seed is -1; expected a whole number"):
+        synthetic_markers(robot, moved(robot), seed=-1)
+    one = synthetic_markers(robot, moved(robot)).part(0, 1)
+    with pytest.warns(RecordingWarning, match="no body has two markers at different places .* All bodies keep"):
+        assert scaled_segments(robot, one).factors == {}
 
 
 @pytest.mark.parametrize(
@@ -184,6 +197,7 @@ def test_markers_that_the_robot_lacks_are_told_in_one_sentence() -> None:
         (1e3, "lengths seem to be in mm. Load it with unit='mm'"),
         (1e2, "in cm"),
         (1e-3, "unit of lengths seems to be wrong"),
+        (1 / 0.0254, "unit of lengths seems to be wrong"),
     ],
 )
 @pytest.mark.parametrize("names", [["thorax", "femur", "tibia", "foot"], ["thorax", "foot"]])
@@ -251,14 +265,14 @@ def test_a_robot_gets_the_lengths_of_its_recording() -> None:
 
 
 def test_noise_does_not_lengthen_segments_beyond_the_stated_error() -> None:
-    """Noise of a tenth of the femur would lengthen it by 2 in 100; the correction leaves what frames explain."""
+    """Noise of a fifth of the femur would lengthen it by 8 in 100; the correction leaves what frames explain."""
     robot = leg(0.3, 0.4)
-    markers = synthetic_markers(robot, moved(robot, 2000), noise=0.03, seed=5)
+    markers = synthetic_markers(robot, moved(robot, 2000), noise=0.06, seed=5)
     fitted = scaled_segments(robot, markers, bodies=["femur", "tibia"])
     for body in ("femur", "tibia"):
-        assert abs(fitted.factors[body] - 1.0) < 4.0 * fitted.deviations[body] < 0.02
+        assert abs(fitted.factors[body] - 1.0) < 4.0 * fitted.deviations[body] < 0.04
     plain = np.median(np.linalg.norm(markers.path("femur") - markers.path("tibia"), axis=1)) / 0.3
-    assert plain - 1.0 > 0.015
+    assert plain - 1.0 > 0.06
     shared = scaled_segments(robot, markers, alike=[("femur", "tibia")])
     assert shared.factors["femur"] == shared.factors["tibia"]
 
@@ -306,7 +320,7 @@ def test_scaled_bodies_move_points_of_elements_and_change_inertias_by_dimension(
     assert femur.mass == pytest.approx(8.0 * 0.2) and tibia.com == pytest.approx(again.body("tibia").com)
     assert femur.inertia[1][1] == pytest.approx(8.0 * again.body("femur").inertia[1][1])
     assert system.robot.frame("foot").placement.p == pytest.approx(again.frame("foot").placement.p)
-    with pytest.raises(ModelError, match=r"body 'tibja': robot 'leg' has no such body. Did you mean 'tibia'"):
+    with pytest.raises(ModelError, match=r"body 'tibja': robot 'leg' has no such body; .* Did you mean 'tibia'"):
         scaled_bodies(robot, {"tibja": 2.0})
     with pytest.raises(ModelError, match=r"body 'tibia': its factor is 0.0, expected a finite number above 0"):
         scaled_bodies(robot, {"tibia": 0.0})
@@ -361,7 +375,7 @@ def test_the_path_of_a_tracked_gimbal_leads_each_of_its_angles() -> None:
 @pytest.mark.slow
 def test_a_fly_with_the_lengths_of_its_recording_follows_it_better() -> None:
     """Published lengths are those of another fly, within 5 in 100."""
-    markers = load_markers(Path(__file__).resolve().parents[2] / "data" / "fly_keypoints_60.csv")
+    markers = load_markers(Path(__file__).resolve().parents[2] / "data" / "fly_keypoints.csv").part(0, 60)
     fly = library.build("fly")
     fitted = scaled_segments(fly, markers)
     assert len(fitted.factors) == 25 and max(abs(f - 1.0) for f in fitted.factors.values()) < 0.05

@@ -18,42 +18,9 @@ from kinemorph.elements import ComputedTorque
 from kinemorph.errors import ModelError, RecordingWarning, ShapeError, UnsupportedError
 from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.tracking import Markers, View, film, load_markers, reconstruct, synthetic_markers, track
+from support.robots.tracked_arm import LINKS, SMALL, TIGHT, arm, noisy, points, swing
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-SMALL = {"backend": "interpreter", "search": 8}
-TIGHT = SMALL | {"tolerance": 1e-15, "iterations": 300}
-LINKS = (0.5, 0.4)
-
-
-def arm(**joints):
-    """Two links in the plane of x and z: hinges about y, links along x; `joints` are options of both hinges."""
-    builder = RobotBuilder("arm")
-    for k, length in enumerate(LINKS):
-        builder.add(Body.rod(f"link{k}", 1.0, length, (0.5 * length, 0.0, 0.0), axis="x"))
-        place = (LINKS[0], 0.0, 0.0) if k else (0.0, 0.0, 0.0)
-        parent = "link0" if k else "world"
-        builder.joint(f"q{k}", "revolute", parent, f"link{k}", axis=(0.0, 1.0, 0.0), translation=place, **joints)
-    builder.frame("elbow", "link0", translation=(LINKS[0], 0.0, 0.0))
-    return builder.frame("tip", "link1", translation=(LINKS[1], 0.0, 0.0)).build()
-
-
-def points(q):
-    """Elbow and tip of `arm` in closed form, (n, 2, 3)."""
-    a, b = q[:, 0], q[:, 0] + q[:, 1]
-    zero = np.zeros(len(q))
-    elbow = LINKS[0] * np.stack([np.cos(a), zero, -np.sin(a)], axis=1)
-    return np.stack([elbow, elbow + LINKS[1] * np.stack([np.cos(b), zero, -np.sin(b)], axis=1)], axis=1)
-
-
-def swing(n, dt=0.01):
-    t = dt * np.arange(n)
-    return t, np.stack([0.4 + 0.8 * np.sin(5.0 * t), 0.9 + 0.3 * np.cos(7.0 * t)], axis=1)
-
-
-def noisy(n=20, sigma=0.01, seed=0, **more):
-    t, q = swing(n)
-    positions = points(q) + sigma * np.random.default_rng(seed).normal(size=(n, 2, 3))
-    return Markers(("elbow", "tip"), t, positions, **more), q
 
 
 def insect():
@@ -103,6 +70,31 @@ def test_a_planted_motion_of_a_free_base_with_quaternions_comes_back():
     assert np.abs(difference(robot, q, found.q)).max() < 1e-8
     quaternions = found.q[:, 3:7]
     assert (np.sum(quaternions[1:] * quaternions[:-1], axis=1) > 0.0).all(), "signs of quaternions do not change"
+    turned = q.copy()
+    turned[3:6, 3:7] *= -1.0
+    again = track(robot, markers, PLACES, q0=turned, **SMALL).q[:, 3:7]
+    assert (np.sum(again[1:] * again[:-1], axis=1) > 0.0).all()
+
+
+def test_a_frame_without_markers_takes_the_pose_of_its_neighbor():
+    """Without smoothness nothing else says where a free base is."""
+    robot, q, markers = crawl()
+    hidden = markers.positions.copy()
+    hidden[5] = np.nan
+    found = track(robot, replace(markers, positions=hidden), PLACES, smoothness=0.0, tolerance=1e-12, q0=q[0], **SMALL)
+    assert min(np.abs(found.q[5, :7] - found.q[k, :7]).max() for k in (4, 6)) < 1e-9
+    assert np.isinf(found.deviations[5]).all()
+
+
+def test_a_free_base_whose_joint_is_placed_anywhere_is_aligned_with_its_markers():
+    builder = RobotBuilder("box").add(Body.box("trunk", 1.0, (0.4, 0.2, 0.1)))
+    turned = Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix()
+    robot = builder.root("trunk", "free", translation=(1.0, 2.0, 3.0), rotation=turned).build()
+    places = {name: PLACES[name] for name in ("t1", "t2", "t3")}
+    q = np.asarray(integrate(robot, neutral(robot)[None], np.array([[0.1, 0.2, 0.3, 1.0, -0.6, 0.4]])))
+    exact = marker_positions(robot, attached(robot, tuple(places), places), q)
+    problem = track(robot, Markers(tuple(places), [0.0], exact), places, **SMALL).problem
+    assert starts.aligned(problem, neutral(robot)[None]) == pytest.approx(q, abs=1e-9)
 
 
 def test_each_frame_is_the_least_squares_of_scipy():
@@ -185,92 +177,6 @@ def test_coupled_joints_follow_their_leaders():
     q = np.stack([lead, 0.5 * lead + 0.2], axis=1)
     found = track(robot, Markers(("tip",), t, points(q)[:, 1:]), **SMALL, smoothness=0.0, tolerance=1e-13)
     assert np.abs(found.q - q).max() < 1e-7 and not found.unseen
-
-
-# ── certainty ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_deviations_are_those_of_the_linear_problem():
-    """Without smoothness the covariance of a frame is sigma^2 (J^T J)^-1, with J by differences in closed form."""
-    markers, _ = noisy()
-    found = track(arm(), markers, smoothness=0.0, noise=0.01, **SMALL)
-    for k in (0, 7, 19):
-        J = np.stack(
-            [(points(found.q[k : k + 1] + e) - points(found.q[k : k + 1] - e)).ravel() / 2e-6 for e in 1e-6 * np.eye(2)]
-        )
-        exact = 0.01 * np.sqrt(np.diag(np.linalg.inv(J @ J.T)))
-        assert found.deviations[k] == pytest.approx(exact, rel=1e-5)
-    assert found.intervals(0.95) == pytest.approx(1.959964 * found.deviations, rel=1e-6)
-    with pytest.raises(ShapeError, match=r"level is 1.5; expected a probability"):
-        found.intervals(1.5)
-
-
-def test_deviations_with_smoothness_are_those_of_the_dense_matrix():
-    markers, _ = noisy(n=9)
-    found = track(arm(), markers, smoothness=0.2, **SMALL)
-    n, reach = 9, found.problem.model.reach
-    D = np.kron(np.diff(np.eye(n), n=2, axis=0), np.diag(reach)) * np.sqrt(0.2)
-    J = np.zeros((2 * n, 6 * n))
-    for k in range(n):
-        for i, e in enumerate(1e-6 * np.eye(2)):
-            slope = (points(found.q[k : k + 1] + e) - points(found.q[k : k + 1] - e)).ravel() / 2e-6
-            J[2 * k + i, 6 * k : 6 * k + 6] = slope
-    data = J @ J.T
-    inverse = np.linalg.inv(data + D.T @ D)
-    left = 6 * n - np.trace(inverse @ data)
-    sigma = np.sqrt(np.sum(found.residuals**2) / left)
-    assert found.sigma == pytest.approx(sigma, rel=1e-6)
-    assert found.deviations.ravel() == pytest.approx(sigma * np.sqrt(np.diag(inverse)), rel=1e-5)
-
-
-@pytest.mark.slow
-def test_intervals_contain_the_planted_angles_as_often_as_they_say():
-    """Monte Carlo: 90 % intervals of both joints in 40 recordings with different noise."""
-    inside = []
-    for seed in range(40):
-        markers, q = noisy(n=30, sigma=0.005, seed=seed)
-        found = track(arm(), markers, smoothness=1e-6, **SMALL)
-        inside.append(np.abs(found.q - q) < found.intervals(0.9))
-    assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
-
-
-def test_outliers_hardly_pull_at_the_robot():
-    markers, q = noisy(n=30, sigma=0.001)
-    rng, positions = np.random.default_rng(2), markers.positions.copy()
-    for k in range(4, 30, 5):
-        positions[k, rng.integers(2)] += rng.normal(size=3) * 0.3
-    false = replace(markers, positions=positions)
-    plain = track(arm(), false, **SMALL)
-    robust = track(arm(), false, outliers=0.005, **SMALL)
-    assert np.abs(robust.q - q).max() < 0.02 < 0.1 < np.abs(plain.q - q).max()
-
-
-def test_a_joint_that_no_marker_shows_is_named_and_has_no_interval():
-    markers, _ = noisy()
-    with pytest.warns(RecordingWarning, match=r"no marker of the recording shows the motion of 'q1'"):
-        found = track(arm(), markers.only(["elbow"]), **SMALL)
-    assert found.unseen == ("q1",)
-    assert np.isinf(found.intervals()[:, 1]).all() and np.isfinite(found.intervals()[:, 0]).all()
-    assert (found.q[:, 1] == found.q[0, 1]).all()
-    gap = np.array(markers.positions)
-    gap[5:9, 1] = np.nan
-    alone = track(arm(), replace(markers, positions=gap), smoothness=0.0, **TIGHT)
-    assert not alone.unseen and np.isinf(alone.deviations[5:9, 1]).all()
-    assert np.isfinite(np.delete(alone.deviations, slice(5, 9), axis=0)).all()
-    assert np.abs(np.diff(alone.q[4:10, 1], n=2)).max() < 1e-9, "it is interpolated over the gap"
-
-
-def test_hinges_of_which_only_the_sum_is_seen_are_named():
-    """Two hinges about one axis: markers show the sum of their angles, and neither angle."""
-    builder = RobotBuilder("twins").add(Body.sphere("inner", 1.0, 0.1), Body.sphere("outer", 1.0, 0.1))
-    builder.joint("first", "revolute", "world", "inner").joint("second", "revolute", "inner", "outer")
-    robot = builder.frame("tip", "outer", translation=(0.5, 0.0, 0.0)).build()
-    t = 0.02 * np.arange(8)
-    markers = synthetic_markers(robot, (t, np.stack([np.sin(5.0 * t), 0.3 * t], axis=1)), names=["tip"])
-    with pytest.warns(RecordingWarning, match=r"shows the motion of 'first', 'second' alone"):
-        found = track(robot, markers, **SMALL)
-    assert found.unseen == ("first", "second") and np.isinf(found.deviations).all()
-    assert found.q.sum(axis=1) == pytest.approx(np.sin(5.0 * t) + 0.3 * t, abs=1e-3)
 
 
 def test_angles_are_found_without_whole_turns():
@@ -381,6 +287,18 @@ BAD = {
         ShapeError,
         r"no measured position of an attached marker",
     ),
+    "no marker is attached": (
+        lambda: track(arm(), noisy()[0], {"tip": None, "elbow": None}),
+        ShapeError,
+        r"no measured position of an attached marker",
+    ),
+    "all markers at one place": (
+        lambda: track(arm(), replace(noisy()[0], positions=0.0 * noisy()[0].positions)),
+        ShapeError,
+        r"are 0 times those of robot 'arm', so the unit of lengths seems to be wrong",
+    ),
+    "seed": (lambda: track(arm(), noisy()[0], seed=-1), ShapeError, r"seed is -1; expected a whole number"),
+    "search": (lambda: track(arm(), noisy()[0], search=1.5), ShapeError, r"search is 1.5; expected a whole number"),
     "smoothness": (lambda: track(arm(), noisy()[0], smoothness=-1.0), ShapeError, r"smoothness is -1.0; expected 0"),
     "outliers": (lambda: track(arm(), noisy()[0], outliers=0.0), ShapeError, r"outliers is 0.0; expected a distance"),
     "q0": (lambda: track(arm(), noisy()[0], q0=[0.0]), ShapeError, r"q0 has shape \(1,\); expected finite numbers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,14 @@ def places() -> list[str]:
     return ["--attach", f"m1={one}@0,0,-0.5", "--attach", f"m2={two}@0,0.1,-0.4"]
 
 
+def test_axes_of_a_file_whose_y_points_up(folder: Path) -> None:
+    turned = double()
+    up = replace(turned, positions=turned.positions[..., [0, 2, 1]] * np.array([1.0, 1.0, -1.0]))
+    up.save("up.csv")
+    data = parsed("track", "double_pendulum", "up.csv", *places(), "--smoothness", "0", "--axes", "x,-z,y")
+    assert data["converged"] and data["rms"] < 1e-9
+
+
 def test_track_writes_angles_and_a_picture(folder: Path) -> None:
     data = parsed(
         "track", "double_pendulum", "markers.csv", *places(), "--smoothness", "0", "--output", "new/angles.csv",
@@ -48,7 +57,9 @@ def test_track_writes_angles_and_a_picture(folder: Path) -> None:
     )  # fmt: skip
     assert data["converged"] and data["frames"] == 12 and data["rms"] < 1e-9
     robot_joint = kinemorph.library.double_pendulum().joint_names[0]
+    two = kinemorph.library.double_pendulum().body_names[1]
     assert [row["marker"] for row in data["markers"]] == ["m1", "m2"]
+    assert data["markers"][1]["place"] == f"{two} at (0, 0.1, -0.4) m"
     table = np.genfromtxt(folder / "new" / "angles.csv", delimiter=",", skip_header=1)
     assert np.abs(table[:, 1:3] - Q).max() < 1e-7
     assert (folder / "motion.png").read_bytes()[:4] == b"\x89PNG"

@@ -5,6 +5,7 @@ Requirement 004-10: joint angles from lateral and ventral views, by reconstructi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,15 @@ def test_a_less_sharp_view_counts_less() -> None:
     np.testing.assert_allclose(space.markers.positions, points, atol=1e-13)
 
 
+def test_weights_of_points_are_inverse_variances() -> None:
+    """A point whose pictures count a quarter has four times the variance, and a quarter of the weight."""
+    shares = np.where(np.arange(6) == 2, 0.25, 1.0) * np.ones((20, 1))
+    pairs = films(cloud(), [LATERAL, VENTRAL])
+    both = [Filmed(film.view, film.names, film.times, film.pictures, shares) for film in pairs]
+    space = reconstruct(both, [View(view.name, view.matrix, 1.0) for view in (LATERAL, VENTRAL)])
+    np.testing.assert_allclose(space.markers.weights, shares, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("kind", "view"), [("dlt", random_camera("a", 1)), ("orthographic", LATERAL)])
 def test_views_are_found_from_known_points(kind: str, view: View) -> None:
     """Without noise to rounding; with noise of 0.3 px the deviation is found, and errors shrink as points grow."""
@@ -120,6 +130,17 @@ def test_views_are_found_from_known_points(kind: str, view: View) -> None:
         assert found.deviation == pytest.approx(0.3, rel=0.2)
         errors.append(float(np.sqrt(np.mean((found.project(cloud(1, 50)) - view.project(cloud(1, 50))) ** 2))))
     assert errors[1] < 0.5 * errors[0] and errors[0] < 0.5
+
+
+@pytest.mark.parametrize(("kind", "count"), [("dlt", 7), ("orthographic", 5)])
+def test_the_deviation_of_few_known_points_is_not_too_small(kind: str, count: int) -> None:
+    """The mean of the found variances is the true one, although most of the errors is fitted away."""
+    rng, view, found = np.random.default_rng(4), {"dlt": random_camera("a", 1), "orthographic": LATERAL}[kind], []
+    for seed in range(100):
+        known = cloud(1, count, seed=seed)[0]
+        shown = view.project(known) + 0.05 * rng.normal(size=(count, 2))
+        found.append(calibrated("a", known, shown, kind=kind).deviation)  # type: ignore[arg-type]
+    assert np.mean(np.square(found)) == pytest.approx(0.05**2, rel=0.3)
 
 
 def test_the_refined_calibration_leaves_the_least_squares_in_the_picture() -> None:
@@ -189,9 +210,18 @@ def test_frames_that_one_camera_lacks_are_left_out_and_told() -> None:
     with pytest.warns(RecordingWarning, match="4 of 20 frames of a view have no frame at their time in the others"):
         space = reconstruct([side, late], [LATERAL, VENTRAL])
     np.testing.assert_allclose(space.markers.positions, cloud()[4:], atol=1e-13)
+    early = Filmed("ventral", below.names, below.times - 1e-3, below.pictures)
+    np.testing.assert_allclose(reconstruct([side, early], [LATERAL, VENTRAL]).markers.positions, cloud(), atol=1e-13)
     other = Filmed("ventral", below.names, below.times + 7.0, below.pictures)
     with pytest.raises(ShapeError, match=r"no frames at the same times \('lateral' 0 to 0.095 s, 'ventral' 7 to"):
         reconstruct([side, other], [LATERAL, VENTRAL])
+
+
+def test_exchanged_views_are_told() -> None:
+    a, b = (random_camera(name, seed, deviation=0.5) for name, seed in (("a", 1), ("b", 2)))
+    first, second = films(cloud(50, 6), [a, b], noise=0.5)
+    with pytest.warns(RecordingWarning, match=r"residuals are [\d.e+]+ times the stated deviations of the views"):
+        reconstruct([replace(first, view="b"), replace(second, view="a")], [a, b])
 
 
 def test_markers_that_are_confused_in_one_view_are_told() -> None:
@@ -207,6 +237,8 @@ def test_markers_that_are_confused_in_one_view_are_told() -> None:
         (cloud(1, 5)[0], "dlt", "5 known points were given; a calibration of the kind 'dlt' needs 6 or more"),
         (cloud(1, 3)[0], "orthographic", "3 known points were given; .* needs 4 or more"),
         (cloud(1, 9)[0] * [1, 1, 0], "dlt", "the known points lie in a plane, to 0 of their extent"),
+        (np.ones((9, 3)), "dlt", "the known points lie in a plane"),
+        (cloud(1, 9)[0], "dlt", "all pictures of the known points are at one place, .0, 0. px"),
         (cloud(1, 9)[0], "fisheye", "kind is 'fisheye'; expected one of dlt, orthographic"),
         (cloud(1, 9)[0, :, :2], "dlt", r"points have shape \(9, 2\) and pictures"),
     ],
@@ -216,12 +248,37 @@ def test_calibrations_that_cannot_be_made_are_refused(points: np.ndarray, kind: 
         calibrated("side", points, np.zeros((len(points), 2)), kind=kind)  # type: ignore[arg-type]
 
 
+def test_points_that_leave_a_central_view_open_are_refused() -> None:
+    """All but one in a plane, or on two lines: other views have the same pictures of these points, and no others."""
+    camera, points = random_camera("side", 1), cloud(1, 12)[0]
+    flat, lines = points.copy(), np.zeros_like(points)
+    flat[1:, 2] = 0.0
+    lines[:6, 0] = points[:6, 0]
+    lines[6:, 1:] = np.column_stack([points[6:, 1], np.full(6, 0.01)])
+    for open_ones in (flat, lines):
+        with pytest.raises(ShapeError, match="the 12 known points leave its calibration open"):
+            calibrated("side", open_ones, camera.project(open_ones))
+
+
+def test_a_camera_at_the_origin_is_calibrated() -> None:
+    """Its matrix has a last entry of 0, by which the eleven coefficients would be divided."""
+    camera = View("side", np.array([[1e3, 0.0, 320.0, 0.0], [0.0, 1e3, 240.0, 0.0], [0.0, 0.0, 1.0, 0.0]]))
+    points = cloud(1, 12)[0] + np.array([0.0, 0.0, 0.5])
+    found = calibrated("side", points, camera.project(points))
+    np.testing.assert_allclose(found.project(points + 0.01), camera.project(points + 0.01), rtol=1e-9)
+    with pytest.raises(ShapeError, match="the origin of the axes lies in the plane of the camera"):
+        _ = camera.coefficients
+
+
 def test_views_that_cannot_be_meant_are_refused() -> None:
     with pytest.raises(ShapeError, match="12 coefficients were given; expected the 11"):
         View.dlt("side", np.ones(12))
     with pytest.raises(ShapeError, match=r"its matrix has shape \(3, 3\)"):
         View("side", np.eye(3))
-    with pytest.raises(ShapeError, match="expected two directions that differ"):
-        View.orthographic("side", look=(0, 0, 1), up=(0, 0, 2), scale=1.0)
+    for more in ({"up": (0, 0, 2)}, {"up": (0, 1)}, {"center": (1.0,)}, {"scale": np.inf}):
+        with pytest.raises(ShapeError, match=r"expected two directions \(x, y, z\) that differ, a scale"):
+            View.orthographic("side", **({"look": (0, 0, 1), "up": (0, 1, 0), "scale": 1.0} | more))  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="whose last row is not 0"):
+        View("side", np.eye(3, 4) * [[1], [1], [0]])
     with pytest.raises(ShapeError, match="deviation is -1 px"):
         View.dlt("side", random_camera("a", 1).coefficients, deviation=-1.0)

@@ -367,6 +367,8 @@ def test_paths_go_through_their_points():
     assert spline["r"][[50, 100, 170, 240]] == pytest.approx([0.0, 0.8, -0.3, 0.2], abs=1e-12)
     assert (spline["r"][:50] == 0.0).all() and (spline["r"][240:] == 0.2).all()
     again = along(REFERENCES["periodic"])["r"]
+    rounded = SplinePath("r", (0.0, 0.3, 0.8, 1.2), (0.1, 0.5, -0.2, 0.1 + 2e-17), period=1.2)
+    assert rounded.points[-1] != rounded.points[0] and np.array_equal(along(rounded)["r"], again)
     assert np.abs(again[:120] - again[120:240]).max() < 1e-12
     jerk = along(REFERENCES["minimum jerk"])
     assert jerk["r"][[50, 100, 150, 250, 300]] == pytest.approx([0.0, 0.5, 1.0, -0.5, -0.5], abs=1e-12)

@@ -13,6 +13,7 @@ compute.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,7 +26,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.legs.limbs import Feet, Limb, drives_of, force_signals, limbs
 from kinemorph.analysis.small_motions.equilibrium import Equilibrium, equilibrium
 from kinemorph.analysis.small_motions.plant_derivatives import built, point_of
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, ModelWarning, users_level
 from kinemorph.model.elements.contact.contact_laws import Anchor
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.control.controllers import PD
@@ -105,8 +106,13 @@ def standing_curve(
     `feet`          the contacts of the feet with the ground, as in `stances`; by default all contacts
 
     Feet with `Anchor` friction are anchored where they are in the initial configuration of the system, in which they
-    have to touch the ground. The search for each gain starts from the one before it: give the gains in order, from the
-    largest on. Where no equilibrium is found, the row has NaN and the message says why.
+    have to touch the ground; others give a ModelWarning, because nothing holds them along the ground at rest. The
+    search for each gain starts from the one before it: give the gains in order, from the largest on. Where no
+    equilibrium is found, the row has NaN and the message says why.
+
+    Joints that the controller does not hold keep their own springs. Errors leave these joints out, and efforts count
+    only torques of controllers and motors: for a cockroach with spherical hips, which bushings hold, they are those of
+    the hinges.
     """
     if not isinstance(model, System):
         raise ModelError(f"standing_curve was given a {type(model).__name__}; expected a System with contacts of feet.")
@@ -143,6 +149,7 @@ class _Study:
         robot = model.robot
         self.legs = limbs(robot, elements, feet)
         self.static = np.array([_static(leg) for leg in self.legs])
+        _warn_of_loose_feet(self.legs)
         self.start = point_of(self.plant)
         signals = drives_of(robot, elements)
         names = [name for leg in self.legs for name in _velocities(leg, robot)]
@@ -236,6 +243,19 @@ def _references(pd: PD) -> list[tuple[str, float]]:
 def _velocities(leg: Limb, robot: Any) -> tuple[str, ...]:
     """The names of the velocities of the joints of a leg."""
     return tuple(name for joint in leg.joints for name in robot.joint(joint).v_names)
+
+
+def _warn_of_loose_feet(legs: Iterable[Limb]) -> None:
+    """Warns of contacts that nothing holds along the ground at rest, as friction that depends on velocity alone."""
+    contacts = [one for leg in legs for one in leg.contacts if isinstance(one, Contact)]
+    loose = [contact.name for contact in contacts if not isinstance(contact.friction, Anchor)]
+    if loose:
+        warnings.warn(
+            f"standing_curve: contacts {quoted(loose, 6)} have no Anchor friction, so that nothing holds these feet "
+            "along the ground at rest, and their horizontal forces are 0. Give them friction=Anchor(...).",
+            ModelWarning,
+            stacklevel=users_level(),
+        )
 
 
 def _static(leg: Limb) -> float:

@@ -66,7 +66,7 @@ class Runs:
             if not (self.given[group] is None or isinstance(self.given[group], Mapping)):
                 raise UnsupportedError(f"optimize: some of {group} are chosen; give the others by name, as a dict.")
         samples = self.until if output_step is None and not self.measures.functions else output_step
-        self.options = {"method": method, "max_step": longest_step(model, max_step), "threads": threads}
+        self.options = {"method": method, "max_step": longest_step(model, max_step, step), "threads": threads}
         self.options |= {"step": step, "rtol": rtol, "atol": atol, "most_events": most_events}
         self.options |= {"output_step": samples or (model.settings.sample if isinstance(model, System) else None)}
 

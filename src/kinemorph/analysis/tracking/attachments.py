@@ -25,6 +25,7 @@ from kinemorph.words import did_you_mean, listed
 Attachment = str | tuple[str, Sequence[float]] | None
 Attachments = Mapping[str, Attachment]
 ROTATING = ("revolute", "universal", "gimbal", "spherical")  # joints whose center is fixed on both bodies
+OWN = "marker "  # begins the names of frames that a robot gets for markers on its bodies
 SAME = 1e-9  # a point that is nearer to a center, as a share of the size of the robot, is at the center
 
 
@@ -57,17 +58,28 @@ def attached(robot: Robot, names: Sequence[str], attachments: Attachments | None
 
 
 def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -> Frame:
+    pair = isinstance(place, (tuple, list)) and len(place) == 2
+    if not (isinstance(place, str) or pair):
+        what = f"its place is {place!r:.60}, expected a frame, a body or (body, offset)"
+        raise ModelError(Problem("marker", name, what, "None leaves it out."))
     where, offset = (place, None) if isinstance(place, str) else place
     known = (*(frame.name for frame in robot.frames), *robot.body_names)
     if where not in known:
         what = f"robot '{robot.name}' has no frame or body '{where}'"
-        remedy = f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out."
+        remedy = (
+            f"attachments={{'{name}': frame or (body, offset)}} says where it sits, or None leaves it out; in a "
+            f"command, --attach '{name}=FRAME'."
+        )
         hint = did_you_mean(where, known).strip()
         raise ModelError(Problem("marker", name, what, f"{hint} {remedy}".strip()))
     frame = robot.frame(where)
     if offset is None:
         return replace(frame, name=name)
-    if np.shape(offset) != (3,) or not np.isfinite(np.asarray(offset, dtype=float)).all():
+    try:
+        good = np.shape(offset) == (3,) and np.isfinite(np.asarray(offset, dtype=float)).all()
+    except (TypeError, ValueError):
+        good = False
+    if not good:
         what = f"its offset on '{where}' is {offset!r:.60}, expected three finite numbers [m]"
         raise ModelError(Problem("marker", name, what, "Give x, y and z in the axes of the body."))
     at = Pose(IDENTITY.R, (float(offset[0]), float(offset[1]), float(offset[2])))

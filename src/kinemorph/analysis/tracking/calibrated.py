@@ -23,6 +23,7 @@ Kind = Literal["dlt", "orthographic"]
 LEAST = {"dlt": 6, "orthographic": 4}  # points that a calibration needs
 UNKNOWNS = {"dlt": 11, "orthographic": 8}
 FLAT = 1e-3  # points whose extent across a plane is a smaller share of their extent lie in it
+OPEN = 1e-6  # equations whose least singular value is a smaller share of the largest leave a coefficient open
 STEPS = 50
 
 
@@ -59,14 +60,19 @@ def calibrated(
             "or more. Give more points."
         )
     middle, size = X.mean(axis=0), np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
-    if size[2] < FLAT * size[0]:
+    if not size[2] > FLAT * size[0]:
         raise ShapeError(
-            f"view '{name}': the known points lie in a plane, to {size[2] / size[0]:.2g} of their extent, which leaves "
-            "its calibration open. Add points outside of this plane."
+            f"view '{name}': the known points lie in a plane, to {size[2] / max(size[0], 1e-300):.2g} of their extent, "
+            "which leaves its calibration open. Add points outside of this plane."
         )
-    scale, center, zoom = size[0] / np.sqrt(len(X)), u.mean(axis=0), max(float(np.std(u - u.mean(axis=0))), 1e-300)
+    scale, center, zoom = size[0] / np.sqrt(len(X)), u.mean(axis=0), float(np.std(u - u.mean(axis=0)))
+    if not zoom > 0.0:
+        raise ShapeError(
+            f"view '{name}': all pictures of the known points are at one place, ({center[0]:g}, {center[1]:g}) px; "
+            "expected different ones. Check which columns of the file hold picture coordinates."
+        )
     scaled, shown = (X - middle) / scale, (u - center) / zoom
-    matrix = _parallel(scaled, shown) if kind == "orthographic" else _central(scaled, shown)
+    matrix = _parallel(scaled, shown) if kind == "orthographic" else _central(name, scaled, shown)
     before, after = np.eye(4), np.diag([zoom, zoom, 1.0])
     before[:3, :3] /= scale
     before[:3, 3] = -middle / scale
@@ -75,7 +81,8 @@ def calibrated(
     errors = projected(whole, X)[0] - u
     surplus = 2 * len(X) - UNKNOWNS[kind]
     found = float(np.sqrt(np.sum(errors**2) / surplus)) if surplus > 0 else 0.0
-    return View(name, whole / whole[2, 3], deviation or found or None, float(np.sqrt(np.mean(np.sum(errors**2, 1)))))
+    residual = float(np.sqrt(np.mean(np.sum(errors**2, 1))))
+    return View(name, whole / (whole[2, 3] or 1.0), found or None if deviation is None else deviation, residual)
 
 
 def _parallel(X: Array, u: Array) -> Array:
@@ -84,8 +91,12 @@ def _parallel(X: Array, u: Array) -> Array:
     return np.vstack([rows, [0.0, 0.0, 0.0, 1.0]])
 
 
-def _central(X: Array, u: Array) -> Array:
-    """The matrix (3, 4) of the central projection whose picture errors are least, with the last entry 1."""
+def _central(name: str, X: Array, u: Array) -> Array:
+    """The matrix (3, 4) of the central projection whose picture errors are least, with the last entry 1.
+
+    Raises ShapeError where several projections have the same pictures: points on two lines, for example, or all but
+    one in a plane.
+    """
     one = np.column_stack([X, np.ones(len(X))])
     zero = np.zeros_like(one)
     rows = np.vstack([np.hstack([one, zero, -u[:, :1] * X]), np.hstack([zero, one, -u[:, 1:] * X])])
@@ -97,7 +108,12 @@ def _central(X: Array, u: Array) -> Array:
         # the slopes of pictures are those rows, with the pictures of this matrix and divided by its denominators
         now = projected(matrix, X)[0]
         slopes = np.vstack([np.hstack([one, zero, -now[:, :1] * X]), np.hstack([zero, one, -now[:, 1:] * X])])
-        step = np.linalg.lstsq(slopes / np.tile(below, 2)[:, None], error, rcond=None)[0]
+        step, _, _, sizes = np.linalg.lstsq(slopes / np.tile(below, 2)[:, None], error, rcond=None)
+        if not sizes[-1] > OPEN * sizes[0]:
+            raise ShapeError(
+                f"view '{name}': the places of the {len(X)} known points leave its calibration open, as those on two "
+                "lines, or all but one in a plane. Add points at other places."
+            )
         found = found + step
         if np.abs(step).max() < 1e-14 * np.abs(found).max():
             break

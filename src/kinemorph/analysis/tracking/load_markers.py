@@ -9,7 +9,7 @@ Data that cannot be meant raise ShapeError in one sentence; questionable data gi
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.recorded_tables import time_gaps
-from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_si
+from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, check_rate, factor_to_si
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, StorageError, users_level
 from kinemorph.words import listed
@@ -43,7 +43,7 @@ def load_markers(
     unit: str | None = None,
     rate: float | None = None,
     names: Mapping[str, str] | None = None,
-    axes: tuple[str, str, str] = ("x", "y", "z"),
+    axes: Sequence[str] = ("x", "y", "z"),
 ) -> Markers:
     """The markers in a file: .csv, .tsv or .txt (wide or long), .trc, or .c3d with the extra `c3d`.
 
@@ -55,6 +55,8 @@ def load_markers(
     Points that were not measured may be empty cells or NaN; they are NaN in the result.
     """
     path = Path(path)
+    if rate is not None:
+        check_rate(rate)
     raw: RawMarkers = _format(path).read(path, unit, rate)
     markers = Markers(tuple(raw.names), raw.times, _turned(raw.positions, axes), raw.weights, path.name)
     if names:
@@ -101,7 +103,7 @@ def _format(path: Path) -> Any:
     return import_module(f"kinemorph.analysis.tracking.files.{home}")
 
 
-def _turned(positions: Array, axes: tuple[str, str, str]) -> Array:
+def _turned(positions: Array, axes: Sequence[str]) -> Array:
     """Positions (n, k, 3) in the axes of a file as positions in the axes here."""
     letters = [str(axis).lstrip("+-") for axis in axes]
     if sorted(letters) != ["x", "y", "z"]:

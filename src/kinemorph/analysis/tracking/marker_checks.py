@@ -23,6 +23,7 @@ from kinemorph.words import listed
 
 OTHER_UNIT = 5.0  # lengths that differ by a larger factor have another unit
 UNITS = {3: "mm", 2: "cm"}  # by the power of ten by which a recording in this unit that is read as m is too large
+NEAR = 0.3  # a factor whose logarithm to base 10 is nearer to that of a unit belongs to this unit
 MIRRORED = 0.5  # a mirrored fit that leaves less than this share of the error of the best rotation is meant
 FLAT = 0.05  # points whose extent across a plane is a smaller share of their extent do not tell left from right
 FRAMES = 25  # of a recording that are looked at
@@ -57,10 +58,12 @@ def _check_unit(markers: Markers, robot: Robot, frames: Sequence[Frame], model: 
     ratio, what = size_ratio(robot, frames, model, recorded)
     if 1.0 / OTHER_UNIT < ratio < OTHER_UNIT or not np.isfinite(ratio):
         return
-    power = round(float(np.log10(ratio)))
-    unit = UNITS.get(power)
+    power = float(np.log10(ratio)) if ratio > 0.0 else -np.inf
+    unit = next((unit for tens, unit in UNITS.items() if abs(power - tens) < NEAR), None)
     seems = f"so lengths seem to be in {unit}" if unit else "so the unit of lengths seems to be wrong"
-    remedy = f"Load it with unit='{unit}'." if unit else "Load it with its true unit, or scale the robot."
+    remedy = (
+        f"Load it with unit='{unit}', --unit {unit}." if unit else "Load it with its true unit, or scale the robot."
+    )
     raise ShapeError(
         Problem(
             "recording", markers.source, f"{what} are {ratio:.4g} times those of robot '{robot.name}', {seems}", remedy

@@ -79,13 +79,13 @@ class Markers:
 
     def only(self, names: Sequence[str]) -> Markers:
         """The markers with these names, in this order."""
-        positions = [self.path(name) for name in names]
-        at = [self.names.index(name) for name in names]
+        if not len(names):
+            raise ShapeError(f"recording '{self.source}': only was given no names; expected one or more markers.")
+        for name in names:
+            self.path(name)  # raises where there is no such marker
+        at = np.array([self.names.index(name) for name in names], dtype=np.intp)
         weights = None if self.weights is None else self.weights[:, at]
-        shape = (len(self), len(names), 3)
-        return replace(
-            self, names=tuple(names), positions=np.array(positions).swapaxes(0, 1).reshape(shape), weights=weights
-        )
+        return replace(self, names=tuple(names), positions=self.positions[:, at], weights=weights)
 
     def renamed(self, names: Mapping[str, str]) -> Markers:
         """The same markers with other names: {old name: new name}. Markers that are not mentioned keep their names."""
@@ -137,11 +137,11 @@ def checked_points(label: str, points: Any, field: str, axes: int) -> dict[str, 
         )
     places[np.isnan(places).any(axis=2)] = np.nan
     weights = None if points.weights is None else _fixed(points.weights)
-    if weights is not None and (weights.shape != (n, k) or not (weights >= 0.0).all()):
+    if weights is not None and (weights.shape != (n, k) or not ((weights >= 0.0) & (weights < np.inf)).all()):
         raise ShapeError(
-            f"recording '{label}': weights have shape {weights.shape} and the least value "
-            f"{np.min(weights, initial=np.inf):.3g}; expected shape ({n}, {k}) and values that are not negative. Give "
-            "0 to a position that shall not count."
+            f"recording '{label}': weights have shape {weights.shape} and values from "
+            f"{np.min(weights, initial=np.inf):.3g} to {np.max(weights, initial=-np.inf):.3g}; expected shape "
+            f"({n}, {k}) and finite values that are not negative. Give 0 to a position that shall not count."
         )
     return {"names": names, "times": times, field: _fixed(places), "weights": weights}
 

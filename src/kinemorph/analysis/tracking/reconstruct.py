@@ -97,7 +97,7 @@ def reconstruct(recordings: Sequence[Filmed], views: Sequence[View], *, source: 
     covariances = np.full(normal.shape, np.nan)
     there = np.isfinite(X[..., 0])
     covariances[there] = np.linalg.inv(normal[there])
-    _tell(label, names, residuals, W)
+    _tell(label, names, residuals, W, scatter)
     return Reconstructed(
         Markers(names, times, X, _weights(covariances), label),
         {view.name: residual for view, residual in zip(used, residuals, strict=True)},
@@ -208,14 +208,17 @@ def _weights(covariances: Array) -> Array | None:
     return found
 
 
-def _tell(label: str, names: Sequence[str], residuals: Array, W: Array) -> None:
-    """Warns of markers whose pictures in different views do not belong to one point."""
+def _tell(label: str, names: Sequence[str], residuals: Array, W: Array, scatter: float) -> None:
+    """Warns of markers whose pictures in different views do not belong to one point, and where none do."""
     sizes = np.sqrt(np.nansum(W[..., None] * residuals**2, axis=(0, 1, 3)) / np.maximum(1, (W > 0.0).sum(axis=(0, 1))))
     usual = float(np.median(sizes)) if len(sizes) else 0.0
     far = [name for name, size in zip(names, sizes, strict=True) if size > FAR * usual > 0.0]
     if far and len(names) > 2:
         what = f"the pictures of markers {quoted(far, 6)} in different views do not show the same points"
         _warn(Problem("recording", label, what, "Check that their names are the same in all views."))
+    elif scatter > FAR:
+        what = f"residuals are {scatter:.3g} times the stated deviations of the views, so their pictures do not fit"
+        _warn(Problem("recording", label, what, "Check which recording belongs to which view, and their deviations."))
 
 
 def _warn(problem: Problem) -> None:

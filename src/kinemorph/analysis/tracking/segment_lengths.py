@@ -12,6 +12,7 @@ variance that the recording shows.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -22,7 +23,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.tracking.attachments import Attachment, Attachments, attached, points_on_bodies, usual_posture
 from kinemorph.analysis.tracking.marker_checks import check_markers
 from kinemorph.analysis.tracking.markers import Markers
-from kinemorph.errors import ShapeError
+from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.robot import Robot
@@ -86,7 +87,8 @@ def scaled_segments(
     `alike`        groups of bodies with one factor, such as the left and the right femur
     `mass`         what stays the same: "density", or the masses ("kept")
 
-    Raises ShapeError where a body of `bodies` has too few markers, or where a recording has another unit.
+    Raises ShapeError where a body of `bodies`, or a whole group of `alike`, has too few markers, or where a recording
+    has another unit.
     """
     robot = model if isinstance(model, Robot) else model.robot
     frames = attached(robot, markers.names, attachments)
@@ -97,13 +99,14 @@ def scaled_segments(
         if name not in robot.body_names:
             raise ShapeError(f"robot '{robot.name}' has no body '{name}'.{did_you_mean(name, robot.body_names)}")
     lengths = {name: _lengths(markers, points[name]) for name in wanted}
-    few = [name for name in wanted if not lengths[name]]
-    if bodies is not None and few:
+    few = [name for name in wanted if not lengths[name]] if bodies is not None else []
+    few += [group[0] for group in alike if group and not any(lengths.get(name) for name in group)]
+    if few:
         on = listed(points[few[0]]) if points[few[0]] else "none"
         raise ShapeError(
             f"recording '{markers.source}': too few points for the segment '{few[0]}': markers on it are {on}; "
             f"expected two or more at different places, both seen in {LEAST} frames or more. Attach a marker to its "
-            "other end, or leave it out of bodies."
+            "other end, or leave it out of bodies and alike."
         )
     grouped = {name: tuple(group) for group in alike for name in group}
     factors, deviations = {}, {}
@@ -111,6 +114,10 @@ def scaled_segments(
         own = [length for other in grouped.get(name, (name,)) for length in lengths.get(other, ())]
         if own:
             factors[name], deviations[name] = _factor(markers, own)
+    if not factors:
+        what = f"no body has two markers at different places that are both seen in {LEAST} frames or more"
+        problem = Problem("recording", markers.source, what, "All bodies keep their sizes; add markers or frames.")
+        warnings.warn(problem, RecordingWarning, stacklevel=users_level())
     given = dict(attachments or {})
     moved = {name: _moved(place, robot, factors) for name, place in given.items()}
     unscaled = tuple(name for name in robot.body_names if name not in factors)

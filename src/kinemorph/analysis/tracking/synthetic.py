@@ -20,13 +20,13 @@ from kinemorph.analysis.tracking.attachments import Attachments, attached, marke
 from kinemorph.analysis.tracking.filmed import Filmed
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.analysis.tracking.views import View
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.words import listed
+from kinemorph.words import did_you_mean, listed
 
 Motion = Trajectory | Callable[[float], npt.ArrayLike] | tuple[npt.ArrayLike, npt.ArrayLike]
 
@@ -61,6 +61,12 @@ def synthetic_markers(
     given = (*robot.body_names, *(frame.name for frame in robot.frames)) if names is None else tuple(names)
     frames = attached(robot, given, attachments)
     positions = marker_positions(robot, frames, q, times)
+    places = (WORLD, *robot.body_names, *(frame.name for frame in robot.frames))
+    if relative_to not in places:
+        raise ModelError(
+            f"relative_to is '{relative_to}', and robot '{robot.name}' has no such body or frame."
+            f"{did_you_mean(relative_to, places)} Name one of them, or 'world'."
+        )
     if relative_to != WORLD:
         T = frame_matrices(robot, q, [relative_to], times)[:, 0]
         positions = np.einsum("nij,nki->nkj", T[:, :3, :3], positions - T[:, None, :3, 3])
@@ -170,7 +176,7 @@ def disturbed(
     `noise`        standard deviation of each coordinate [m], independent from frame to frame
     `gaps`         the share of positions that are hidden, from 0 to 1, in gaps of `gap_frames` frames in a row
     """
-    positions = _disturbed(markers.positions, noise, gaps, gap_frames, np.random.default_rng(seed))
+    positions = _disturbed(markers.positions, noise, gaps, gap_frames, _generator(seed))
     return replace(markers, positions=positions)
 
 
@@ -184,12 +190,18 @@ def film(
     seed: int = 0,
 ) -> list[Filmed]:
     """The pictures of markers in calibrated views, with errors of `noise` [px] and gaps as in `disturbed`."""
-    rng = np.random.default_rng(seed)
+    rng = _generator(seed)
     found = []
     for view in views:
         pictures = _disturbed(view.project(markers.positions), noise, gaps, gap_frames, rng)
         found.append(Filmed(view.name, markers.names, markers.times, pictures, markers.weights, markers.source))
     return found
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if not (seed >= 0 and int(seed) == seed):
+        raise ShapeError(f"seed is {seed}; expected a whole number, 0 or larger. Give another one.")
+    return np.random.default_rng(int(seed))
 
 
 def _disturbed(points: Array, noise: float, gaps: float, gap_frames: int, rng: np.random.Generator) -> Array:

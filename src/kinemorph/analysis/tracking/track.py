@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.ranges import Ranges
-from kinemorph.analysis.tracking.attachments import Attachments, attached
+from kinemorph.analysis.tracking.attachments import OWN, Attachments, attached, usual_posture
 from kinemorph.analysis.tracking.fitting import misfits, starts
 from kinemorph.analysis.tracking.fitting.descent import Descended, descend
 from kinemorph.analysis.tracking.fitting.marker_model import MarkerModel
@@ -79,14 +79,19 @@ def track(
     Raises ModelError for a marker that the robot lacks, ShapeError for lengths in other units and wrong arguments.
     Questionable data give a RecordingWarning, and a sentence in `Tracked.notes`.
     """
-    _check(smoothness, outliers, noise, search, tolerance, iterations)
-    problem, followed = _problem(as_robot(model), markers, attachments, limits, outliers, backend)
+    if not isinstance(markers, Markers):
+        raise ShapeError(
+            f"track: markers is a {type(markers).__name__}; expected Markers. Read a file with load_markers(path)."
+        )
+    _check(smoothness, outliers, noise, search, tolerance, iterations, seed)
+    problem, followed = _problem(model, markers, attachments, limits, outliers, backend)
     q = _first(problem, q0, search, seed, tolerance, progress)
     found = _together(problem, q, smoothness, tolerance, iterations, progress)
     unseen = misfits.unseen_velocities(problem)
     notes = [misfits.unseen_note(problem, unseen)] if unseen else []
-    rms = float(np.sqrt(np.mean(found.state.at.distances[problem.weights > 0.0] ** 2)))
-    notes += _mirrored(problem, found, rms, search, seed)
+    distances = found.state.at.distances[problem.weights > 0.0]
+    rms = float(np.sqrt(np.mean(distances**2)))
+    notes += _mirrored(problem, found, rms, search, seed) or misfits.far_note(problem, distances)
     for note in notes:
         warnings.warn(f"track: {note}", RecordingWarning, stacklevel=users_level())
     return _tracked(followed, problem, found, rms, smoothness, noise, unseen, tuple(notes))
@@ -96,7 +101,7 @@ def track(
 
 
 def _problem(
-    robot: Robot,
+    model: Robot | System,
     markers: Markers,
     attachments: Attachments | None,
     limits: bool,
@@ -104,6 +109,7 @@ def _problem(
     backend: BackendName,
 ) -> tuple[MarkerProblem, Markers]:
     """The least squares of all markers that have a place on the robot, and these markers."""
+    robot = as_robot(model)
     if robot.loops or robot.driven:
         kind, joints = ("closed loops", robot.loops) if robot.loops else ("driven joints", robot.driven)
         raise UnsupportedError(
@@ -111,19 +117,17 @@ def _problem(
             "joints that move by themselves. Track the robot without these joints."
         )
     places = attached(robot, markers.names, attachments)
-    followed = markers.only([frame.name for frame in places])
+    followed = markers.only([frame.name for frame in places]) if places else markers.part(0, 0)
     weights = np.where(followed.seen, 1.0 if followed.weights is None else followed.weights, 0.0)
     if not (weights > 0.0).any():
         raise ShapeError(
             f"track: recording '{markers.source or 'markers'}' has no measured position of an attached marker; "
             "expected at least one. Check the file and the attachments."
         )
-    check_markers(followed, robot, places)
+    check_markers(followed, robot, places, usual_posture(model))
     targets = np.where(followed.seen[..., None], followed.positions, 0.0)
     known = {frame.name: frame for frame in robot.frames}
-    points = [
-        frame if known.get(frame.name) == frame else replace(frame, name=f"marker {frame.name}") for frame in places
-    ]
+    points = [frame if known.get(frame.name) == frame else replace(frame, name=OWN + frame.name) for frame in places]
     seen = replace(robot, frames=(*robot.frames, *(frame for frame in points if frame.name not in known)))
     names = tuple(frame.name for frame in points)
     ranges = Ranges(seen, limits, names)
@@ -171,7 +175,7 @@ def _together(
 
 def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int, seed: int) -> list[str]:
     """A sentence if markers fit much better with the names of left and right exchanged; else none."""
-    names = [name.removeprefix("marker ") for name in problem.model.frames]
+    names = [name.removeprefix(OWN) for name in problem.model.frames]
     pairs = misfits.other_sides(tuple(names))
     if rms < misfits.MISFIT * problem.size or not pairs:
         return []
@@ -186,7 +190,8 @@ def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int,
     a, b = next(iter(pairs.items()))
     return [
         f"left and right may be exchanged: the markers are {rms:.3g} m from the robot (root mean square), and "
-        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the markers."
+        f"{exchanged:.3g} m with the names of both sides exchanged, such as '{a}' and '{b}'. Rename the "
+        "markers, or turn the sign of one axis if the recording is mirrored."
     ]
 
 
@@ -221,14 +226,21 @@ def _named(progress: Told | None, phase: str) -> Callable[[int, float], None] | 
 
 
 def _check(
-    smoothness: float, outliers: float | None, noise: float | None, search: int, tolerance: float, iterations: int
+    smoothness: float,
+    outliers: float | None,
+    noise: float | None,
+    search: int,
+    tolerance: float,
+    iterations: int,
+    seed: int,
 ) -> None:
     """Raises ShapeError for numbers out of range."""
     wrong = [
         (not 0.0 <= smoothness < np.inf, "smoothness", smoothness, "0 or larger"),
         (outliers is not None and not 0.0 < outliers < np.inf, "outliers", outliers, "a distance [m] above 0, or None"),
         (noise is not None and not 0.0 < noise < np.inf, "noise", noise, "a distance [m] above 0, or None"),
-        (not search >= 0, "search", search, "0 or larger"),
+        (not (search >= 0 and int(search) == search), "search", search, "a whole number, 0 or larger"),
+        (not (seed >= 0 and int(seed) == seed), "seed", seed, "a whole number, 0 or larger"),
         (not tolerance > 0.0, "tolerance", tolerance, "a number above 0"),
         (not iterations >= 1, "iterations", iterations, "1 or larger"),
     ]

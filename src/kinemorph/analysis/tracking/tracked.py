@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,16 @@ from kinemorph.words import listed
 
 RIDGE = 1e-10  # added to scaled normal matrices, so that directions that no marker shows have a large variance
 AXIAL = ("revolute", "prismatic", "helical")  # motions that have one coordinate along or about one axis
+LEAST = 0.5  # freedom below which residuals do not show the noise
 UNKNOWN = 1e8  # scaled variance above which a velocity is not determined
+
+
+class Spread(NamedTuple):
+    """The deviations (n, nv) for noise of 1 m, the noise that the residuals show [m], and their freedom."""
+
+    deviations: Array
+    noise: float
+    freedom: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,9 +101,15 @@ class Tracked(Fixed, ShownTracking):
     def sigma(self) -> float:
         """The standard deviation [m] of each coordinate of a marker of weight 1: `noise`, or from the residuals.
 
-        Residuals are divided by the number of measured coordinates less the number of coordinates that they determine.
+        Squared residuals are divided by `freedom`. It is infinite, as are intervals, where no freedom is left over:
+        then robot and markers agree in any case, and residuals say nothing. Give `track` the noise instead.
         """
-        return self.noise if self.noise is not None else self._spread[1]
+        return self.noise if self.noise is not None else self._spread.noise
+
+    @property
+    def freedom(self) -> float:
+        """The number of measured coordinates less the number of unknown coordinates that they determine."""
+        return self._spread.freedom
 
     @cached_property
     def deviations(self) -> Array:
@@ -103,19 +118,27 @@ class Tracked(Fixed, ShownTracking):
         For a hinge it is that of its angle. It is infinite where no marker shows a velocity. With smoothness it is the
         deviation of a motion whose second differences are random with the variance that the weight of smoothness says.
         """
-        return np.asarray(self.sigma * self._spread[0])
+        scaled = self._spread.deviations
+        return np.asarray(np.multiply(self.sigma, scaled, out=np.full_like(scaled, np.inf), where=np.isfinite(scaled)))
 
     def intervals(self, level: float = 0.95) -> Array:
-        """Half widths of intervals that contain the coordinates with probability `level`, (n, nv) [rad or m]."""
-        from scipy.special import ndtri
+        """Half widths of intervals that contain the coordinates with probability `level`, (n, nv) [rad or m].
+
+        They are those of Student's distribution with `freedom` where the noise follows from the residuals, and of the
+        normal one where it was given.
+        """
+        from scipy.special import ndtri, stdtrit
 
         if not 0.0 < level < 1.0:
             raise ShapeError(f"intervals: level is {level:g}; expected a probability between 0 and 1, such as 0.95.")
-        return np.asarray(float(ndtri(0.5 + 0.5 * level)) * self.deviations)
+        chance = 0.5 + 0.5 * level
+        known = self.noise is not None or not self.freedom > LEAST
+        factor = float(ndtri(chance) if known else stdtrit(self.freedom, chance))
+        return np.asarray(factor * self.deviations)
 
     @cached_property
-    def _spread(self) -> tuple[Array, float]:
-        """The deviations (n, nv) for noise of 1 m, and the noise that the residuals show [m]."""
+    def _spread(self) -> Spread:
+        """The deviations of the linearized problem."""
         problem, n = self.problem, len(self.q)
         at = problem.linearized(self.q)
         smooth = Smoothness(problem, self.smoothness) if self.smoothness > 0.0 and n > 2 else None
@@ -132,9 +155,15 @@ class Tracked(Fixed, ShownTracking):
             scaled = inside[0].reshape(n, len(own))
             known = (scaled < UNKNOWN) & (reach > 0.0)
             variances[:, own] = np.where(known, scaled / np.where(reach > 0.0, reach, 1.0) ** 2, np.inf)
+        leading = problem.model.ranges.leading
+        for coupling in self.robot.couplings:  # these follow their leaders
+            for v in range(*self.robot.v_slice(coupling.joint).indices(self.robot.nv)):
+                leaders = np.flatnonzero(leading[v])
+                variances[:, v] = variances[:, leaders] @ leading[v, leaders] ** 2
         count = 3.0 * float((problem.weights > 0.0).sum())
-        noise = float(np.sqrt(at.loss.sum() / max(count - determined, 1.0)))
-        return np.sqrt(variances), noise
+        freedom = max(count - determined, 0.0)
+        noise = float(np.sqrt(at.loss.sum() / freedom)) if freedom > LEAST else np.inf
+        return Spread(np.sqrt(variances), noise, freedom)
 
     # ── the motion as a reference, and as a file ──────────────────────────────────────────────────────────────────
 
@@ -166,8 +195,8 @@ class Tracked(Fixed, ShownTracking):
     def write_csv(self, path: str | Path, *, intervals: bool = False) -> Path:
         """Writes the configurations as a CSV file, a line for each frame: the time [s], then all coordinates.
 
-        `intervals` adds the half widths of 95 % intervals, a column "joint +-" for each velocity. The file of a robot
-        with hinges and slides alone can be read by `SplinePath.from_csv`.
+        `intervals` adds the half widths of 95 % intervals, a column "joint +-" for each velocity. `SplinePath.from_csv`
+        reads the angles and slides of the file.
         """
         header = ["t", *self.robot.q_names]
         columns = [self.times[:, None], self.q]

@@ -40,12 +40,14 @@ class View:
         if self.matrix is None:
             return
         matrix = np.array(self.matrix, dtype=float)
-        if matrix.shape != (3, 4) or not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix[:2, :3]) < 2:
+        sound = matrix.shape == (3, 4) and np.isfinite(matrix).all() and matrix[2].any()
+        if not sound or np.linalg.matrix_rank(matrix[:2, :3]) < 2:
             raise ShapeError(
                 f"view '{self.name}': its matrix has shape {matrix.shape}; expected finite numbers of shape (3, 4) "
-                "whose first two rows differ. Calibrate the view from known points by `calibrated`."
+                "whose first two rows differ and whose last row is not 0. Calibrate the view from known points by "
+                "`calibrated`."
             )
-        if self.deviation is not None and not self.deviation > 0.0:
+        if self.deviation is not None and not 0.0 < self.deviation < np.inf:
             raise ShapeError(
                 f"view '{self.name}': deviation is {self.deviation:g} px; expected a number larger than 0, or None "
                 "where it is unknown."
@@ -71,11 +73,12 @@ class View:
         from below, look=(0, 0, 1) and up=(0, -1, 0).
         """
         along, upward = np.array(look, dtype=float), np.array(up, dtype=float)
-        right = np.cross(along, upward)
-        if not scale > 0.0 or not np.linalg.norm(right) > 0.0:
+        three = along.shape == upward.shape == (3,) and np.shape(center) == (2,)
+        right = np.cross(along, upward) if three else np.zeros(3)
+        if not 0.0 < scale < np.inf or not np.linalg.norm(right) > 0.0:
             raise ShapeError(
-                f"view '{name}': look is {listed(look)}, up is {listed(up)} and scale is {scale:g} px/m; expected two "
-                "directions that differ, and a scale larger than 0."
+                f"view '{name}': look is {listed(look)}, up is {listed(up)}, scale is {scale:g} px/m and center is "
+                f"{listed(center)}; expected two directions (x, y, z) that differ, a scale larger than 0, and (u, v)."
             )
         right /= np.linalg.norm(right)
         upward = np.cross(right, along / np.linalg.norm(along))
@@ -95,8 +98,17 @@ class View:
 
     @property
     def coefficients(self) -> Array:
-        """L1 ... L11 of the direct linear transformation, shape (11,)."""
+        """L1 ... L11 of the direct linear transformation, shape (11,).
+
+        Raises ShapeError for a camera in whose plane the origin lies: the last entry of its matrix, which these
+        coefficients are divided by, is 0.
+        """
         matrix = self.calibrated_matrix
+        if matrix[2, 3] == 0.0:
+            raise ShapeError(
+                f"view '{self.name}' has no eleven coefficients: the origin of the axes lies in the plane of the "
+                "camera. Use its matrix, or put the origin to another place."
+            )
         found: Array = (matrix / matrix[2, 3]).ravel()[:11]
         return found
 

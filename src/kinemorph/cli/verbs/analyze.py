@@ -165,7 +165,7 @@ def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path |
     from kinemorph.display.tables import run_summaries, run_tables
 
     with working(f"searching for an equilibrium of {model.name}"):
-        found = equilibrium(model, _initial(system) if guess is None else guess, stable=stable, **_acting(state))
+        found = equilibrium(system, _initial(system) if guess is None else guess, stable=stable, **_acting(state))
     files: list[Path] = []
     if plot is not None:
         from kinemorph.display.canvas import save
@@ -242,9 +242,11 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
     model, first = system.robot, _initial(system)
     q: Any = state.values("q")
     acting = _acting(state)
+    rest: dict[str, Any] = {}
     if q is None:
-        found = equilibrium(model, first, stable=False, **acting)
+        found = equilibrium(system, first, stable=False, **acting)
         q = found.q if found else first
+        rest = {"x": found.x, "m": found.m} if found else {}
         named = zip(model.q_names, found.q, strict=True)
         moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
         where = listed(moved, 6) if moved else "the neutral configuration"
@@ -256,7 +258,7 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
             )
         else:
             say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
-    return poles(model, q, state.values("v"), window=band, **acting)
+    return poles(system, q, state.values("v"), window=band, **rest, **acting)
 
 
 def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: SceneOptions, mode: int) -> list[Path]:

@@ -41,7 +41,7 @@ def optimize(
     over: Annotated[
         list[str],
         option(
-            "A parameter and its range, stiffness=1:100, or stiffness=1:100:log for a range over decades; an input, "
+            "A parameter and its range, stiffness=1:50, or stiffness=1:50:log for a range over decades; an input, "
             "u.hip=-5:5; in runs an initial value, v.hip=0:2. May be repeated.",
             "NAME=LOW:HIGH[:log]",
             default=False,
@@ -131,7 +131,7 @@ def _range(text: str) -> tuple[str, Any]:
     if not (name and equals) or len(ends) not in (2, 3) or (len(ends) == 3 and ends[2] != "log"):
         raise KinemorphError(
             f"--over is '{text}'; expected a name with two numbers, and 'log' for a range over decades. Write for "
-            "example stiffness=1:100:log."
+            "example stiffness=1:50:log."
         )
     low, high = (option_values.number(end, f"--over {name}") for end in ends[:2])
     return name, (low, high, "log") if len(ends) == 3 else (low, high)

@@ -30,6 +30,10 @@ def track(
         ),
     ] = None,
     unit: Annotated[str | None, option("Unit of lengths, such as mm.", default="the one that the file states")] = None,
+    axes: Annotated[
+        str,
+        option("Axes of the file that are x, y and z of the model: x,-z,y for a file whose y points up.", "X,Y,Z"),
+    ] = "x,y,z",
     rate: Annotated[float | None, option("Frames per second, for a file without times.")] = None,
     smoothness: Annotated[float, option("Weight of second differences over time; 0 for none.")] = 0.01,
     outliers: Annotated[
@@ -61,7 +65,7 @@ def track(
             check_place(path, name)
     attachments = dict(_attachment(text) for text in attach or ())
     with reported_warnings(), working(f"tracking {system.name}") as told:
-        recorded = load_markers(markers, unit=unit, rate=rate)
+        recorded = load_markers(markers, unit=unit, rate=rate, axes=tuple(part.strip() for part in axes.split(",")))
         result = tracked(
             system,
             recorded,

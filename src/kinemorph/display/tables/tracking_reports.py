@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.analysis.tracking.attachments import OWN
 from kinemorph.analysis.tracking.tracked import Tracked
 from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Frame
 from kinemorph.words import listed
 
 MOST_ROWS = 60  # joints that a table lists
@@ -24,18 +27,26 @@ def tracked_summary(result: Tracked) -> Data:
         "frames": len(result.q),
         "duration": float(result.times[-1] - result.times[0]),
         "rms": result.rms(),
-        "noise": result.sigma,
+        "noise": _finite(result.sigma),
         "smoothness": result.smoothness,
         "iterations": result.iterations,
         "converged": result.converged,
         "unseen": list(result.unseen),
         "notes": list(result.notes),
         "markers": [
-            {"marker": name, "frame": frame, "seen": count, "rms": _finite(rms)}
+            {"marker": name, "place": _place(result.robot.frame(frame)), "seen": count, "rms": _finite(rms)}
             for (name, rms), frame, count in zip(result.rms_by_marker().items(), result.frames, seen, strict=True)
         ],
         "joints": [_joint(result, half, joint.name) for joint in result.robot.joints if joint.motion.nv],
     }
+
+
+def _place(frame: Frame) -> str:
+    """Where a marker sits: the name of its frame or body, with a place in the body's axes where it has an offset."""
+    if not frame.name.startswith(OWN):
+        return frame.name
+    p = evaluate_all(frame.placement.p)
+    return f"{frame.body} at ({', '.join(f'{x:.4g}' for x in p)}) m" if any(p) else frame.body
 
 
 def _joint(result: Tracked, half: Any, name: str) -> Data:
@@ -61,14 +72,14 @@ def tracked_tables(data: Data) -> Parts:
     rows: list[tuple[str, object]] = [
         ("recording", f"{data['recording']}, {data['frames']:,} frames, {data['duration']:.4g} s"),
         ("distance", f"{1e3 * data['rms']:.4g} mm root mean square of all markers"),
-        ("noise", f"{1e3 * data['noise']:.4g} mm in each coordinate of a marker"),
+        ("noise", f"{_shown(data['noise'], 'm')} in each coordinate of a marker"),
         ("steps", f"{data['iterations']}" if data["converged"] else f"{data['iterations']}, did not converge"),
     ]
     if data["unseen"]:
         rows.append(("not shown", listed(data["unseen"], 12)))
     markers: dict[str, Any] = {
         "marker": "{marker}",
-        "on the robot": "{frame}",
+        "on the robot": "{place}",
         "seen": "{seen:,}",
         "distance [mm]": lambda row: "" if row["rms"] is None else f"{1e3 * row['rms']:.4g}",
     }
@@ -88,9 +99,10 @@ def tracked_tables(data: Data) -> Parts:
 
 
 def _range(row: Data, end: str) -> str:
-    if len(row[end]) > 1:
+    """One end of the ranges of the coordinates of a joint; none for quaternions, whose numbers say little."""
+    if not all(row["units"]):
         return ""
-    return _shown(row[end][0], row["units"][0])
+    return ", ".join(_shown(x, unit) for x, unit in zip(row[end], row["units"], strict=True))
 
 
 def _intervals(row: Data) -> str:

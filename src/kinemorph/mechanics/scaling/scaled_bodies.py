@@ -21,7 +21,7 @@ from kinemorph.model.parameter import parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.scales import Scales
 from kinemorph.model.system import Element, System
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 Same = Literal["density", "kept"]
 Sizes = Mapping[str, Names]  # by body that gets another size
@@ -65,8 +65,10 @@ def _check(robot: Robot, factors: Mapping[str, float], mass: str) -> None:
             f"robot '{robot.name}' has driven joints, whose formulas contain lengths, so its bodies cannot be scaled "
             "one by one. Change the lengths in its formulas."
         )
+    known = robot.body_names
+    missing = f"robot '{robot.name}' has no such body; its bodies: {listed(known, 40)}"
     problems = [
-        Problem("body", name, f"robot '{robot.name}' has no such body", did_you_mean(name, robot.body_names).strip())
+        Problem("body", name, missing, did_you_mean(name, known).strip() or "Name one of these.")
         for name in factors
         if name not in robot.body_names
     ]

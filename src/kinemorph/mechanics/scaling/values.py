@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinemorph.model.expressions import names_in, parse_expression, written
-from kinemorph.model.parameter import Coordinate, Formula, Parameter, Value, applied
+from kinemorph.model.parameter import Coordinate, Formula, Parameter, Value, applied, worked_out
 from kinemorph.model.scales import Scales
 
 ANY = 0.0  # stands for the factor of a number that is 0 or infinite, which no factor changes
@@ -167,20 +167,7 @@ def over(leaf: Parameter, factor: float) -> Value:
 
 def _folded(value: Value, leaf: Callable[[Value], Any], op: Callable[[Formula, list[Any]], Any]) -> Any:
     """The result of `op` at a formula, from those of its arguments, and of `leaf` at numbers and parameters."""
-    if not isinstance(value, Formula):
-        return leaf(value)
-    known: dict[int, Any] = {}
-    waiting = [value]
-    while waiting:
-        here = waiting[-1]
-        missing = [arg for arg in here.args if isinstance(arg, Formula) and id(arg) not in known]
-        if missing:
-            waiting += missing
-            continue
-        waiting.pop()
-        if id(here) not in known:
-            known[id(here)] = op(here, [known[id(arg)] if isinstance(arg, Formula) else leaf(arg) for arg in here.args])
-    return known[id(value)]
+    return worked_out(value, leaf, op) if isinstance(value, Formula) else leaf(value)
 
 
 # ── texts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -38,20 +38,26 @@ class StepOptions:
     min_step: float  # [s]
 
 
-def longest_step(model: object, max_step: float | None) -> float:
-    """The longest step [s] that a run of a model may take: `max_step`, or where it is None that of its settings."""
+def longest_step(model: object, max_step: float | None, step: float | None = None) -> float:
+    """The longest step [s] that a run of a model may take: `max_step`, or where it is None that of its settings.
+
+    A constant `step` that the user gives is taken as it is, whatever the settings say.
+    """
     if max_step is not None:
         return max_step
-    return model.settings.max_step if isinstance(model, System) else math.inf
+    return model.settings.max_step if isinstance(model, System) and step is None else math.inf
 
 
 def step_options(
     plant: Plant, method: Any, step: Any, rtol: Any, atol: Any, max_step: float, min_step: float = MIN_STEP
 ) -> StepOptions:
     """The step options of a run, with defaults in place of None; the arguments are those of `simulate`."""
+    given = step
     method, step = usual(plant, method, step, rtol is not None or atol is not None)
     rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
     check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
+    if given is None and step is not None:  # the usual step of a method
+        step = min(step, max_step)
     return StepOptions(method, step, rtol, atol, min(max_step, UNBOUNDED), min_step)
 
 

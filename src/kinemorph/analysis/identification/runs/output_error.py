@@ -102,7 +102,7 @@ def output_error(
             f"'{plant.name}' has controllers that sample, whose memory within a recording is not known; piece is "
             f"{piece:g} s. Leave piece out: recordings are then simulated from their beginning."
         )
-    steps = step_options(plant, method, step, rtol, atol, longest_step(system, None))
+    steps = step_options(plant, method, step, rtol, atol, longest_step(system, None, step))
     task = Task.of(plant, names, kept, Choices(measured, piece, initial, between, steps))
     return _fitted(task, scales, _given(task, deviations), system, [one.unit for one in found])
 

@@ -69,7 +69,7 @@ def _wide(table: TextTable, unit: str | None, rate: float | None, axes: Sequence
     weights = np.ones(positions.shape[:2])
     weighted = [(k, place["weight"]) for k, place in enumerate(parts.values()) if "weight" in place]
     for k, at in weighted:
-        weights[:, k] = np.nan_to_num(values[:, at], nan=0.0)
+        weights[:, k] = np.where(np.isnan(values[:, at]), 0.0, values[:, at])
     times = _times(table, [values[:, k] for k in range(values.shape[1])], rate)
     return RawMarkers([*parts], times, positions, weights if weighted else None, ignored)
 
@@ -99,12 +99,13 @@ def columns_by_point(table: TextTable, axes: Sequence[str]) -> tuple[dict[str, d
             f"recording '{table.label}' has no columns of markers; expected names such as {such}, or the columns time, "
             f"marker, x, y, z. Its columns: {listed(table.names, 12)}."
         )
+    remedy = "; pictures of a single camera are read by load_view" if len(axes) == len(AXES) else ""
     for name, place in found.items():
         missing = [f"{name}.{axis}" for axis in axes if axis not in place]
         if missing:
             raise ShapeError(
                 f"recording '{table.label}': marker '{name}' has no column {quoted(missing)}; expected "
-                f"{listed(axes)} of every marker. Add it; pictures of a single camera are read by load_view."
+                f"{listed(axes)} of every marker. Add it{remedy}."
             )
     return found, tuple(ignored)
 
@@ -170,7 +171,8 @@ def _long(table: TextTable, known: Sequence[str], unit: str | None, rate: float 
     for name in WEIGHTS:
         if name in known:
             weights = np.zeros(positions.shape[:2])
-            weights[at, which] = np.nan_to_num(columns[known.index(name)], nan=0.0)
+            given = columns[known.index(name)]
+            weights[at, which] = np.where(np.isnan(given), 0.0, given)
             used.add(known.index(name))
     ignored = tuple(table.names[k] for k in range(len(known)) if k not in used and k != whose)
     return RawMarkers(names, times, positions, weights, ignored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from kinemorph.algebra.arrays import Array
@@ -43,9 +44,14 @@ def times_of_frames(label: str, rate: float | None, frames: Array) -> Array:
     """Times [s] of frames that a file only counts, by the frame rate [1/s]."""
     if rate is None:
         raise ShapeError(
-            f"recording '{label}' has numbers of frames and no times. Give the frames per second: rate=200."
+            f"recording '{label}' has numbers of frames and no times. Give the frames per second: rate=200, --rate 200."
         )
-    if not rate > 0.0:
-        raise ShapeError(f"rate is {rate:g}; expected frames per second, larger than 0. Give the rate of the camera.")
+    check_rate(rate)
     found: Array = frames / rate
     return found
+
+
+def check_rate(rate: float) -> None:
+    """Raises ShapeError for a frame rate [1/s] that is not a finite number above 0."""
+    if not 0.0 < rate < math.inf:
+        raise ShapeError(f"rate is {rate:g}; expected frames per second, larger than 0. Give the rate of the camera.")

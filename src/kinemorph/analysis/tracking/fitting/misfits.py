@@ -8,12 +8,14 @@ import re
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.words import quoted
 
 WEAK = 1e-9  # smallest eigenvalue of the scaled mean normal matrix that counts as seen
 PART = 0.1  # least share of a velocity in an unseen motion that is named
-MISFIT = 0.05  # rms distance of markers, relative to the size of their cloud, that is worth a second look
+MISFIT = 0.02  # rms distance of markers, relative to the size of their cloud, that is worth a second look
+FAR = 0.3  # median distance of markers, relative to the size of their cloud, at which robot and recording hardly agree
 SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R"))
 
 
@@ -40,14 +42,33 @@ def unseen_note(problem: MarkerProblem, unseen: tuple[str, ...]) -> str:
     )
 
 
+def far_note(problem: MarkerProblem, distances: Array) -> list[str]:
+    """A sentence if most markers are far from the robot for the size of their cloud; else none.
+
+    `distances` are those of the markers that are seen [m].
+    """
+    half = float(np.median(distances))
+    if half < FAR * problem.size:
+        return []
+    return [
+        f"half of the positions are {half:.3g} m or more from the robot, and the markers are {problem.size:.3g} m from "
+        "their own middle: robot and recording hardly agree. Check the axes and the origin of the recording, the "
+        "attachments, and whether the base of the robot is free."
+    ]
+
+
 def other_sides(names: tuple[str, ...]) -> dict[str, str]:
-    """Marker -> marker of the other side, for names that differ in one word or letter for left and right only."""
+    """Marker -> marker of the other side, for names that differ only in the words or letters for left and right.
+
+    One of them may differ, "left_foot_right_corner" and "right_foot_right_corner", or all, "left_hip~left_hip_x".
+    """
     found = {}
     for name in names:
         for a, b in (*SIDES, *((b, a) for a, b in SIDES)):
             bounded = rf"(?<![A-Za-z]){a}(?![a-z]|[A-Z]{{2}})" if len(a) > 1 else rf"(?<![A-Za-z]){a}"
-            other = re.sub(bounded, b, name, count=1)
-            if other != name and other in names:
-                found[name] = other
+            others = [re.sub(bounded, b, name, count=count) for count in (1, 0)]
+            pair = next((other for other in others if other != name and other in names), None)
+            if pair is not None:
+                found[name] = pair
                 break
     return found

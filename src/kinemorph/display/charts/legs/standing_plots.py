@@ -34,6 +34,8 @@ def plot_standing(
     `beside`     published points (error [deg], effort in any unit) by name; efforts are divided by the first one
     `path`       a file to write, .png, .svg or .pdf
     """
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
     shown = tuple(legs) or curve.legs
     figure = blank(9.0, 4.8)
     left: Any = figure.add_axes((0.08, 0.12, 0.40, 0.62))
@@ -58,7 +60,12 @@ def plot_standing(
         axes.set_xscale("log")
         axes.set_xlabel("mean angle error [deg]", fontsize=9, color=INK)
         axes.set_ylabel(words, fontsize=9, color=INK)
-        axes.set_ylim(bottom=0.0)
+        axes.set_ylim(0.0, max(axes.get_ylim()[1], 0.05))  # forces of rounding alone are shown as 0
+        low, high = axes.get_xlim()
+        if high < 30.0 * low:  # decades alone would leave few ticks, and the ones between them long labels
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0.07, 0.92), ncols=4)
     heading = title or f"{curve.name.replace('_', ' ')} stands, from stiff to soft joints"

@@ -15,7 +15,7 @@ from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes
 from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean, quoted
 
-WIDTH, HEIGHT = 3.2, 3.6  # [inch], of one plot
+WIDTH, HEIGHT = 3.2, 3.9  # [inch], of one plot
 MOST = 3  # numbers that are shown by default
 
 
@@ -45,7 +45,7 @@ def plot_optimized(
             raise UnsupportedError(f"plot: '{name}' was not chosen.{did_you_mean(name, known)} Known: {quoted(known)}.")
     figure = blank(WIDTH * (1 + len(names)), HEIGHT)
     every: list[Any] = list(figure.subplots(1, 1 + len(names), sharey=True, squeeze=False)[0])
-    figure.subplots_adjust(left=0.3 / (1 + len(names)), right=0.985, bottom=0.16, top=0.76, wspace=0.08)
+    figure.subplots_adjust(left=0.3 / (1 + len(names)), right=0.985, bottom=0.15, top=0.74, wspace=0.08)
     for axes in every:
         plain_axes(axes)
         axes.tick_params(labelsize=8, colors=PALE)
@@ -66,17 +66,28 @@ def plot_optimized(
     costs = np.concatenate([one.history.costs for one in shown.values()])
     if np.nanmin(costs) > 0.0 and np.nanmax(costs) > 30.0 * np.nanmin(costs):
         every[0].set_yscale("log")
-    for axes in every:  # labels at powers of ten only
-        axes.xaxis.set_minor_formatter("")
-        axes.yaxis.set_minor_formatter("")
+    _tidy_ticks(every)
     every[0].set_xlabel("design", fontsize=9, color=INK)
     every[0].set_ylabel("cost", fontsize=9, color=INK)
-    every[0].legend(fontsize=7, frameon=False)
-    figure.text(0.02, 0.94, title or f"least cost of {optimized.name.replace('_', ' ')}", fontsize=13, color=INK)
+    if any((one.history.errors > MET).any() for one in shown.values()):
+        every[0].plot([], [], "x", color=PALE, markersize=4, label="breaks a condition")
+    figure.legend(*every[0].get_legend_handles_labels(), fontsize=8, frameon=False, ncols=3, loc=(0.012, 0.775))
+    figure.text(0.02, 0.93, title or f"least cost of {optimized.name.replace('_', ' ')}", fontsize=13, color=INK)
     figure.text(0.02, 0.87, optimized.message, fontsize=8, color=PALE)
     if path is not None:
         save(figure, path)
     return figure
+
+
+def _tidy_ticks(every: Sequence[Any]) -> None:
+    """Labels logarithmic axes at 1, 2 and 5 times powers of ten."""
+    from matplotlib.ticker import LogLocator
+
+    for axis in (every[0].yaxis, *(axes.xaxis for axes in every)):
+        if axis.get_scale() == "log":
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter("")
 
 
 def _dots(axes: Any, x: Array, history: History, color: Any) -> None:

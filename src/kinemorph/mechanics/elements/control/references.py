@@ -34,6 +34,7 @@ from kinemorph.vocabulary.blocks import Table
 from kinemorph.words import counted
 
 AT_REST = 1e-9  # the velocity at the ends of a series is zero below this share of the sum of its terms
+SAME = 1e-9  # the ends of a path with a period may differ by this share of the larger of 1 and their values
 ROUNDING = 4.0  # [units in the last place] by which the last instant of a path may be missed by a sum of time steps
 
 
@@ -192,6 +193,11 @@ class PointsLaw(PathLaw):
         return table.derivative
 
 
+def _differ(a: float, b: float) -> bool:
+    """Whether the values of a path at the ends of its period differ by more than rounding."""
+    return not abs(a - b) <= SAME * max(1.0, abs(a))
+
+
 class SplinePathLaw(PointsLaw):
     """A spline that runs once, or repeats with a period."""
 
@@ -211,7 +217,7 @@ class SplinePathLaw(PointsLaw):
             problem = f"period is {period:g} s and its times span {last - first:g} s; expected the same"
             remedy = "Repeat the first point one period later as the last point, or make the period a Parameter."
             return [wrong(element.name, problem, remedy, "period")]
-        if any(evaluate(a) != evaluate(b) for a, b in zip(element.points[0], element.points[-1], strict=True)):
+        if any(_differ(evaluate(a), evaluate(b)) for a, b in zip(element.points[0], element.points[-1], strict=True)):
             problem = (
                 f"a path with a period ends in {element.points[-1]} and begins in {element.points[0]}; "
                 "expected the same"
@@ -247,6 +253,8 @@ class SplinePathLaw(PointsLaw):
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
         repeats = evaluate(element.period) != 0.0
+        if repeats:  # the last point is the first one, up to rounding
+            values = [*values[:-1], values[0]]
         if repeats and element.method != "linear":
             return periodic(times, values, element.method)
         return through(times, values, kind=element.method, outside="extend" if repeats else "hold")

@@ -18,7 +18,7 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
-from kinemorph.words import counted
+from kinemorph.words import counted, listed
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Sinusoid:
         as_numbers(self, "amplitude", "frequency", "offset", "phase")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SplinePath:
     """A path through points at given times [s]; it is constant before the first and after the last time.
 
@@ -58,11 +58,11 @@ class SplinePath:
     `points` has a row for each time, with a position [rad or m] for each joint; for a single path, numbers.
     `method`: "cubic", with continuous acceleration; "monotone", a cubic that does not overshoot; or "linear".
     In a model file, `file` may name a CSV file: its first line has names, first that of the time, then those of the
-    joints; each further line is one time.
+    joints; each further line is one time. `joints` then chooses columns; see `from_csv`.
 
-    `period` [s] repeats the path; the points are then those of one period. A Parameter may have another value than the
-    times span: the path is then as much faster or slower. Two numbers change a path with a period, each one for all
-    joints or one for each joint; they may be Parameters:
+    `period` [s] repeats the path; the points are then those of one period, with the first one again at its end. A
+    Parameter may have another value than the times span: the path is then as much faster or slower. Two numbers change
+    a path with a period, each one for all joints or one for each joint; they may be Parameters:
 
     `shift`    the share of the period by which the path is ahead: 0.25 begins a quarter of a period later in the points
     `duty`     the share of the period in which a leg stands. `stance` is this share in the points, from the first one
@@ -88,11 +88,17 @@ class SplinePath:
         as_numbers(self, "times", "shift", "duty")
         as_rows(self, "points")
 
+    def __repr__(self) -> str:
+        where = f"file '{self.file}'" if self.file else f"{counted(len(self.points), 'point')}"
+        return f"<SplinePath '{self.name}': {where}, {counted(len(self.joints), 'joint')}, {self.method}>"
+
     @classmethod
     def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
         """The path through the points of a CSV file: a line of names, the time first, then a line for each time.
 
-        Raises ModelError if it cannot be read.
+        `joints` chooses columns. By default all are read that can be joints with one axis, so that the files of
+        `kinemorph track` can be read: the pose of a free base and quaternions ("base.x", "base.qw", ...) are left out,
+        and so are half widths of intervals ("hip +-"). Raises ModelError if the file cannot be read.
         """
         try:
             return cls(name, file=str(path), **options).read_from(lambda file: Path(file).read_text("utf-8-sig"))
@@ -104,8 +110,10 @@ class SplinePath:
         if not self.file:
             return self
         header, rows = _table(self.file, read(self.file))
-        points = tuple(row[1:] for row in rows)
-        return replace(self, times=tuple(row[0] for row in rows), points=points, joints=tuple(header[1:]), file="")
+        columns = _joint_columns(self.file, header, self.joints)
+        points = tuple(tuple(row[k] for k in columns) for row in rows)
+        joints = tuple(header[k] for k in columns)
+        return replace(self, times=tuple(row[0] for row in rows), points=points, joints=joints, file="")
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,21 @@ def as_rows(element: Any, name: str) -> None:
         raise ModelError(Problem("element", element.name, what, "Give a list of rows.", name))
     rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
     object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))
+
+
+def _joint_columns(file: str, header: list[str], joints: Names) -> list[int]:
+    """The columns of a CSV file that hold `joints`; without any, all but poses with quaternions and intervals."""
+    missing = [name for name in joints if name not in header[1:]]
+    if missing:
+        raise ValueError(
+            f"file '{file}' has no column '{missing[0]}', expected one for each of joints; its columns are "
+            f"{listed(header, 24)}"
+        )
+    if joints:
+        return [header.index(name, 1) for name in joints]
+    turned = {name.removesuffix(".qw") for name in header if name.endswith(".qw")}
+    pose = {f"{joint}.{part}" for joint in turned for part in ("x", "y", "z", "qw", "qx", "qy", "qz")}
+    return [k for k, name in enumerate(header) if k and name not in pose and not name.endswith(" +-")]
 
 
 def _plain(x: Any) -> Any:

@@ -102,7 +102,7 @@ def cockroach(
     `passive`      springs in all joints of the legs beside the PD, <leg>_passive_<axis>, at rest in the stance
     """
     _check("cockroach", hip=(hip, Hip), trunk=(trunk, Trunk))
-    positive("cockroach", "stiffness, damping and height", (stiffness, damping, height), 3)
+    _check_posture("cockroach", stiffness=stiffness, damping=damping, height=height)
     builder = RobotBuilder("cockroach")
     springs = list(_add_trunk(builder, trunk))
     return _system(builder, LEGS, hip, springs, (stiffness, damping, height), tarsus, passive)
@@ -125,10 +125,16 @@ def cockroach_leg(
     if leg not in LEGS:
         raise ModelError(f"cockroach_leg: leg is {leg!r}, expected one of {', '.join(LEGS)}.")
     _check("cockroach_leg", hip=(hip, Hip))
-    positive("cockroach_leg", "stiffness, damping and height", (stiffness, damping, height), 3)
+    _check_posture("cockroach_leg", stiffness=stiffness, damping=damping, height=height)
     builder = RobotBuilder("cockroach_leg")
     springs = list(_add_trunk(builder, "box"))
     return _system(builder, (leg,), hip, springs, (stiffness, damping, height), tarsus, passive)
+
+
+def _check_posture(owner: str, **numbers: float) -> None:
+    """Raises ModelError for a number of the posture that is not above 0, by its name."""
+    for name, value in numbers.items():
+        positive(owner, name, (value,), 1)
 
 
 def _check(owner: str, **choices: tuple[Any, Any]) -> None:

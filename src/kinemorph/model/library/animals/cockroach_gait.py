@@ -37,6 +37,7 @@ STIFFNESS, DAMPING, LIFT = (number(f"running_{name}") for name in ("stiffness", 
 TRIPOD = ("front_left", "hind_left", "middle_right")  # its feet touch down at t = 0, the others half a stride later
 AHEAD = {leg: 0.0 if leg in TRIPOD else 0.5 for leg in LEGS}  # the touchdown of each leg before t = 0, in strides
 POINTS = 60  # of the spline in a stride
+LONGEST = 1e-4  # [s] the longest step of a run by default: feet land and slip within milliseconds
 STRIDES, SAMPLES = 12, 200  # of the run, and samples in each of them
 TINY = 1e-6  # of a stride, for the velocities at the start
 
@@ -65,7 +66,8 @@ def running_cockroach(
                     The paths of the feet stay: a longer stance is a slower one
 
     The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
-    those of `cockroach`; steps of 0.1 ms resolve the contacts.
+    those of `cockroach`. Runs with rtol=1e-9 and atol=1e-11 have converged; fixed steps of 0.1 ms, which do not resolve
+    the dampers of the joints, run sooner, with fore-aft impulses that are off by a tenth.
     """
     numbers = (speed, frequency, stiffness, damping, lift)
     positive("running_cockroach", "speed, frequency, stiffness, damping and lift", numbers, 5)
@@ -99,7 +101,7 @@ def running_cockroach(
     elements: list[Element] = [gait]
     for element in standing.elements:
         elements.append(replace(element, reference="gait") if isinstance(element, PD) else element)
-    settings = Settings(tuple(q.values()), tuple(v.values()), STRIDES * period, period / SAMPLES)
+    settings = Settings(tuple(q.values()), tuple(v.values()), STRIDES * period, period / SAMPLES, max_step=LONGEST)
     return System(robot, tuple(elements), settings)
 
 
