@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, library
+from kinemorph import Body, Parameter, RobotBuilder, System, library
 from kinemorph.algebra.scalar import sin
 from kinemorph.elements import (
     PD,
@@ -54,6 +54,12 @@ from support.tools.scaled_runs import worst_column
 
 ODD = {"length": 3.0, "mass": 0.7, "time": 1.9, "voltage": 1.3}  # no power of 2, so that rounding errors show too
 CLOSE = 1e-10
+BEAT: Any = {
+    "period": Parameter("beat_period", 0.25, "s"),
+    "shift": Parameter("ahead", 0.3),
+    "duty": 0.5,
+    "stance": 0.4,
+}
 
 
 def machine(*elements: Any, automaton: Any = None, v: tuple[float, ...] = (0.2, 1.0, -0.1)) -> System:
@@ -131,6 +137,7 @@ SYSTEMS = {
         PD("follow", ("slide", "hinge"), 50.0, 4.0, reference="wave", upper=8.0),
         Profile("profile", wave, ("slide", "hinge")),
         SplinePath("path", (0.0, 0.1, 0.4), (0.0, 0.05, -0.02)),
+        SplinePath("beat", (0.0, 0.1, 0.3), (0.0, 0.05, 0.0), **BEAT),
         Actuator("pull", "lift", gear=2.0, control="position", gain=30.0, damping=2.0, effort=5.0),
         PID("lifted", reads="q.lift", drives="pull", reference="path", kp=1.0, every=0.02),
         Continuous("law", spring_and_memory, ("q.lift",), ("lift",), states=("sum",)),

@@ -6,16 +6,19 @@ Requirements 004-10 to 004-14. The long tests simulate twelve strides, of which 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, System, derive, elements, legs, library, simulate
+from kinemorph import RobotBuilder, System, derive, elements, legs, library, simulate, simulate_batch
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.library.animals.cockroach import LEGS
 from kinemorph.model.library.animals.cockroach_data import MEASURED, PAIRS, number
 from kinemorph.model.library.animals.cockroach_gait import TRIPOD, foot_path
+from kinemorph.model.parameter import evaluate
+from kinemorph.plants import plant
 from kinemorph.simulation.results.trajectory import Trajectory
 
 SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number("gait_duty")
@@ -208,3 +211,58 @@ def test_energies_of_limbs_are_those_of_their_bodies() -> None:
     assert found.external < 1e-8 and found.fluctuation == (0.0, 0.0, 0.0)
     with pytest.raises(ModelError, match="no whole stride"):
         legs.stride_figures(run, 1.0)
+
+
+# ── an adjustable gait ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_adjustable_gait_has_the_same_points_with_every_leg_at_its_touchdown() -> None:
+    """The points of legs that touch down half a stride later are those of the usual gait, half a stride apart."""
+    usual, own = (library.running_cockroach(adjustable=free).element("gait") for free in (False, True))
+    phases = [parameter.value for parameter in own.shift]  # type: ignore[attr-defined]
+    assert usual.joints == own.joints and usual.times == own.times  # type: ignore[attr-defined]
+    points, turned = (np.array(gait.points)[:-1] for gait in (usual, own))  # type: ignore[attr-defined]
+    for k, name in enumerate(usual.joints):  # type: ignore[attr-defined]
+        assert phases[k] == (0.0 if name.startswith(TRIPOD) else 0.5)
+        np.testing.assert_allclose(np.roll(turned[:, k], -round(60 * phases[k])), points[:, k], atol=1e-14)
+
+
+@cache
+def adjustable() -> Any:
+    names = ["gait_period", "gait_duty", *(f"{leg}_phase" for leg in LEGS)]
+    return plant(library.running_cockroach(adjustable=True), parameters=names)
+
+
+@pytest.mark.slow
+def test_phases_half_a_stride_ahead_are_a_run_that_begins_half_a_stride_later() -> None:
+    """From the same state, so that all forces are the same as well; the usual gait is that of phases 0 and 0.5."""
+    made, later = adjustable(), 0.5 * STRIDE
+    ahead = {f"{leg}_phase": 0.5 if leg in TRIPOD else 1.0 for leg in LEGS}
+    one = simulate(made, 0.05, p=ahead, step=1e-4, output_step=0.01)
+    other = simulate(made, later + 0.05, start=later, step=1e-4, output_step=0.01)
+    np.testing.assert_allclose(one.q, other.q, atol=1e-7)
+    np.testing.assert_allclose(one["gait.hind_left_femur_tibia"], other["gait.hind_left_femur_tibia"], atol=1e-12)
+    usual, same = (simulate(model, 0.05, step=1e-4, output_step=0.01) for model in (library.running_cockroach(), made))
+    np.testing.assert_allclose(usual.q, same.q, atol=1e-7)
+    assert np.abs(one.q - same.q).max() > 0.1
+
+
+@pytest.mark.slow
+def test_measured_duty_factors_and_impulses_follow_the_parameter() -> None:
+    """The way of a foot that stands is the same, so that periods in inverse proportion to the duty keep the speed.
+
+    Vertical impulses of all legs in a stride carry the weight, whatever the duty factor.
+    """
+    duties = np.array([0.5, 0.55, 0.6, 0.65])
+    periods = STRIDE * DUTY / duties
+    options: Any = {"method": "centered_contact", "step": 1e-4, "output_step": STRIDE / 200}
+    batch = simulate_batch(adjustable(), 10 * STRIDE, p={"gait_duty": duties, "gait_period": periods}, **options)
+    mass = sum(evaluate(body.mass) for body in library.cockroach().robot.bodies)
+    measured = []
+    for run, period in zip(batch, periods, strict=True):
+        assert run["q.body_root.x"][-1] / run.t[-1] == pytest.approx(SPEED, rel=0.05)
+        means = legs.stances(run, after=FIRST * STRIDE, shortest=0.02 * STRIDE).means()
+        measured.append(np.mean([means[leg].duty for leg in LEGS]))
+        upward = sum(means[leg].impulse[2] for leg in LEGS)
+        assert upward == pytest.approx(9.81 * mass * period, rel=0.03)
+    np.testing.assert_allclose(np.diff(measured), np.diff(duties), rtol=0.25)

@@ -10,10 +10,13 @@ import pytest
 
 from kinemorph import Parameter, System, library, optimize, simulate
 from kinemorph.legs import least_effort, with_measures
+from kinemorph.model.library.animals.cockroach_gait import AHEAD, FREQUENCY
 from kinemorph.model.parameter import evaluate
 from kinemorph.plants import plant
+from kinemorph.simulation.results.trajectory import Trajectory
 
 PAIRS, ANGLES = ("front", "middle", "hind"), {"body_coxa.first": "gamma", "femur_tibia": "tibia"}
+STRIDE = 1.0 / FREQUENCY  # [s]
 
 
 def adjustable() -> tuple[System, list[str]]:
@@ -73,3 +76,55 @@ def test_the_least_work_per_meter_at_a_speed_is_that_of_its_own_run():
     other = with_measures(library.running_cockroach(**pd), ["work", "distance"])
     run = simulate(plant(other), 0.3, step=1e-4, output_step=0.3)  # feet that slip magnify rounding: the same program
     assert run["work"][-1] / run["distance"][-1] == pytest.approx(found.cost, rel=1e-6)
+
+
+def settled(run: Trajectory, column: str) -> np.ndarray:
+    """The samples of a column after the first two strides of a run."""
+    return run[column][run.t > 2.0 * STRIDE - 1e-9]
+
+
+def gained(run: Trajectory, column: str) -> float:
+    return float(settled(run, column)[-1] - settled(run, column)[0])
+
+
+def work_per_meter(run: Trajectory) -> float:
+    return gained(run, "work") / gained(run, "distance")
+
+
+def speed(run: Trajectory) -> float:
+    return gained(run, "distance") / gained(run, "t")
+
+
+def height(run: Trajectory) -> float:
+    return float(settled(run, "q.body_root.z").min())
+
+
+def rotation(run: Trajectory) -> float:
+    """The largest angle [deg] by which the trunk is turned."""
+    upright = np.abs(settled(run, "q.body_root.qw"))
+    return float(np.degrees(2.0 * np.arccos(np.minimum(upright, 1.0))).max())
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:body")
+@pytest.mark.filterwarnings("ignore::kinemorph.errors.EnergyWarning")
+def test_phases_and_duty_of_a_gait_that_needs_less_work_per_meter_at_its_speed():
+    """The search of docs/optimize.md; what it finds holds with half the steps and where events are located."""
+    animal = with_measures(library.running_cockroach(adjustable=True), ["work", "distance"])
+    over = {"posture_stiffness": (8e-4, 4e-3, "log"), "posture_damping": (4e-6, 2e-5, "log"), "gait_duty": (0.45, 0.65)}
+    for leg, phase in AHEAD.items():
+        over |= {f"{leg}_phase": (phase - 0.2, phase + 0.2)} if leg != "front_left" else {}
+    conditions = {speed: (0.20, 0.22), height: (5e-3, 1e-2), rotation: (0.0, 7.0)}
+    steps = {"method": "centered_contact", "step": 1e-4, "output_step": STRIDE / 20}
+    options = {"at": "run", "until": 8 * STRIDE, "population": 48, "iterations": 24, "seed": 1}
+    best = optimize(animal, over, work_per_meter, conditions, **options, **steps)
+    assert best and min(best.margins.values()) >= 0.0, best.message
+    made = plant(animal, parameters=[*over])
+    for others in (
+        steps,
+        steps | {"step": 5e-5},
+        {"rtol": 1e-6, "atol": 1e-8, "max_step": 1e-5, "output_step": STRIDE / 20},
+    ):
+        before, after = (simulate(made, 8 * STRIDE, p=p, **others) for p in ({}, best.values))
+        assert work_per_meter(after) < 0.8 * work_per_meter(before)
+        assert 0.195 < speed(after) < 0.225 and height(after) > 5e-3 and rotation(after) < 7.0

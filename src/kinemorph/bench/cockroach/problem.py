@@ -33,7 +33,7 @@ from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.library.animals.cockroach import LEGS, cockroach
 from kinemorph.model.library.animals.cockroach_data import number
 from kinemorph.model.library.animals.cockroach_gait import running_cockroach
-from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Frame
 from kinemorph.model.system import System
 
@@ -109,4 +109,5 @@ def gait_of(system: System) -> Callable[[Array], tuple[Array, Array]]:
 
     (path,) = (element for element in system.elements if isinstance(element, SplinePath))
     curve = CubicSpline(path.times, np.array(path.points, dtype=float), bc_type="periodic")
-    return lambda t: (curve(t % path.period), curve(t % path.period, 1))
+    period = float(evaluate(path.period))
+    return lambda t: (curve(t % period), curve(t % period, 1))

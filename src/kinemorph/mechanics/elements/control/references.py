@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, sin, sincos
+from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, sin, sincos, where
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
@@ -133,6 +133,14 @@ def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
     return Wish(offset + amplitude * s, amplitude * w * c, -amplitude * w * w * s)
 
 
+class Place(NamedTuple):
+    """A place on a curve over time: its time there [s], that time's rate of change, and the rate's own [1/s]."""
+
+    time: S
+    pace: S = 1.0
+    change: S = 0.0
+
+
 class PointsLaw(PathLaw):
     """The abstract base of laws whose path goes through given points: a piecewise polynomial for each joint."""
 
@@ -169,13 +177,16 @@ class PointsLaw(PathLaw):
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
-        t = self.local(element, view.t)
+        place = self.place(element, view, k)
         slope = self.slope(element, table)
-        return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
+        rate, second = lookup(slope, place.time), lookup(slope.derivative, place.time)
+        return Wish(
+            lookup(table, place.time), rate * place.pace, second * place.pace * place.pace + rate * place.change
+        )
 
-    def local(self, element: Any, t: S) -> S:
-        """The time [s] at which to evaluate the curve at time t: t itself, unless the path repeats."""
-        return t
+    def place(self, element: Any, view: ElementView, k: int) -> Place:
+        """Where joint k is on its curve at this instant: at the time itself, unless the path repeats."""
+        return Place(view.t)
 
     def slope(self, element: Any, table: Table) -> Table:
         """The rate of change of the curve `table` over time."""
@@ -190,45 +201,113 @@ def _differ(a: float, b: float) -> bool:
 class SplinePathLaw(PointsLaw):
     """A spline that runs once, or repeats with a period."""
 
+    fields = ("shift",)
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        return super().problems(element, robot) + optional_numbers(element, "duty")
+
     def other_problems(self, element: Any) -> list[str]:
-        found: list[str] = []
-        if element.period == 0.0:
-            return found
+        period, own = float(evaluate(element.period)), isinstance(element.period, float | int)
+        if own and period == 0.0:
+            return self._without_period(element)
         first, last = evaluate(element.times[0]), evaluate(element.times[-1])
-        if not 0.0 < element.period < math.inf or abs(last - first - element.period) > 1e-9 * element.period:
-            problem = f"period is {element.period:g} s and its times span {last - first:g} s; expected the same"
-            remedy = "Repeat the first point one period later as the last point."
-            found.append(wrong(element.name, problem, remedy, "period"))
-        elif any(_differ(evaluate(a), evaluate(b)) for a, b in zip(element.points[0], element.points[-1], strict=True)):
+        if not 0.0 < period < math.inf:
+            return positive(element, "period")
+        if own and abs(last - first - period) > 1e-9 * period:
+            problem = f"period is {period:g} s and its times span {last - first:g} s; expected the same"
+            remedy = "Repeat the first point one period later as the last point, or make the period a Parameter."
+            return [wrong(element.name, problem, remedy, "period")]
+        if any(_differ(evaluate(a), evaluate(b)) for a, b in zip(element.points[0], element.points[-1], strict=True)):
             problem = (
                 f"a path with a period ends in {element.points[-1]} and begins in {element.points[0]}; "
                 "expected the same"
             )
-            found.append(wrong(element.name, problem, "Repeat the first point at the end."))
-        return found
+            return [wrong(element.name, problem, "Repeat the first point at the end.")]
+        return self._wrong_shares(element)
+
+    def _without_period(self, element: Any) -> list[str]:
+        """A problem for each number that a path without a period does not use."""
+        plain: Any = {"shift": (0.0,), "duty": (), "stance": 0.0}
+        return [
+            wrong(element.name, f"{name} is given, but the path has no period", "Give a period, or leave it out.", name)
+            for name, value in plain.items()
+            if getattr(element, name) != value
+        ]
+
+    def _wrong_shares(self, element: Any) -> list[str]:
+        """A problem where `stance` or one of `duty` is not a share that the path can have; else none."""
+        stance = element.stance
+        if not element.duty and stance == 0.0:
+            return []
+        if not element.duty or not 0.0 < stance < 1.0:
+            problem = f"duty has {counted(len(element.duty), 'number')} and stance is {stance:g}; expected both"
+            remedy = "Give the share of the stance in the points, between 0 and 1, and that in the path."
+            return [wrong(element.name, problem, remedy, "stance")]
+        least = stance / (3.0 - 2.0 * stance)
+        expected = f"expected at least {least:.3g} and below 1, since the stance is {stance:g} of the points"
+        return [
+            wrong(element.name, f"duty is {share:g}; {expected}", "Correct it.", "duty")
+            for share in (float(evaluate(duty)) for duty in element.duty)
+            if not least <= share < 1.0
+        ]
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
-        if element.period:  # the last point is the first one, up to rounding
+        repeats = evaluate(element.period) != 0.0
+        if repeats:  # the last point is the first one, up to rounding
             values = [*values[:-1], values[0]]
-        if element.period and element.method != "linear":
+        if repeats and element.method != "linear":
             return periodic(times, values, element.method)
-        return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
+        return through(times, values, kind=element.method, outside="extend" if repeats else "hold")
 
-    def local(self, element: Any, t: S) -> S:
-        if not element.period:
-            return t
-        first = evaluate(element.times[0])
-        return t - element.period * floor((t - first) / element.period)
+    def place(self, element: Any, view: ElementView, k: int) -> Place:
+        plain = isinstance(element.period, float | int)
+        if plain and not element.period:
+            return Place(view.t)
+        period, (shift,) = view.value(element.period), self.one(element, view, k)
+        first, last = (evaluate(element.times[end]) for end in (0, -1))
+        span = element.period if plain else last - first
+        ahead = view.t - first + period * shift
+        t = ahead - period * floor(ahead / period)  # since the path began to repeat
+        if not element.duty:
+            pace = 1.0 if plain else span / period
+            return Place(first + t * pace, pace)
+        duty = each(view.value(element.duty), max(len(element.joints), 1))[k]
+        phase, rate, change = stretched(t / period, element.stance, duty)
+        pace = span / period
+        return Place(first + span * phase, rate * pace, change * pace / period)
 
     def slope(self, element: SplinePath, table: Table) -> Table:
         """The rate of change of the curve; at the last instant of a path that ends there, it is that of its last piece.
 
         A piece of a table ends just before its break, so the last break is moved by a few rounding errors of the time.
         """
-        if element.period:
+        if evaluate(element.period) != 0.0:
             return table.derivative
         late = table.breaks[-1] + ROUNDING * float(np.spacing(max(abs(table.breaks[0]), abs(table.breaks[-1]))))
         return replace(table, breaks=(*table.breaks[:-1], late)).derivative
+
+
+def stretched(phase: S, stance: float, duty: S) -> tuple[S, S, S]:
+    """The phase in the points of a path at a phase of its period, with its first and second derivative.
+
+    Both phases are from 0 to 1; the stance ends at the phase `duty` of the period, and at `stance` in the points.
+    With the slopes  a = stance / duty  and  b = (1 - stance) / (1 - duty)  it is  a phase  in the stance, and then
+
+        stance + (1 - stance) u + (1 - duty) (a - b) u (1 - u) (1 - 2 u),     u = (phase - duty) / (1 - duty)
+
+    which is the cubic that has the slope a at both ends; it increases where a <= 3 b.
+    """
+    rest = 1.0 - duty
+    a, b = stance / duty, (1.0 - stance) / rest
+    u = (phase - duty) / rest
+    swing = stance + (1.0 - stance) * u + rest * (a - b) * u * (1.0 - u) * (1.0 - 2.0 * u)
+    slope = b + (a - b) * (1.0 - 6.0 * u * (1.0 - u))
+    stands = phase < duty
+    return (
+        where(stands, a * phase, swing),
+        where(stands, a, slope),
+        where(stands, 0.0, (a - b) * (12.0 * u - 6.0) / rest),
+    )
 
 
 def periodic(times: Sequence[float], values: Sequence[float], method: Literal["cubic", "monotone"] = "cubic") -> Table:

@@ -17,6 +17,7 @@ import numpy as np
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import Value
 from kinemorph.words import counted, listed
 
 
@@ -56,9 +57,19 @@ class SplinePath:
     Its velocity is that of the curve from the first to the last instant, both included, and 0 outside of them.
     `points` has a row for each time, with a position [rad or m] for each joint; for a single path, numbers.
     `method`: "cubic", with continuous acceleration; "monotone", a cubic that does not overshoot; or "linear".
-    `period` [s] repeats the path; the points are then those of one period, with the first one again at its end. In a
-    model file, `file` may name a CSV file: its first line has names, first that of the time, then those of the joints;
-    each further line is one time. `joints` then chooses columns; see `from_csv`.
+    In a model file, `file` may name a CSV file: its first line has names, first that of the time, then those of the
+    joints; each further line is one time. `joints` then chooses columns; see `from_csv`.
+
+    `period` [s] repeats the path; the points are then those of one period, with the first one again at its end. A
+    Parameter may have another value than the times span: the path is then as much faster or slower. Two numbers change
+    a path with a period, each one for all joints or one for each joint; they may be Parameters:
+
+    `shift`    the share of the period by which the path is ahead: 0.25 begins a quarter of a period later in the points
+    `duty`     the share of the period in which a leg stands. `stance` is this share in the points, from the first one
+               on. The stance is stretched evenly to the share `duty`, and the rest of the points to the rest of the
+               period, by a cubic of time that begins and ends at the pace of the stance, so that the velocity jumps
+               nowhere that it does not jump in the points. Where duty is `stance`, the path is that of the points.
+               Points after the stance pass in their order if duty >= stance / (3 - 2 stance)
     """
 
     name: str
@@ -66,12 +77,15 @@ class SplinePath:
     points: tuple[Numbers, ...] = field(default=(), metadata={"kind": "joint coordinate"})
     joints: Names = ()
     method: Literal["cubic", "monotone", "linear"] = "cubic"
-    period: float = field(default=0.0, metadata={"kind": "time"})
+    period: Value = field(default=0.0, metadata={"kind": "time"})
     file: str = ""
+    shift: Numbers = field(default=(0.0,), metadata={"kind": "number"})
+    duty: Numbers = field(default=(), metadata={"kind": "number"})
+    stance: float = field(default=0.0, metadata={"kind": "number"})
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
-        as_numbers(self, "times")
+        as_numbers(self, "times", "shift", "duty")
         as_rows(self, "points")
 
     def __repr__(self) -> str:

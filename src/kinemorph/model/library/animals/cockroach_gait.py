@@ -10,7 +10,8 @@ trunk, in a stance of the share `duty` of a stride, with s from 0 to 1, a foot i
 and it swings back with the same velocity at both ends, raised by `lift`. A foot that stands does not move on the
 ground, so that `spread`, which is positive for the front and negative for the hind legs, makes front legs brake and
 hind legs drive. The angles follow from `leg_angles` in closed form: the plane of each leg stays vertical, its coxa at
-one slope. They are points of a periodic spline. No force acts on the trunk but those of the legs and the weight.
+one slope. They are points of a periodic spline, whose period, phases of the legs and duty factor may be parameters. No
+force acts on the trunk but those of the legs and the weight.
 
 Speed, frequency and duty factor are those of measurements; all other numbers were tuned, see `cockroach_data`.
 """
@@ -18,6 +19,7 @@ Speed, frequency and duty factor are those of measurements; all other numbers we
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 
@@ -27,11 +29,13 @@ from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.library.animals.cockroach import ANGLES, LEGS, LegAngles, Trunk, cockroach, leg_angles
 from kinemorph.model.library.animals.cockroach_data import number
 from kinemorph.model.library.bars import positive
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import Element, Settings, System
 
 SPEED, FREQUENCY, DUTY = number("gait_speed"), number("gait_frequency"), number("gait_duty")
 STIFFNESS, DAMPING, LIFT = (number(f"running_{name}") for name in ("stiffness", "damping", "lift"))
 TRIPOD = ("front_left", "hind_left", "middle_right")  # its feet touch down at t = 0, the others half a stride later
+AHEAD = {leg: 0.0 if leg in TRIPOD else 0.5 for leg in LEGS}  # the touchdown of each leg before t = 0, in strides
 POINTS = 60  # of the spline in a stride
 LONGEST = 1e-4  # [s] the longest step of a run by default: feet land and slip within milliseconds
 STRIDES, SAMPLES = 12, 200  # of the run, and samples in each of them
@@ -47,6 +51,7 @@ def running_cockroach(
     stiffness: float = STIFFNESS,
     damping: float = DAMPING,
     lift: float = LIFT,
+    adjustable: bool = False,
 ) -> System:
     """The cockroach running forward, along x, by tripods: `cockroach` with a reference "gait" for the PD "posture".
 
@@ -56,6 +61,9 @@ def running_cockroach(
     `trunk`         as for `cockroach`
     `stiffness`     [N m/rad] and `damping` [N m s/rad] of the PD at every joint
     `lift`          the height by which the reference of a foot is raised as it swings [m]
+    `adjustable`    makes Parameters of the numbers of the gait: "gait_period" [s]; "gait_duty"; and for each leg
+                    "<leg>_phase", the share of a stride by which its touchdown is ahead of t = 0, at first 0 or 0.5.
+                    The paths of the feet stay: a longer stance is a slower one
 
     The run begins with the touchdown of the first tripod, at the given speed. The other elements and all names are
     those of `cockroach`. Runs with rtol=1e-9 and atol=1e-11 have converged; fixed steps of 0.1 ms, which do not resolve
@@ -71,14 +79,19 @@ def running_cockroach(
     robot, period, excursion = standing.robot, 1.0 / frequency, speed * duty / frequency
     axes = [name for leg in LEGS for name in (*(f"{leg}_body_coxa.{angle}" for angle in ANGLES), *_hinges(leg))]
 
-    def angles(stride: float) -> list[float]:
-        return [angle for leg in LEGS for angle in running_angles(leg, stride, excursion, duty, lift)]
+    def angles(stride: float, ahead: Mapping[str, float] = AHEAD) -> list[float]:
+        found = (running_angles(leg, stride + ahead[leg], excursion, duty, lift) for leg in LEGS)
+        return [angle for leg in found for angle in leg]
 
     phases = [k / POINTS for k in range(POINTS)]
-    points = [tuple(angles(phase)) for phase in phases]
-    gait = SplinePath(
-        "gait", tuple(period * phase for phase in (*phases, 1.0)), (*points, points[0]), tuple(axes), period=period
-    )
+    points = [tuple(angles(phase, dict.fromkeys(LEGS, 0.0) if adjustable else AHEAD)) for phase in phases]
+    times = tuple(period * phase for phase in (*phases, 1.0))
+    gait = SplinePath("gait", times, (*points, points[0]), tuple(axes), period=period)
+    if adjustable:
+        ahead = {leg: Parameter(f"{leg}_phase", share) for leg, share in AHEAD.items()}
+        shift = tuple(ahead[leg] for leg in LEGS for _ in (*ANGLES, *_hinges(leg)))
+        share = Parameter("gait_duty", duty)
+        gait = replace(gait, period=Parameter("gait_period", period, "s"), shift=shift, duty=(share,), stance=duty)
     q = dict(zip(robot.q_names, standing.initial_state()[0].tolist(), strict=True))
     v = dict.fromkeys(robot.v_names, 0.0)
     for name, angle, later in zip(axes, angles(0.0), angles(TINY), strict=True):
@@ -93,8 +106,11 @@ def running_cockroach(
 
 
 def running_angles(leg: str, stride: float, excursion: float, duty: float = DUTY, lift: float = LIFT) -> LegAngles:
-    """The angles of a leg [rad] at a time in strides; `excursion` is the way of a foot that stands [m]."""
-    x, out, z = foot_path(leg, (stride + (0.0 if leg in TRIPOD else 0.5)) % 1.0, excursion, duty, lift)
+    """The angles of a leg [rad] at a time in strides since its touchdown.
+
+    `excursion` is the way of a foot that stands [m].
+    """
+    x, out, z = foot_path(leg, stride % 1.0, excursion, duty, lift)
     return leg_angles(leg, (x, out, z - number("running_height")))
 
 
