@@ -26,7 +26,6 @@ PAGES = [
         "dynamics",
         "formulations",
         "closed_chain_paper",
-        "closed_loops",
         "programs",
         "derivatives",
         "export",
@@ -50,10 +49,11 @@ PAGES = [
         "notebook",
     )
 ]
-# a large system, which is compiled twice, searches for gaits and motions, many walks, and a monopod from its template
+# large systems, several ways to close loops, searches for gaits and motions, many walks, a monopod from its template
 LONG = (
     "amru5",
     "ckc_template",
+    "closed_loops",
     "cockroach",
     "identification",
     "identification_excitation",
