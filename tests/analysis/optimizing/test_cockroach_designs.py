@@ -109,7 +109,7 @@ def rotation(run: Trajectory) -> float:
 @pytest.mark.filterwarnings("ignore:body")
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.EnergyWarning")
 def test_phases_and_duty_of_a_gait_that_needs_less_work_per_meter_at_its_speed():
-    """The search of docs/optimize.md; what it finds holds with half the steps and where events are located."""
+    """The search of docs/optimize.md; what it finds holds with half the steps and in accurate runs."""
     animal = with_measures(library.running_cockroach(adjustable=True), ["work", "distance"])
     over = {"posture_stiffness": (8e-4, 4e-3, "log"), "posture_damping": (4e-6, 2e-5, "log"), "gait_duty": (0.45, 0.65)}
     for leg, phase in AHEAD.items():
@@ -120,11 +120,8 @@ def test_phases_and_duty_of_a_gait_that_needs_less_work_per_meter_at_its_speed()
     best = optimize(animal, over, work_per_meter, conditions, **options, **steps)
     assert best and min(best.margins.values()) >= 0.0, best.message
     made = plant(animal, parameters=[*over])
-    for others in (
-        steps,
-        steps | {"step": 5e-5},
-        {"rtol": 1e-6, "atol": 1e-8, "max_step": 1e-5, "output_step": STRIDE / 20},
-    ):
+    accurate = {"rtol": 1e-9, "atol": 1e-11, "output_step": STRIDE / 20}
+    for share, others in ((0.65, steps), (0.65, steps | {"step": 5e-5}), (0.85, accurate)):
         before, after = (simulate(made, 8 * STRIDE, p=p, **others) for p in ({}, best.values))
-        assert work_per_meter(after) < 0.8 * work_per_meter(before)
-        assert 0.195 < speed(after) < 0.225 and height(after) > 5e-3 and rotation(after) < 7.0
+        assert work_per_meter(after) < share * work_per_meter(before)
+        assert 0.2 < speed(after) < 0.22 and height(after) > 5e-3 and rotation(after) < 7.0

@@ -11,7 +11,8 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from kinemorph import Parameter, System, library, load, save, simulate, simulate_batch
-from kinemorph.elements import SplinePath
+from kinemorph.analysis.small_motions.varied_run import varied_run
+from kinemorph.elements import PD, SplinePath
 from kinemorph.errors import ModelError
 from kinemorph.plants import plant
 from support.tools.each_case import each_case
@@ -80,6 +81,18 @@ def test_joints_have_shifts_and_duties_of_their_own() -> None:
     run = simulate(robot_with(both), 2.5, output_step=0.01, **QUICK)
     np.testing.assert_allclose(run["r.q1"], by_scipy(run.t, 1.2, 0.0, STANCE)[0], atol=1e-10)
     np.testing.assert_allclose(run["r.q2"], by_scipy(run.t, 1.2, 0.3, 0.6)[0], atol=1e-10)
+
+
+def test_a_motion_has_exact_derivatives_with_respect_to_period_shift_and_duty() -> None:
+    """The variational equations of a pendulum that follows the path, against central differences of its runs."""
+    system = robot_with(replace(PATH, joints=("q1",)), PD("c", "q1", 50.0, 5.0, reference="r"))
+    made, values, tiny = plant(system, parameters=NAMES), np.array([1.1, 0.1, 0.6]), 1e-5
+    options: Any = {"rtol": 1e-10, "atol": 1e-12}
+    found = varied_run(made, 1.0, NAMES, p=dict(zip(NAMES, values, strict=True)), **options)
+    assert not found.message
+    rows = np.concatenate([values + tiny * np.eye(3), values - tiny * np.eye(3)])
+    ends = simulate_batch(made, 1.0, p=dict(zip(NAMES, rows.T, strict=True)), output_step=1.0, **options).final.q
+    np.testing.assert_allclose(found.slopes[:2], ((ends[:3] - ends[3:]) / (2.0 * tiny)).T, rtol=1e-4)
 
 
 def test_model_files_keep_the_parameters_of_a_path(tmp_path: Path) -> None:

@@ -299,10 +299,11 @@ def stretched(phase: S, stance: float, duty: S) -> tuple[S, S, S]:
     """
     rest = 1.0 - duty
     a, b = stance / duty, (1.0 - stance) / rest
-    u = (phase - duty) / rest
+    late = phase - duty
+    u = late / rest
     swing = stance + (1.0 - stance) * u + rest * (a - b) * u * (1.0 - u) * (1.0 - 2.0 * u)
     slope = b + (a - b) * (1.0 - 6.0 * u * (1.0 - u))
-    stands = phase < duty
+    stands = late < 0.0
     return (
         where(stands, a * phase, swing),
         where(stands, a, slope),
