@@ -308,7 +308,8 @@ def test_doctor_lists_the_packages_of_every_extra_for_users() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["info"], pytest.param(["simulate", "--time", "0.01"], marks=pytest.mark.slow), ["check"]]
+    "arguments",
+    [["info"], *(pytest.param(a, marks=pytest.mark.slow) for a in (["simulate", "--time", "0.01"], ["check"]))],
 )
 def test_a_terminal_without_unicode_shows_escapes(arguments: list[str], tmp_path: Path) -> None:
     """A robot with an accent in its name ended in "unexpected UnicodeEncodeError ... This is a bug"."""

@@ -203,6 +203,7 @@ def test_positions_from_a_file_are_analyzed_and_listed(tmp_path: Path) -> None:
     assert "3 bodies (1 of them massless), 1 dof" in run("check", str(path)).stdout
 
 
+@pytest.mark.slow
 def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
     files = [tmp_path / "modes.png", tmp_path / "mode.gif"]
     result = run("analyze", "chain:2", "modes", "--plot", str(files[0]), "--gif", str(files[1]), "--mode", "2")

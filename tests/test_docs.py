@@ -17,29 +17,22 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
-        "robots",
         "positions",
         "modules",
         "assemblies",
         "assembly_matrices",
         "docking",
-        "dynamics",
         "formulations",
-        "closed_chain_paper",
         "programs",
         "derivatives",
         "export",
         "out_of_python",
         "generator",
-        "elements",
-        "simulation",
-        "contact",
         "wheels",
         "motors_and_sensors",
         "controllers",
         "gaits",
         "analysis",
-        "hybrid",
         "viewing",
         "files",
         "model_file",
@@ -49,12 +42,17 @@ PAGES = [
         "notebook",
     )
 ]
-# large systems, several ways to close loops, searches for gaits and motions, many walks, a monopod from its template
+# pages that take longest: large systems, several ways to close loops, searches for gaits and motions, many walks
 LONG = (
     "amru5",
     "ckc_template",
+    "closed_chain_paper",
     "closed_loops",
     "cockroach",
+    "contact",
+    "dynamics",
+    "elements",
+    "hybrid",
     "identification",
     "identification_excitation",
     "identification_physical",
@@ -62,6 +60,8 @@ LONG = (
     "optimize",
     "orbits",
     "quasicoordinates",
+    "robots",
+    "simulation",
     "tracking",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]

@@ -50,7 +50,7 @@ def assert_reached(found: Reached, dynamics: Dynamics, targets: dict[str, Array]
         ("puma", ["flange"], 8),
         ("scara", ["tool"], 8),
         ("humanoid", ["left_sole", "right_sole"], 2),
-        ("hexapod24", ["trunk", *FEET], 2),
+        pytest.param("hexapod24", ["trunk", *FEET], 2, marks=pytest.mark.slow),
     ],
 )
 def test_random_poses_of_the_robot_are_found_again(name: str, frames: list[str], count: int) -> None:

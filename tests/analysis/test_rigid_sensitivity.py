@@ -48,6 +48,7 @@ def block(angle: float, mu: float) -> System:
     return System(rails.build(), (Contact("foot", "block", Rigid(), Coulomb(Parameter("mu", mu)), plane),))
 
 
+@pytest.mark.slow
 def test_a_block_that_halts_and_slides_back_in_closed_form() -> None:
     """Pushed up at v it halts at T = v / a, a = g (sin + mu cos), and slides back with b = g (sin - mu cos)."""
     angle, mu, v, until = math.radians(30.0), 0.2, 3.0, 1.0

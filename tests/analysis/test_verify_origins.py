@@ -63,7 +63,7 @@ def test_a_base_far_from_the_origin_passes(kind: str) -> None:
     assert verdict.passed, str(verdict)
 
 
-@pytest.mark.parametrize("kind", ["spherical", "planar"])
+@pytest.mark.parametrize("kind", [pytest.param("spherical", marks=pytest.mark.slow), "planar"])
 def test_unequal_armatures_pass(kind: str) -> None:
     verdict = verify(arm(kind, armature=(0.1, 0.5, 2.0)))
     assert verdict.passed, str(verdict)
@@ -81,7 +81,9 @@ def mixed_scales(*masses: float) -> Robot:
     return builder.build()
 
 
-@pytest.mark.parametrize("masses", [(1e3, 1e-3), (1e-3, 1e3), (1e-3, 1e3, 1e-3, 1e3)])
+@pytest.mark.parametrize(
+    "masses", [*(pytest.param(m, marks=pytest.mark.slow) for m in ((1e3, 1e-3), (1e-3, 1e3))), (1e-3, 1e3, 1e-3, 1e3)]
+)
 def test_mixed_scales_pass(masses: tuple[float, ...]) -> None:
     verdict = verify(mixed_scales(*masses))
     assert verdict.passed, str(verdict)

@@ -409,6 +409,7 @@ print(b"".join(result.tobytes() for result in results).hex())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_compile_the_same_robot_at_once(folder):
     command = [sys.executable, "-W", "error::UserWarning", "-c", CHILD]
     children = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]

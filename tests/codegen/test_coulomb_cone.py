@@ -66,6 +66,7 @@ def test_every_backend_computes_it_alike(way: str) -> None:
     assert np.isnan(found[2]).all() and np.isfinite(np.delete(found, 2, axis=0)).all()
 
 
+@pytest.mark.slow
 def test_redundant_contacts_compiled() -> None:
     block = CoulombCone(3)
     given = entries(3, 6, 40)

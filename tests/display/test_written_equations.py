@@ -97,7 +97,7 @@ def test_picture_holds_every_equation_within_its_width() -> None:
     assert all(upper.y0 > lower.y1 for upper, lower in pairwise(boxes))
 
 
-@pytest.mark.parametrize("width", [2.5, 11.0])
+@pytest.mark.parametrize("width", [2.5, pytest.param(11.0, marks=pytest.mark.slow)])
 def test_no_formula_loses_its_end(width: float) -> None:
     """Terms that are longer than a line break inside their brackets; joined again, the lines are the whole formula."""
     names = [f"m{i}" for i in range(1, 60)]

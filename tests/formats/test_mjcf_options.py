@@ -57,6 +57,7 @@ def test_what_a_file_switches_off_does_not_act(option: str, flag: str) -> None:
     np.testing.assert_allclose(run.a[0], data.qacc, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_constraints_that_a_file_switches_off_are_not_in_the_model() -> None:
     joint = read()[0].robot.joint("j")
     assert joint.friction == (0.1,) and joint.upper == (1.0,) and len(read()[0].robot.couplings) == 1

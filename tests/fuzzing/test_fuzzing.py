@@ -10,7 +10,7 @@ from fuzzing.judging import Broken, hunt, verdict
 from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
 
 # how many mutants of each format: in the default run 2,000 in all, in the slow one 100,000
-SHARES = {"urdf": 300, "sdf": 250, "toml": 200, "dh": 150, "sidecar": 150, "mjcf": 100, "mupad": 40, "maxima": 40}
+SHARES = {"urdf": 200, "sdf": 200, "toml": 120, "dh": 150, "sidecar": 150, "mjcf": 100, "mupad": 40, "maxima": 40}
 MANY, PIECES = 100, 10
 
 

@@ -144,6 +144,7 @@ def test_long_runs_that_are_not_stiff_continue(monkeypatch):
         simulate(first_order(lambda t, x: [-1e4 * (x[0] - t)], {"a": ""}), 1.0, output_step=1e-3)
 
 
+@pytest.mark.slow
 def test_elements_that_switch_at_events_do_so_in_a_batch_as_in_single_runs():
     """The stumble: a foot that landed in a run with tolerances ended its state, with a message about short steps."""
     builder = RobotBuilder("hopper").body("hip", 1.0, inertia=(0.1, 0.1, 0.1))

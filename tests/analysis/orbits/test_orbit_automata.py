@@ -32,6 +32,7 @@ def compass():
     return return_map(library.compass_walker(), parameters="slope").varying(["slope"])
 
 
+@pytest.mark.slow
 def test_the_compass_has_the_multipliers_of_its_equations_and_doubles_its_period_where_published(compass) -> None:
     """Three multipliers: the place along the ground and the guard, which is zero after a strike, do not count."""
     orbit = periodic_orbit(compass, z={"v.left": -1.1, "v.right": -0.37})

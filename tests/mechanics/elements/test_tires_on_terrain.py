@@ -69,6 +69,7 @@ def test_a_slope_is_level_ground_with_gravity_tilted(steps: dict[str, Any]) -> N
     assert np.ptp(level["tire.load"]) > 1.0
 
 
+@pytest.mark.slow
 def test_terrain_that_is_a_plane_is_the_plane() -> None:
     """Heights on a grid, and a function: the same motion as on the plane itself."""
     slope = math.tan(TILT)

@@ -24,7 +24,7 @@ from support.robots.random_mechanisms import random_mechanism
 from support.robots.random_robots import random_robot
 from support.tools.each_case import each_case
 
-FEW, MANY = range(4), range(4, 300)
+FEW, MANY = range(2), range(2, 300)
 AT_ONCE = (Plastic(), Newton(0.6), Poisson(0.6), Energetic(0.6))
 KINDS = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "free")
 
