@@ -193,6 +193,7 @@ def test_a_browser_that_is_named_is_taken_unless_it_is_one_for_terminals(
 # ── the live viewer ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process")
 def test_the_viewer_serves_until_it_is_interrupted() -> None:
     command = [sys.executable, "-m", "kinemorph", "show", "pendulum", "--view", "--json"]

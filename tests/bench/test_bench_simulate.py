@@ -50,6 +50,7 @@ def test_everybody_solves_the_double_pendulum(brief: None) -> None:
     assert all(row["states_steps_per_second"] > 0.0 for row in batches)
 
 
+@pytest.mark.slow
 def test_tables_for_a_page_and_peers_that_are_missing(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("exudyn", "mujoco"):
         monkeypatch.setitem(sys.modules, name, None)

@@ -174,7 +174,7 @@ def test_every_width_turns_rows(precision, lanes):
         np.testing.assert_array_equal(twice[:, :, 1], 2.0 * x[:, ::-1])
 
 
-@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("blocks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_long_program_goes_through_scratch(monkeypatch, blocks):
     """Values cross from chunk to chunk, entries of blocks among them."""
     monkeypatch.setenv("KINEMORPH_CACHE", "off")  # the plan is not part of the key

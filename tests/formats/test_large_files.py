@@ -93,6 +93,7 @@ def test_ten_thousand_links_in_time_and_memory(tmp_path: Path) -> None:
     assert seconds < 5.0 and bodies == limits.BODIES and findings == 0
 
 
+@pytest.mark.slow
 def test_more_bodies_than_the_limit_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "chain.urdf"
     path.write_text(chain(limits.BODIES + 1))

@@ -79,6 +79,7 @@ def test_headers_are_keys_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "more than 50 keys" in refusal(examined(tmp_path, "many.toml", "kinemorph = 1\n" + "[[bodies.x]]\n" * 60))
 
 
+@pytest.mark.slow
 def test_hints_are_not_looked_for_where_nobody_reads_them(tmp_path: Path) -> None:
     names = "".join(f"p{k} = 1\n" for k in range(2000))
     wrong = "".join(f'b{k} = {{ mass = "z{k}", x{k} = 1 }}\n' for k in range(5000))

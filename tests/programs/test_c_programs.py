@@ -44,6 +44,7 @@ def test_a_start_with_options_is_that_of_simulate(tmp_path: Path) -> None:
     assert np.abs(found - table(wanted)).max() < 1e-9
 
 
+@pytest.mark.slow
 @needs_cc
 def test_sample_times_of_a_list_and_periods_that_are_no_ratios(tmp_path: Path) -> None:
     robot, times = kinemorph.library.pendulum(), [0.1, 0.25, 0.4, 0.9]
@@ -57,6 +58,7 @@ def test_sample_times_of_a_list_and_periods_that_are_no_ratios(tmp_path: Path) -
         assert np.array_equal(run_program(listed, *options)[0][:, 0], wanted.t)
 
 
+@pytest.mark.slow
 @needs_cc
 def test_a_state_that_is_set_is_brought_onto_the_constraints(tmp_path: Path) -> None:
     case = CASES["four_bar"]()
@@ -89,7 +91,11 @@ def ball(**options: Any) -> Case:
 
 @needs_cc
 @pytest.mark.parametrize(
-    "options", [{"events": [Guard("ground", lambda q: q[0], "falling", stop=True)]}, {"most_events": 2}]
+    "options",
+    [
+        {"events": [Guard("ground", lambda q: q[0], "falling", stop=True)]},
+        pytest.param({"most_events": 2}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_ends_with_the_sentence_of_simulate(options: Any, tmp_path: Path) -> None:
     """An event that ends the run, and a number of events."""

@@ -52,7 +52,9 @@ def lean(tilt: float, yaw: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "steps", [{"method": "extrapolated_contact"}, {"rtol": 1e-12, "atol": 1e-13}], ids=["ends", "adaptive"]
+    "steps",
+    [pytest.param({"method": "extrapolated_contact"}, marks=pytest.mark.slow), {"rtol": 1e-12, "atol": 1e-13}],
+    ids=["ends", "adaptive"],
 )
 def test_a_slope_is_level_ground_with_gravity_tilted(steps: dict[str, Any]) -> None:
     """A wheel rolls and drifts on a slope as it does on level ground where gravity points aside."""
