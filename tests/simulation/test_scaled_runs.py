@@ -56,7 +56,7 @@ ODD = {"length": 3.0, "mass": 0.7, "time": 1.9, "voltage": 1.3}  # no power of 2
 CLOSE = 1e-10
 BEAT: Any = {
     "period": Parameter("beat_period", 0.25, "s"),
-    "shift": Parameter("ahead", 0.3),
+    "shift": Parameter("ahead", 0.317),  # no sample falls on an instant at which the acceleration jumps
     "duty": 0.5,
     "stance": 0.4,
 }
@@ -138,6 +138,7 @@ SYSTEMS = {
         Profile("profile", wave, ("slide", "hinge")),
         SplinePath("path", (0.0, 0.1, 0.4), (0.0, 0.05, -0.02)),
         SplinePath("beat", (0.0, 0.1, 0.3), (0.0, 0.05, 0.0), **BEAT),
+        PD("beaten", "hinge", kp=0.3, reference="beat"),
         Actuator("pull", "lift", gear=2.0, control="position", gain=30.0, damping=2.0, effort=5.0),
         PID("lifted", reads="q.lift", drives="pull", reference="path", kp=1.0, every=0.02),
         Continuous("law", spring_and_memory, ("q.lift",), ("lift",), states=("sum",)),
