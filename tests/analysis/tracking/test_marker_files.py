@@ -264,3 +264,13 @@ def test_a_rate_that_cannot_be_meant_is_refused_also_where_the_file_has_times(ra
     path.write_text("t,a.x,a.y,a.z\n0,1,1,1\n")
     with pytest.raises(ShapeError, match="expected frames per second, larger than 0"):
         load_markers(path, rate=rate)
+
+
+def test_a_rate_beside_times_is_told_to_have_no_effect(tmp_path: Path) -> None:
+    path = tmp_path / "timed.csv"
+    path.write_text("t,a.x,a.y,a.z\n0,0,0,0\n0.01,0,0,1\n0.02,0,0,2\n")
+    with pytest.warns(RecordingWarning, match="rate=200 has no effect, as the file has times, 100 frames per second"):
+        assert load_markers(path, rate=200).rate == pytest.approx(100.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_markers(path, rate=100)

@@ -12,6 +12,7 @@ Pictures of one camera are tables without z, or with u and v in place of x and y
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.recorded_tables import TextTable, Title, cells, column_of, numbers, read_lines, table_of
 from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_si, times_of_frames
 from kinemorph.analysis.tracking.markers import Markers
-from kinemorph.errors import ShapeError
+from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.words import listed, quoted
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ FRAMES = ("frame", "frame#", "frames", "fnum", "index")
 MARKER = ("marker", "name", "point", "label", "bodypart")
 WEIGHTS = ("weight", "score", "likelihood", "confidence")
 AXES = ("x", "y", "z")
+OTHER_RATE = 0.01  # a given rate that differs by a larger share from that of the times of a file is reported
 _PART = re.compile(rf"(.+?)[._: ]({'|'.join((*AXES, 'u', 'v', *WEIGHTS))})", re.IGNORECASE)
 
 
@@ -130,6 +132,7 @@ def _times(table: TextTable, columns: Sequence[Array], rate: float | None) -> Ar
             title: Title = table.titles[lower.index(name)]
             factor = factor_to_si(table.label, f"column '{title.name}'", title.unit, "time", "s")
             found: Array = columns[lower.index(name)] * factor
+            _warn_of_rate(table.label, found, rate)
             return found
     for name in FRAMES:
         if name in lower:
@@ -140,6 +143,16 @@ def _times(table: TextTable, columns: Sequence[Array], rate: float | None) -> Ar
         f"recording '{table.label}' has no column 't' with times. Name it in the file, or give the frames per second: "
         "rate=200."
     )
+
+
+def _warn_of_rate(label: str, times: Array, rate: float | None) -> None:
+    """Warns where a rate [1/s] is given that is not that of the times [s] of a file, which count."""
+    steps = np.diff(np.unique(times))
+    own = 1.0 / float(np.median(steps)) if len(steps) else np.nan
+    if rate is not None and abs(own - rate) > OTHER_RATE * rate:
+        what = f"rate={rate:g} has no effect, as the file has times, {own:.4g} frames per second"
+        problem = Problem("recording", label, what, "Leave rate out, or remove the column of times.")
+        warnings.warn(problem, RecordingWarning, stacklevel=users_level())
 
 
 def _long(table: TextTable, known: Sequence[str], unit: str | None, rate: float | None) -> RawMarkers:
