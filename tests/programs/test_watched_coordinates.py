@@ -16,7 +16,10 @@ from kinemorph.notation import Coordinate, acos
 from kinemorph.programs import make_job
 from support.cases.c_programs import needs_cc
 from support.cases.program_cases import Case, table
-from support.tools.program_languages import ROUGH, c_program, job_of, python_program, run_program
+from support.tools.program_languages import ROUGH, WRITERS, c_program, has_language, job_of, run_program
+
+
+OTHERS = [language for language in WRITERS if language != "c"]
 
 
 def gimbal(spin: float = 0.0) -> Case:
@@ -35,14 +38,15 @@ def crank(**options: object) -> Case:
     return Case(builder.build(), 1.0, {"q": [0.2], "v": [2.0], "output_step": 0.01, **options})
 
 
-@needs_cc
 @pytest.mark.parametrize("case", [gimbal, crank])
-@pytest.mark.parametrize("language", ["c", pytest.param("python", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("language", ["c", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_a_run_ends_where_its_coordinates_end(case: Callable[[], Case], language: str, tmp_path: Path) -> None:
     given = case()
     wanted = kinemorph.simulate(given.model, given.until, **given.options)
     job = job_of(given)
-    program = c_program(job, tmp_path, ROUGH) if language == "c" else python_program(job, tmp_path)
+    if missing := has_language(language):
+        pytest.skip(missing)
+    program = c_program(job, tmp_path, ROUGH) if language == "c" else WRITERS[language](job, tmp_path)
     found, message = run_program(program, code=1)
     assert wanted.outcome.kind == "failed"
     assert message == f"failed: {re.sub(r' .cond M = [^)]*[)]', '', wanted.outcome.message)}\n"

@@ -200,11 +200,11 @@ function [over, under] = ratio(x)
     end
 end
 
-function times = sample_times(data, start, until, spacing)
+function times = sample_times(data, start, finish, spacing)
     if isempty(spacing)
         spacing = data.constants.spacing;
         if spacing <= 0
-            times = [start; data.times(data.times > start & data.times < until); until];
+            times = [start; data.times(data.times > start & data.times < finish); finish];
             for k = 2:numel(times)
                 times(k) = snapped(data, times(k));
             end
@@ -216,12 +216,12 @@ function times = sample_times(data, start, until, spacing)
     if b > 0 && d > 0 && lcm(b, d) <= 1e9
         parts = lcm(b, d); first = c * (parts / d); step = a * (parts / b);
     end
-    count = floor((until - start) / spacing * (1 + 1e-12) + 1e-9);
+    count = floor((finish - start) / spacing * (1 + 1e-12) + 1e-9);
     times = (first + (0:count)' * step) / parts;
-    if until - times(end) > 1e-9 * (until - start)
-        times = [times; until];
+    if finish - times(end) > 1e-9 * (finish - start)
+        times = [times; finish];
     end
-    times(end) = until;
+    times(end) = finish;
     times(1) = start;
     for k = 2:numel(times)
         times(k) = snapped(data, times(k));
@@ -252,9 +252,9 @@ function run = carry_out(data, run)
     elseif status ~= s.going
         run = explain(data, run, status);
     end
-    until = run.times(end);
-    while isempty(run.kind) && (now_of(data, run) < until || run.next <= numel(run.times))
-        [run, status] = through(data, run, until);
+    finish_time = run.times(end);
+    while isempty(run.kind) && (now_of(data, run) < finish_time || run.next <= numel(run.times))
+        [run, status] = through(data, run, finish_time);
         if isempty(run.kind)
             run = look(data, run);
         end
