@@ -14,10 +14,8 @@ from kinemorph import Body, RobotBuilder
 from kinemorph.errors import UnsupportedError
 from kinemorph.notation import Coordinate, acos
 from kinemorph.programs import make_job
-from support.cases.c_programs import needs_cc
 from support.cases.program_cases import Case, table
 from support.tools.program_languages import ROUGH, WRITERS, c_program, has_language, job_of, run_program
-
 
 OTHERS = [language for language in WRITERS if language != "c"]
 
