@@ -27,6 +27,13 @@ def gimbal(spin: float = 0.0) -> Case:
     return Case(robot, 1.0, {"v": [spin, 4.0, 0.0], "output_step": 0.01, "method": "rk4", "step": 0.001})
 
 
+def damped() -> Case:
+    """A gimbal whose damping becomes infinitely stiff at its singular angle, so that steps dwindle."""
+    builder = RobotBuilder("damped").add(Body.box("b", 1.0, (0.1, 0.2, 0.3), (0.0, 0.0, -0.3)))
+    robot = builder.joint("hip", "gimbal", "world", "b", order="zxz", damping=0.02).build()
+    return Case(robot, 3.0, {"q": [0.1, 1.0, 0.3], "v": [0.3, 0.0, 0.0]})
+
+
 def crank(**options: object) -> Case:
     """A driven joint whose formula is the acos of a coordinate that grows beyond 1."""
     builder = RobotBuilder("crank", gravity=(0.0, 0.0, 0.0)).add(Body.box("slider", 1.0, (0.1, 0.1, 0.1)))
@@ -36,7 +43,7 @@ def crank(**options: object) -> Case:
     return Case(builder.build(), 1.0, {"q": [0.2], "v": [2.0], "output_step": 0.01, **options})
 
 
-@pytest.mark.parametrize("case", [gimbal, crank])
+@pytest.mark.parametrize("case", [gimbal, crank, pytest.param(damped, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("language", ["c", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_a_run_ends_where_its_coordinates_end(case: Callable[[], Case], language: str, tmp_path: Path) -> None:
     given = case()

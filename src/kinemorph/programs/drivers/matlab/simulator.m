@@ -237,7 +237,7 @@ function run = start_run(data, model, options)
                  'rows', zeros(numel(times), data.sizes.row), 'count', 0, 'piece', 0, 'last', NaN, ...
                  'pending', zeros(0, data.sizes.log_width), 'pace_times', NaN(data.sizes.guards, 3), ...
                  'quick', zeros(data.sizes.guards, 1), 'last_jump', -Inf, 'together', 0, 'last_mark', 0, ...
-                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'begin', [], 'pieces', zeros(numel(times), 1));
+                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'begin', [], 'close', [], 'pieces', zeros(numel(times), 1));
     run.events = cell(0, 4);
 end
 
@@ -389,7 +389,7 @@ function [sentence, text] = at_lock(data, q, edge, begun, last)
     sentence = ''; text = '';
     for k = 1:data.sizes.gimbals
         own = data.gimbals(k); j = own.second + 1; turns = (q(j) - own.angle) / pi;
-        near = abs(turns - round(turns)) * pi < edge;
+        near = abs(turns - round(turns)) * pi < edge && eps * abs(q(j)) < edge;
         passed = ~isempty(begun) && floor(turns) ~= floor((begun(j) - own.angle) / pi);
         if near || passed
             sentence = own.sentence;
@@ -523,6 +523,22 @@ function run = look(data, run)
         end
         run = finish(data, run, 'failed', now_of(data, run), 'diverges', data.variables{n.nv + worst}, v(worst), ...
                      data.columns{n.nq + worst, 2}, 0);
+    elseif n.gimbals > 0 && ~data.constants.fixed
+        run = look_at_gimbals(data, run);
+    end
+end
+
+function run = look_at_gimbals(data, run)
+    % ends a run whose steps dwindle because a gimbal comes to its singular angle
+    n = data.sizes; t = now_of(data, run); row = present_row(data, run.model)'; q = row(1:n.nq);
+    steps = run.model.memory(n.at_accepted + 1) + run.model.memory(n.at_rejected + 1);
+    [sentence, text] = at_lock(data, q, data.constants.gimbal_near, [], q);
+    if isempty(sentence)
+        run.close = [];
+    elseif isempty(run.close)
+        run.close = [t, steps];
+    elseif (steps - run.close(2)) * (run.times(end) - run.times(1)) > data.constants.hopeless * (t - run.close(1))
+        run = finish(data, run, 'failed', t, sentence, text, 0, '', 0);
     end
 end
 
