@@ -18,7 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.derivatives.differentiate import forward
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.dynamics import Dynamics
@@ -100,7 +100,7 @@ class Job(Fixed):
     @cached_property
     def rate(self) -> Program:
         """The program of the rates of the state, from which messages say what changes fastest."""
-        return self.plant.traced("rate", self.plant.laws.rate, "t base s m u p", {"out": "ns"})
+        return self.plant.rate
 
     @property
     def domains(self) -> list[Domain]:
@@ -136,7 +136,15 @@ class Job(Fixed):
         """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
         named = {"steps": self.march, "start": self.start, "rate": self.rate, "arguments": self.arguments}
         named |= self.exchange if exchange else {}
-        return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
+        return [_renamed(program, f"{prefix}{name}") for name, program in named.items() if program is not None]
+
+
+def _renamed(program: Program | LoopProgram, name: str) -> Program | LoopProgram:
+    """A program with another name; loops over similar limbs stay with it."""
+    made = replace(program, name=name)
+    if isinstance(program, Program) and isinstance(made, Program) and program.for_one is not None:
+        return with_loops_for_one(made, program.for_one)
+    return made
 
 
 def make_job(
