@@ -40,8 +40,9 @@ class Jumps:
     """
 
     sample: Law  # (samplers, instant) -> m
-    read: Law  # (sampler, instant) -> the signals that are arguments of a Python function
-    decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
+    read: Law  # (sampler, instant) -> the signals that are arguments of a user function
+    decide: Law  # (sampler, function, t, signals, m) -> m, in plain numbers
+    receive: Law  # (sampler, instant, outputs, kept) -> m after the function in C of a sampler has returned
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0

@@ -339,8 +339,17 @@ class Plant(Fixed, Shown):
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (values of a LocalInstant) -> out: signals for the Python function of a sampler."""
+        """The program (values of a LocalInstant) -> out: signals for the user function of a sampler."""
         return self._jump("read", sampler)
+
+    def receiving(self, sampler: tuple[int, int], outputs: int, kept: int) -> Program:
+        """The program (values of a LocalInstant, outputs, kept) -> m: memory after a sampler's function in C returned.
+
+        `outputs` and `kept` are the numbers of its outputs and of its own memory; without own memory, it is no input.
+        """
+        assert self.laws.jumps is not None
+        inputs = f"{AT} outputs:{outputs}" + (f" kept:{kept}" if kept else "")
+        return self.traced("receive", partial(self.laws.jumps.receive, sampler), inputs, {"m": "nm"})
 
     def settling(self, *, located: bool) -> Program | None:
         """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.

@@ -22,7 +22,7 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw,
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.mechanics.elements.law import law_of
+from kinemorph.mechanics.elements.law import Runs, law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
 from kinemorph.model.parameter import TIME, Parameter, evaluate
@@ -267,19 +267,18 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks of the elements, each with the stages of its ticks: compiled laws, and Python functions in between."""
+    """The clocks of the elements, each with the stages of its ticks: compiled laws, and user functions in between."""
 
-    def python(sampler: tuple[int, int]) -> bool:
-        return cast.members[sampler[0]].law.python
+    def runs(sampler: tuple[int, int]) -> Runs:
+        index, clock = sampler
+        return cast.members[index].law.runs if clock == 0 else "compiled"
 
     def writes(tick: Clocked) -> tuple[str, ...]:
         owned = {index for index, _ in tick.samplers}
         return tuple(slot.name for index, slot in cast.owned_memory if index in owned)
 
     return tuple(
-        Tick(
-            *tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)), writes(tick)
-        )
+        Tick(*tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, runs)), writes(tick))
         for tick in cast.ticks
     )
 
