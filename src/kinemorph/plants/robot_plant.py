@@ -33,7 +33,7 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant
+from kinemorph.plants.programs import Asked, Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
@@ -101,7 +101,8 @@ def plant(
     if inputs is not None and forces is None:
         raise ModelError(f"inputs {', '.join(inputs)} act through a law of forces, which is missing. Give forces=.")
     velocities = _columns(robot, "v")
-    pushed = inputs is None and not cast.inputs
+    asked = _asked(cast)
+    pushed = inputs is None and len(cast.inputs) == sum(one.size for one in asked)
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     cast, of_contacts = _with_contact_parameters(cast)
@@ -145,6 +146,7 @@ def plant(
         ),
         dynamics=dynamics,
         locked=still,
+        asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
         outputs=MappingProxyType({**_signals(loaded), **_driven_columns(loaded), **(outputs or {})}),
         output_units=MappingProxyType(
             {
@@ -281,6 +283,17 @@ def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
         Tick(*tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, runs)), writes(tick))
         for tick in cast.ticks
     )
+
+
+def _asked(cast: Ensemble) -> tuple[Asked, ...]:
+    """The inputs of elements that foreign functions give, with indices among the inputs of elements; they come last."""
+    found: list[Asked] = []
+    for index, (element, law, *_) in enumerate(cast.members):
+        places = [k for k, (owner, _) in enumerate(cast.open_inputs) if owner == index]
+        for function, count in law.foreign_inputs(element).items():
+            found.append(Asked(function, places[0], count))
+            places = places[count:]
+    return tuple(found)
 
 
 def _columns(robot: Robot, group: str) -> tuple[Column, ...]:

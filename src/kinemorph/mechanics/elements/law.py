@@ -179,6 +179,13 @@ class ElementLaw(Generic[E]):
         """The names and units of the element's inputs; inputs that no signal drives are inputs u of the plant."""
         return ()
 
+    def foreign_inputs(self, element: E) -> Mapping[str, int]:
+        """The foreign functions that give its inputs in a program, in the order of `inputs`: name -> how many inputs.
+
+        A run in Python does not call them. See `simulation.integrators.asked_inputs`.
+        """
+        return {}
+
     def signals(self, element: E) -> tuple[Slot, ...]:
         """The names and units of the signals that `publish` returns.
 

@@ -24,6 +24,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.crossings import Watching
@@ -54,7 +55,8 @@ def march(
     """
     plan = layout(plant, method, guards)
     n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"march of {plant.name} by {method.name}",
         {
             "memory": (plan.size,),
@@ -62,7 +64,8 @@ def march(
             "count": (),
             "stop": (),
             "limits": (6,),
-            **{name: plant.ports[name] for name in ("u", "p")},
+            "u": (plant.given,),
+            "p": plant.ports["p"],
         },
         {
             "memory_end": (plan.size,),
@@ -120,7 +123,7 @@ class _March:
             h=self.step,
             error=loop.buffer("error"),
             failed=loop.buffer("failed"),
-            u=loop["u"],
+            u=all_inputs(loop),
             p=loop["p"],
             rtol=rtol,
             atol=atol,
