@@ -42,7 +42,8 @@ class Jumps:
     sample: Law  # (samplers, instant) -> m
     read: Law  # (sampler, instant) -> the signals that are arguments of a user function
     decide: Law  # (sampler, function, t, signals, m) -> m, in plain numbers
-    receive: Law  # (sampler, instant, outputs, kept) -> m after the function in C of a sampler has returned
+    ask: Law  # (sampler, instant) -> the signals and the memory that are arguments of a function in C
+    receive: Law  # (sampler, instant, outputs, memory of the function) -> m after a function in C has returned
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0

@@ -91,7 +91,7 @@ class Job(Fixed):
     def march(self) -> LoopProgram:
         """The march of the plant, with SAMPLES samples in one call."""
         first = self.first
-        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed)
+        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed, calls_c=True)
 
     @cached_property
     def start(self) -> LoopProgram:

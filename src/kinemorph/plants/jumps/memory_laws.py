@@ -32,7 +32,7 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
-    laws = (sample, read, decide, receive, settle, guards, awake, switch, switch_one, switch_contacts)
+    laws = (sample, read, decide, ask, receive, settle, guards, awake, switch, switch_one, switch_contacts)
     found = Jumps(*(partial(law, loaded) for law in laws))
     enters = bool(loaded.rigid) or any(
         type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members
@@ -83,15 +83,24 @@ def decide(
     return [*m[:start], *law.decide(element, function, t, values, m[start:end]), *m[end:]]
 
 
+def ask(loaded: LoadedRobot, sampler: Sampler, at: LocalInstant) -> dict[str, Any]:
+    """The signals `reads` and the `memory` of its own that an element's function in C gets as arguments."""
+    element, law, _, start = loaded.elements.members[sampler[0]]
+    assert isinstance(law, SampledLaw)
+    own = at.m[start + law.front(element) : start + len(law.memory(element))]
+    found = {"reads": read(loaded, sampler, at), "memory": list(own)}
+    return {name: values for name, values in found.items() if values}
+
+
 def receive(
-    loaded: LoadedRobot, sampler: Sampler, at: LocalInstant, outputs: Sequence[Any], kept: Sequence[Any] = ()
+    loaded: LoadedRobot, sampler: Sampler, at: LocalInstant, drives: Sequence[Any], memory_after: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """The memory after an element's function in C has returned `outputs` and the new memory `kept` of its own."""
+    """The memory after an element's function in C has returned the outputs `drives` and its own `memory_after`."""
     index = sampler[0]
     element, law, _, start = loaded.elements.members[index]
     assert isinstance(law, SampledLaw)
     view = _now(loaded, at).views[index]
-    new = law.received(element, view.m, outputs, kept, view.value((element.lower, element.upper)))
+    new = law.received(element, view.m, drives, memory_after, view.value((element.lower, element.upper)))
     return {"m": [*at.m[:start], *new, *at.m[start + len(new) :]]}
 
 
