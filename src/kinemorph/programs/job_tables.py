@@ -20,6 +20,7 @@ from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
 from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
+from kinemorph.simulation.running.patience import HOPELESS
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
 from kinemorph.simulation.stepping.domains import EDGE, NEAR
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
@@ -161,6 +162,7 @@ def _constants(job: Job) -> dict[str, float]:
         "domain_near": NEAR,
         "gimbal_edge": AT,
         "gimbal_near": CLOSE,
+        "hopeless": float(HOPELESS),
     }
 
 
