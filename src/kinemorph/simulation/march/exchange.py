@@ -12,7 +12,7 @@ A march searches each step for the first event. Here the integrator does this, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -136,7 +136,7 @@ class _Between:
         self._copy_state(before)
         loud = loop.buffer("guard_loud")
         if self.guards:  # before the state is corrected, which may bring a guard back
-            self._look(self.guards, loud)
+            self._look(self.guards, loud, _has_changed)
         self._stand()
         constraints.choose_dependent(memory.remember)
         if plant.holding is not None:
@@ -197,26 +197,21 @@ class _Between:
         """
         loop, at = self.loop, self.at
         free, near = loop.buffer("guard_free"), loop.buffer("guard_near")
-        self._look(guards, loop["more"])
+        self._look(guards, loop["more"], _goes_on)
         with loop.repeat(guards.count) as i:
             side, floor = at["sides"][i], at["floors"][i]
             loop.let(free, lambda fired, more: 1.0 - fired * more, loop["fired"][i], loop["more"])
             with loop.if_(free):
                 loop.let(side, lambda side, fired: (1.0 - 2.0 * fired) * side, side, loop["fired"][i])
-                loop.let(
-                    near, lambda g, rate: abs(g) <= NEAR * (1.0 + abs(rate)), self.values[i], self.slopes[i]
-                )
+                loop.let(near, lambda g, rate: abs(g) <= NEAR * (1.0 + abs(rate)), self.values[i], self.slopes[i])
                 with loop.if_(near):
                     loop.let(floor, kept_floor, self.values[i], floor, side)
                 with loop.otherwise():
                     note_side(loop, at, self.values, i)
 
-    def _look(self, guards: Guards, loud: View) -> None:
+    def _look(self, guards: Guards, loud: View, judge: Callable[..., Any]) -> None:
         """Writes code for the values and slopes of guards, for `fired`, 1 for those that have changed their sign, and
-        for `loud`, 1 where one of them is not silent.
-
-        A guard that is zero up to rounding and goes on toward its other side has changed its sign: the integrator may
-        stop just before that, and the guards of several feet reach zero at times that differ by rounding.
+        for `loud`, 1 where one of them is not silent. `judge` says whether a guard that counts has changed its sign.
         """
         loop, at = self.loop, self.at
         loop.call(self.plant.rate, [self.ds], [*self.here])
@@ -227,7 +222,7 @@ class _Between:
         with loop.repeat(guards.count) as i:
             loop.let(
                 loop["fired"][i],
-                _fired,
+                lambda g, rate, floor, side, direction, counts: counts * judge(g, rate, floor, side, direction),
                 *(self.values[i], self.slopes[i], at["floors"][i], at["sides"][i], self.directions[i], counts[i]),
             )
             loop.let(
@@ -341,10 +336,23 @@ def _counting(loop: LoopBuilder, guards: Guards, here: LocalInstant) -> View:
     return counts
 
 
-def _fired(g: Any, rate: Any, floor: Any, side: Any, direction: Any, counts: Any) -> Any:
-    """1 if a guard that counts has changed its sign, or is about to, else 0."""
-    at_zero = (abs(g - floor) <= SMALL * (1.0 + abs(rate))) * (rate * side < -QUIET) * (direction * side <= 0.0)
-    return counts * crossed(g, floor, side, direction).maximum(at_zero)
+def _has_changed(g: Any, rate: Any, floor: Any, side: Any, direction: Any) -> Any:
+    """1 if a guard has changed its sign, or is zero up to rounding and about to change it, else 0.
+
+    An integrator may stop just before the change.
+    """
+    about_to = (abs(g - floor) <= SMALL * (1.0 + abs(rate))) * (rate * side < -QUIET) * (direction * side <= 0.0)
+    return crossed(g, floor, side, direction).maximum(about_to)
+
+
+def _goes_on(g: Any, rate: Any, floor: Any, side: Any, direction: Any) -> Any:
+    """1 if a guard changes its sign right after a jump of another one, or after a correction of the state, else 0.
+
+    The sign of a guard near zero is then that of rounding errors, and its rate decides: feet land at times that differ
+    by rounding, and the next one goes on; a knee that is about to open does not.
+    """
+    back = (abs(g) <= NEAR * (1.0 + abs(rate))) * (rate * side >= -QUIET)
+    return _has_changed(g, rate, floor, side, direction) * (1.0 - back)
 
 
 def _allowed(rtol: Any) -> Any:
