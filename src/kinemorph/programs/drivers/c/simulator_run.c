@@ -441,9 +441,6 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     outcome->h = s->memory[SIMULATOR_AT_H];
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
-    memset(s->paces, 0, sizeof s->paces);
-    s->last_jump = -INFINITY;
-    s->together = 0;
     r.empty = 1;
     s->limits[5] = plan->most_events;
     plan_times(&r);
