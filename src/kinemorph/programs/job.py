@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
@@ -34,6 +35,7 @@ from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.newmark import Newmark
+from kinemorph.simulation.march.exchange import completing, happening, indicating
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
@@ -119,9 +121,21 @@ class Job(Fixed):
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
         return trace(watch.values, ports, name="arguments", outputs={"out": (len(watch.domains),)})
 
-    def programs(self, prefix: str = "") -> list[Program | LoopProgram]:
-        """The programs that a driver calls, each with a name that begins with `prefix`."""
+    @property
+    def exchange(self) -> dict[str, Program | LoopProgram]:
+        """The programs by name that a driver calls besides the others where another integrator advances the plant.
+
+        `flow` are the rates of y = [q, v, x], `slope` their directional derivatives; for the others see `exchange`.
+        """
+        flow, model = self.plant.flow, (self.plant, self.method)
+        named: dict[str, Program | LoopProgram] = {"flow": flow, "slope": forward(flow, ("y", "u", "p"))}
+        named |= {"happen": happening(*model, self.guards), "complete": completing(*model, self.guards)}
+        return named | ({"indicate": indicating(*model, self.guards)} if self.guards else {})
+
+    def programs(self, prefix: str = "", *, exchange: bool = False) -> list[Program | LoopProgram]:
+        """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
         named = {"steps": self.march, "start": self.start, "rate": self.rate, "arguments": self.arguments}
+        named |= self.exchange if exchange else {}
         return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
 
 

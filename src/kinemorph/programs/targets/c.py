@@ -20,7 +20,10 @@ from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
-TAKEN = frozenset({"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"})
+TAKEN = frozenset(
+    {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"}
+    | {"all_finite", "next_tick"}
+)
 WIDTH = 110  # characters in a line of numbers
 
 MAKEFILE = """CC = cc
@@ -48,11 +51,14 @@ def write_c(job: Job) -> dict[str, str]:
     return texts | {"Makefile": makefile(texts, name)}
 
 
-def library_texts(job: Job, name: str) -> dict[str, str]:
-    """{file name: text} of everything but the function `main`: the model, its tables, and the driver."""
-    programs = job.programs(f"{name}_")
+def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, str]:
+    """{file name: text} of everything but the function `main`: the model, its tables, and the driver.
+
+    With `exchange`, name_exchange.c and .h are added, for integrators of others.
+    """
+    programs = job.programs(f"{name}_", exchange=exchange)
     texts = export_c(programs, f"{name}_model", file=f"{name}_model")
-    driver = driver_texts("c", name)
+    driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
     return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
 
 

@@ -11,13 +11,6 @@
 #define BEFORE (4 + SIMULATOR_NC)          /* where the state before a jump begins in its row of the log */
 #define AFTER (BEFORE + SIMULATOR_ROW)
 
-/* The times of the last events of one guard. */
-typedef struct pace {
-    double times[3];
-    int count;
-    int quick;
-} pace;
-
 typedef struct run {
     simulator *s;
     const simulator_plan *plan;
@@ -29,9 +22,6 @@ typedef struct run {
     long next;                 /* the number of the next sample */
     double log[PENDING][SIMULATOR_LOG_WIDTH];
     int pending;
-    pace paces[SIMULATOR_ROOM(SIMULATOR_GUARDS)];
-    double last_jump;
-    int together; /* jumps at one instant */
     double last;  /* the time of the last sample that was delivered, in this piece */
     int piece;
     int empty; /* whether this piece has no sample yet */
@@ -123,40 +113,22 @@ static void report(run *r, double t, int mark, const char *kind, double lost)
     if (r->plan->event) r->plan->event(r->plan->sink, t, simulator_marks[mark].name, kind, lost);
 }
 
-/* The time at which the events of a guard accumulate [s] if the one at t is at rest; else a negative number. */
-static double at_rest(run *r, int mark, double t)
-{
-    pace *own = &r->paces[mark];
-    const int least = simulator_marks[mark].least;
-    double before, last, share;
-    own->times[0] = own->times[1], own->times[1] = own->times[2], own->times[2] = t;
-    if (own->count < 3) own->count += 1;
-    last = own->times[2] - own->times[1];
-    r->outcome->last = own->count > 1 ? last : 0.0;
-    if (least == 1 && own->count > 1 && last < SIMULATOR_RESOLUTION) return t;
-    if (own->count < 3) return -INFINITY;
-    before = own->times[1] - own->times[0];
-    own->quick = last < simulator_marks[mark].shortest ? own->quick + 1 : 0;
-    if (own->quick < least || (last > before && own->quick < SIMULATOR_MOST_QUICK)) return -INFINITY;
-    share = before > 0.0 ? last / before : 0.0;
-    return share < 1.0 ? t + last * share / (1.0 - share) : t;
-}
-
 /* Records a jump; returns 0 where the run came to rest before it, so that it does not count. */
 static int jumped(run *r, const double *row)
 {
     const int mark = (int)row[1];
     const double t = row[0];
+    const simulator_pace *own = &r->s->paces[mark];
+    double rest;
     int kind = simulator_marks[mark].kind, pushed = 0;
     for (int k = 0; k < SIMULATOR_NC; ++k) pushed |= row[4 + k] != 0.0;
     if (kind == SIMULATOR_IMPACT && !pushed) kind = SIMULATOR_SWITCH;
-    if (simulator_marks[mark].least > 0) {
-        const double rest = at_rest(r, mark, t);
-        if (rest > -INFINITY) {
-            report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
-            end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
-            return 0;
-        }
+    rest = simulator_record(r->s, mark, t);
+    if (simulator_marks[mark].least > 0) r->outcome->last = own->count > 1 ? own->times[2] - own->times[1] : 0.0;
+    if (rest > -INFINITY) {
+        report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
+        end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
+        return 0;
     }
     report(r, t, mark, simulator_kinds[kind], row[3]);
     if (row[2] == 0.0 && simulator_marks[mark].stays) {
@@ -164,9 +136,7 @@ static int jumped(run *r, const double *row)
         end(r, "rest", t, SIMULATOR_SAYS_STAYS_AT_ZERO, simulator_marks[mark].name);
         return 1;
     }
-    r->together = t - r->last_jump < SIMULATOR_RESOLUTION ? r->together + 1 : 0;
-    r->last_jump = t;
-    if (r->together >= SIMULATOR_MOST_SWITCHES) {
+    if (r->s->together >= SIMULATOR_MOST_SWITCHES) {
         end(r, "failed", t, SIMULATOR_SAYS_ENDLESS, simulator_marks[mark].name);
     }
     return 1;
@@ -445,7 +415,9 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     outcome->h = s->memory[SIMULATOR_AT_H];
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
-    r.last_jump = -INFINITY;
+    memset(s->paces, 0, sizeof s->paces);
+    s->last_jump = -INFINITY;
+    s->together = 0;
     r.empty = 1;
     s->limits[5] = plan->most_events;
     plan_times(&r);
