@@ -94,9 +94,9 @@ def _variables(job: Job) -> Iterator[Variable]:
         rate = Variable(reference + k, f"der({state.name})", per_second(state.unit), "local", "continuous", "calculated")
         yield rate._replace(rate_of=state.reference, description="rate of a continuous state")
     reference += len(states)
-    for k, (name, unit) in enumerate(observed_columns(job.plant)):
-        kind, text = ("local", "generalized force") if name.startswith("tau.") else ("output", "output")
-        one = Variable(reference + k, clean(name), clean(unit), kind, "continuous", "calculated")
+    for k, column in enumerate(observed_columns(job.plant)):
+        kind, text = ("local", "generalized force") if column.name.startswith("tau.") else ("output", "output")
+        one = Variable(reference + k, clean(column.name), clean(column.unit), kind, "continuous", "calculated")
         yield one._replace(description=text)
     reference += len(observed_columns(job.plant))
     for k in range(job.guards.count if job.guards else 0):

@@ -10,6 +10,9 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.derivatives.differentiate import pattern
@@ -83,7 +86,8 @@ def _source_texts(job: Job, name: str, version: int, outputs: Program | None) ->
     texts = {file: text for file, text in texts.items() if not file.startswith(f"{name}_program.")}
     if outputs is not None:
         forms = {"observe": outputs, "observe_forward": observe_forward(outputs)}
-        texts |= export_c([renamed(one, f"{name}_{form}") for form, one in forms.items()], f"{name}_outputs", file=f"{name}_outputs")
+        programs = [replace(one, name=f"{name}_{form}") for form, one in forms.items()]
+        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs")
     other = f"{name}_fmi{5 - version}."
     return texts | {file: text for file, text in driver_texts("fmi", name).items() if not file.startswith(other)}
 
@@ -115,6 +119,6 @@ def _felt(program: Program, unknowns: Sequence[int], states: Sequence[int], inpu
     known = {"t": [0], "y": states, "u": inputs}
     felt = {port: pattern(program, "out", port) for port, references in known.items() if references}
     return {
-        unknown: [known[port][j] for port, rows in felt.items() for j in range(len(known[port])) if rows.reshape(len(unknowns), -1)[k, j]]
+        unknown: [known[port][j] for port, rows in felt.items() for j in np.flatnonzero(rows.reshape(len(unknowns), -1)[k])]
         for k, unknown in enumerate(unknowns)
     }

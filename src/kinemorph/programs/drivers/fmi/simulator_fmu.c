@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulator_model.h"
+#if SIMULATOR_OUTPUTS > 0
+#include "simulator_outputs.h"
+#endif
 
 #define LONGEST 2048 /* characters of a message */
 #define AT_RATES (1 + SIMULATOR_COLUMNS)
@@ -151,6 +153,10 @@ int simulator_fmu_initialized(simulator_fmu *f, const char *function)
     if (simulator_fmu_may(f, function, SIMULATOR_INITIALIZING)) return SIMULATOR_ERROR;
     status = f->exchange ? simulator_begin(&f->now.s) : simulator_prepare(&f->now.s);
     fmu_outdate(f);
+    if (status == SIMULATOR_UNSOLVED) {
+        f->now.mode = SIMULATOR_FAILED;
+        return simulator_fmu_refuse(f, "%s", SIMULATOR_SAYS_NOT_CLOSED);
+    }
     if (status != SIMULATOR_GOING) return fmu_fail(f, status);
     f->now.mode = f->exchange ? SIMULATOR_AT_EVENT : SIMULATOR_STEPPING;
     return SIMULATOR_OK;
