@@ -431,6 +431,17 @@ void simulator_usual_plan(simulator_plan *plan)
     plan->most_events = SIMULATOR_MOST_EVENTS;
 }
 
+void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
+{
+    run r;
+    memset(&r, 0, sizeof r);
+    memset(outcome, 0, sizeof *outcome);
+    outcome->name = outcome->unit = "";
+    outcome->h = s->memory[SIMULATOR_AT_H];
+    r.s = s, r.outcome = outcome;
+    explain(&r, status);
+}
+
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
     run r;
