@@ -1,4 +1,4 @@
-"""The first chapter: what the model is, in a few figures."""
+"""What the model is, in a few figures."""
 
 from __future__ import annotations
 
