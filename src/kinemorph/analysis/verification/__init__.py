@@ -7,7 +7,6 @@ declared_model   poses, mass matrix and potential energy straight from a Robot's
 cone_program     impulses of contacts by cone programs, which Clarabel solves
 formulation_errors   every formulation beside the recursion: errors and operations
 exported_code    exported C code beside the interpreter
-signature        all checks of a model and its runs as rows that can be computed again
 sampling         a model at random states, its relative errors and exact rates of change
 verdict          the result of one check, and of all checks together
 """
