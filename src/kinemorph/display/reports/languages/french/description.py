@@ -15,5 +15,4 @@ TEXTS = {
     "total mass": "masse totale",
     "gravity": "pesanteur",
     "runs": "simulations",
-    "a model in Kinemorph": "un modèle dans Kinemorph",
 }
