@@ -41,12 +41,12 @@ def picture_file(figure: Figure, kind: Literal["svg", "pdf"], words: Words) -> t
     return file.getvalue(), kind
 
 
-def inline_svg(data: bytes, prefix: str) -> str:
+def inline_svg(data: bytes, prefix: str, says: str) -> str:
     """An SVG file as an element of a page: without its header, and with `prefix` before all ids, which makes them
-    unique on the page.
+    unique on the page. `says` is its alternative text, in HTML.
     """
     text = data.decode("utf-8")
-    text = text[text.index("<svg") :]
+    text = f'<svg role="img" aria-label="{says}"{text[text.index("<svg") + 4 :]}'
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}\1"', text)
     text = re.sub(r'(xlink:href|href)="#([^"]*)"', rf'\1="#{prefix}\2"', text)
