@@ -30,6 +30,7 @@ from kinemorph.display.reports.document import (
 )
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.pictures import inline_svg, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import tree_writer, written
 from kinemorph.display.reports.writers.texts import plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
@@ -39,8 +40,8 @@ LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
 
 
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The page of a document."""
-    yield target, source(document, words)["report.html"]
+    """The page of a document, with its seal."""
+    yield target, sealed(source(document, words)["report.html"], "html")
 
 
 def source(document: Document, words: Words) -> dict[str, bytes]:

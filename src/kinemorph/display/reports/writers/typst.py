@@ -27,7 +27,8 @@ from kinemorph.display.reports.document import (
     Table,
 )
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.pictures import picture_file
+from kinemorph.display.reports.pictures import fitted_width, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import tree_writer, written
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
@@ -41,8 +42,8 @@ BREAK = "\N{ZERO WIDTH SPACE}"
 
 
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The PDF of a document."""
-    yield target, pdf(source(document, words))
+    """The PDF of a document, with its seal."""
+    yield target, sealed(pdf(source(document, words)), "pdf")
 
 
 def required() -> None:
@@ -160,7 +161,7 @@ class _Writer:
             return f"#formula({text(block.name)}, $ {written(block.content, 'typst', comma)} $)"
         if isinstance(block, Figure):
             caption, word = text(block.caption), text(self.words("Figure"))
-            width = f"{100.0 * block.width:g}%"
+            width = f"{100.0 * fitted_width(block):.4g}%"
             return f"#picture({word}, {caption}, {width}, {text(self._picture(block))}, {caption})"
         if isinstance(block, Listing):
             word = text(self.words("Listing"))
