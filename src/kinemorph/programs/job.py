@@ -33,9 +33,10 @@ from kinemorph.plants.user_laws import Column, Law
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
-from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, flow, flow_slope, loop_builder
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.newmark import Newmark
+from kinemorph.simulation.march.exchange import completing, happening, indicating
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
@@ -132,10 +133,21 @@ class Job(Fixed):
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
         return trace(watch.values, ports, name="arguments", outputs={"out": (len(watch.domains),)})
 
-    def programs(self, prefix: str = "") -> list[Program | LoopProgram]:
-        """The programs that a driver calls, each with a name that begins with `prefix`."""
+    @property
+    def exchange(self) -> dict[str, Program | LoopProgram]:
+        """The programs by name that a driver calls besides the others where another integrator advances the plant.
+
+        `flow` are the rates of y = [q, v, x], `slope` their directional derivatives; for the others see `exchange`.
+        """
+        model = (self.plant, self.method)
+        named: dict[str, Program | LoopProgram] = {"flow": flow(self.plant), "slope": flow_slope(self.plant)}
+        named |= {"happen": happening(*model, self.guards), "complete": completing(*model, self.guards)}
+        return named | ({"indicate": indicating(*model, self.guards)} if self.guards else {})
+
+    def programs(self, prefix: str = "", *, exchange: bool = False) -> list[Program | LoopProgram]:
+        """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
         named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
-        named["arguments"] = self.arguments
+        named |= {"arguments": self.arguments, **(self.exchange if exchange else {})}
         return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
 
 

@@ -20,6 +20,7 @@ from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
 from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
+from kinemorph.simulation.running.patience import HOPELESS
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
 from kinemorph.simulation.stepping.domains import EDGE, NEAR
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
@@ -106,6 +107,7 @@ def job_tables(job: Job) -> JobTables:
         "clocks": len(plant.ticks),
         "domains": len(job.domains),
         "gimbals": len(job.gimbals),
+        "user": int(job.user is not None),
         "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
         **{f"at_{name}": plan.starts[name] for name in PLACES},
     }
@@ -161,6 +163,7 @@ def _constants(job: Job) -> dict[str, float]:
         "domain_near": NEAR,
         "gimbal_edge": AT,
         "gimbal_near": CLOSE,
+        "hopeless": float(HOPELESS),
     }
 
 

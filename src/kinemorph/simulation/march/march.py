@@ -15,7 +15,7 @@ One array, the memory, holds all data between calls; `layout` defines the place 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -104,33 +104,43 @@ def first_of(*cases: tuple[Any, Any], otherwise: Any) -> Any:
     return otherwise
 
 
+def site_of(
+    loop: LoopBuilder, plant: Plant, method: Method, at: Mapping[str, View], step: View, *, fixed: bool = False
+) -> Site:
+    """The site of steps of the size `step` [s] in a loop program with the inputs `limits`, u and p.
+
+    `at` are views of the arrays in the memory of a march, by name.
+    """
+    return Site(
+        loop=loop,
+        plant=plant,
+        h=step,
+        error=loop.buffer("error"),
+        failed=loop.buffer("failed"),
+        u=all_inputs(loop),
+        p=loop["p"],
+        rtol=loop["limits"][0],
+        atol=loop["limits"][1],
+        own={name: at[f"own_{name}"] for name in method.memory(plant)},
+        fixed=fixed,
+        **{name: at[name] for name in REMEMBERED},
+    )
+
+
 class _March:
     """Writes the code of the march into a loop program, part by part."""
 
     def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
         plan, limits = layout(plant, method, guards), loop["limits"]
-        rtol, atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))  # jumps: see `Jumps`
+        self.smallest, self.largest, self.most = (limits[k] for k in range(2, 5))  # jumps: see `Jumps`
         self.at = at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
         self.status, self.tries = loop["status"], loop.buffer("tries")
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
         self.clocks = Clocks(loop, plant, at, to_samples=plant.flatness is not None and not fixed)
         self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
-        self.site = site = Site(
-            loop=loop,
-            plant=plant,
-            h=self.step,
-            error=loop.buffer("error"),
-            failed=loop.buffer("failed"),
-            u=all_inputs(loop),
-            p=loop["p"],
-            rtol=rtol,
-            atol=atol,
-            own={name: at[f"own_{name}"] for name in method.memory(plant)},
-            fixed=fixed,
-            **{name: at[name] for name in REMEMBERED},
-        )
+        self.site = site = site_of(loop, plant, method, at, self.step, fixed=fixed)
         self.constraints = Constraints(site, at, self.status)
         settling = plant.settling(located=guards is not None and guards.located)
         self.memory = Memory(site, at, self.status, self.clocks, settling)

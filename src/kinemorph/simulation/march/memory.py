@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
@@ -21,10 +22,14 @@ class Clocks:
         """With `to_samples`, steps end at sample times too."""
         self.loop, self.plant, self.at, self.to_samples = loop, plant, at, to_samples
         ticks = plant.ticks
-        self.bound = loop.buffer("bound") if ticks or to_samples else loop["stop"]
         if ticks:
             self.next = loop.buffer("ticking", (len(ticks),))  # when each clock ticks next
             self.grids = tick_grids(loop, plant)
+
+    @cached_property
+    def bound(self) -> View:
+        """The view of the time that no step goes beyond [s]."""
+        return self.loop.buffer("bound") if self.plant.ticks or self.to_samples else self.loop["stop"]
 
     def find_bound(self, target: View) -> View:
         """Writes code for the time that no step goes beyond, and returns its view: `stop`, or an earlier tick.
@@ -39,10 +44,15 @@ class Clocks:
         elif ticks:
             loop.copy(self.bound, loop["stop"])
         if ticks:
+            self.find_ticks()
             with loop.repeat(len(ticks)) as i:
-                loop.let(self.next[i], tick_time, self.at["clock"][i], *(row[i] for row in self.grids))
                 loop.let(self.bound, lambda b, t: b.minimum(t), self.bound, self.next[i])
         return self.bound
+
+    def find_ticks(self) -> None:
+        """Writes code for the time of the next tick of each clock [s]; there has to be a clock."""
+        with self.loop.repeat(len(self.plant.ticks)) as i:
+            self.loop.let(self.next[i], tick_time, self.at["clock"][i], *(row[i] for row in self.grids))
 
 
 def tick_grids(loop: LoopBuilder, plant: Plant) -> list[View]:
