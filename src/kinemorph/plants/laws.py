@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.plants.user_laws import Law
+
+
+class Asked(NamedTuple):
+    """Inputs u that a foreign function gives: its name, the index of the first of them, and how many there are."""
+
+    function: str
+    first: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,10 @@ class Jumps:
     """
 
     sample: Law  # (samplers, instant) -> m
-    read: Law  # (sampler, instant) -> the signals that are arguments of a Python function
-    decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
+    read: Law  # (sampler, instant) -> the signals that are arguments of a user function
+    decide: Law  # (sampler, function, t, signals, m) -> m, in plain numbers
+    ask: Law  # (sampler, instant) -> the signals and the memory that are arguments of a function in C
+    receive: Law  # (sampler, instant, outputs, memory of the function) -> m after a function in C has returned
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0

@@ -22,7 +22,7 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw,
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.mechanics.elements.law import law_of
+from kinemorph.mechanics.elements.law import Runs, law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
 from kinemorph.model.parameter import TIME, Parameter, evaluate
@@ -31,9 +31,10 @@ from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
+from kinemorph.plants.laws import Asked
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Asked, Place, Plant
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
@@ -269,19 +270,18 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks of the elements, each with the stages of its ticks: compiled laws, and Python functions in between."""
+    """The clocks of the elements, each with the stages of its ticks: compiled laws, and user functions in between."""
 
-    def python(sampler: tuple[int, int]) -> bool:
-        return cast.members[sampler[0]].law.python
+    def runs(sampler: tuple[int, int]) -> Runs:
+        index, clock = sampler
+        return cast.members[index].law.runs if clock == 0 else "compiled"
 
     def writes(tick: Clocked) -> tuple[str, ...]:
         owned = {index for index, _ in tick.samplers}
         return tuple(slot.name for index, slot in cast.owned_memory if index in owned)
 
     return tuple(
-        Tick(
-            *tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)), writes(tick)
-        )
+        Tick(*tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, runs)), writes(tick))
         for tick in cast.ticks
     )
 

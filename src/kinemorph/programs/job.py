@@ -92,7 +92,7 @@ class Job(Fixed):
     def march(self) -> LoopProgram:
         """The march of the plant, with SAMPLES samples in one call."""
         first = self.first
-        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed)
+        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed, calls_c=True)
 
     @cached_property
     def start(self) -> LoopProgram:
@@ -147,7 +147,8 @@ class Job(Fixed):
     def programs(self, prefix: str = "", *, exchange: bool = False) -> list[Program | LoopProgram]:
         """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
         named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
-        named |= {"arguments": self.arguments, **(self.exchange if exchange else {})}
+        named |= {"arguments": self.arguments}
+        named |= self.exchange if exchange else {}
         return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
 
 
@@ -250,7 +251,7 @@ def _check_inputs(inputs: Any) -> None:
 def _check_controllers(plant: Plant) -> None:
     """Raises UnsupportedError where elements are Python functions, and names them."""
     called = not all(tick.compiled for tick in plant.ticks)
-    found = [element for element in plant.elements if called and law_of(element).python]
+    found = [element for element in plant.elements if called and law_of(element).runs != "compiled"]
     if found:
         names = quoted([element.name for element in found])
         raise UnsupportedError(

@@ -48,17 +48,18 @@ def _source(path: str | Path) -> str:
         raise KinemorphError(f"user code: the file '{path}' cannot be read: {why}. Correct the path.") from error
 
 
-def write_all(folder: Path, texts: Mapping[str, str]) -> str:
+def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
     """Writes the files of a program; files of the user that are there already stay. Raises OSError where it cannot.
 
     Returns a sentence about names that have changed since they were written; "" where none have.
     """
+    texts = {name: content for name, content in contents.items() if isinstance(content, str)}
     there = [name for name in texts if name in OWN and (folder / name).exists()]
     old = _lines_in(folder, texts)
     new = [line for text in texts.values() for line in written_lines(text)]
-    for name, text in texts.items():
+    for name, content in contents.items():
         if name not in there:
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     if not there or old == new:
         return ""
     for name in there:

@@ -23,7 +23,8 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
-from kinemorph.plants.programs import AT, Asked, Plant
+from kinemorph.plants.laws import Asked
+from kinemorph.plants.programs import AT, Plant
 
 SHIFT = 2.0**-26  # of a difference, relative to 1 + |s|: the square root of the rounding error
 MOTION = {"position": 3, "rotation": 9, "velocity": 3, "turning": 3}  # numbers of each body

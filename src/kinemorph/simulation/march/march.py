@@ -40,7 +40,13 @@ REMEMBERED = (
 
 
 def march(
-    plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
+    plant: Plant,
+    method: Method,
+    *,
+    samples: int = 256,
+    guards: Guards | None = None,
+    fixed: bool = False,
+    calls_c: bool = False,
 ) -> LoopProgram:
     """The loop program that marches a plant by a method through up to `samples` sample times.
 
@@ -51,7 +57,8 @@ def march(
                 reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign; where jumps
                 are compiled, log (LOG_LENGTH, `log_width`), a row for each, and logged (), how many there are
 
-    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`.
+    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`. With `calls_c`, the
+    march itself calls controllers that are functions in C, by foreign calls; else it returns where they sample.
     """
     plan = layout(plant, method, guards)
     n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
@@ -76,7 +83,7 @@ def march(
             **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
         },
     )
-    _March(loop, plant, method, guards, fixed).write()
+    _March(loop, plant, method, guards, fixed=fixed, calls_c=calls_c).write()
     return loop.program()
 
 
@@ -130,7 +137,9 @@ def site_of(
 class _March:
     """Writes the code of the march into a loop program, part by part."""
 
-    def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
+    def __init__(
+        self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, *, fixed: bool, calls_c: bool
+    ) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
         plan, limits = layout(plant, method, guards), loop["limits"]
         self.smallest, self.largest, self.most = (limits[k] for k in range(2, 5))  # jumps: see `Jumps`
@@ -143,7 +152,7 @@ class _March:
         self.site = site = site_of(loop, plant, method, at, self.step, fixed=fixed)
         self.constraints = Constraints(site, at, self.status)
         settling = plant.settling(located=guards is not None and guards.located)
-        self.memory = Memory(site, at, self.status, self.clocks, settling)
+        self.memory = Memory(site, at, self.status, self.clocks, settling, calls_c=calls_c)
         self.watching = Watching(site, at, guards, self._interpolate, self.between) if guards else None
         self.jumps = None
         if guards and guards.compiled and self.watching:

@@ -554,7 +554,7 @@ function run = explain(data, run, status)
         return
     end
     if n.user
-        trouble = feval('simulator_trouble'); % a function that is there only with user code
+        trouble = simulator_trouble();
         if ~isempty(trouble)
             run = finish(data, run, 'failed', t, 'user_not_finite', trouble, 0, '', 0);
             return
