@@ -405,8 +405,20 @@ void simulator_usual_plan(simulator_plan *plan)
     plan->most_events = SIMULATOR_MOST_EVENTS;
 }
 
+void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
+{
+    run r;
+    memset(&r, 0, sizeof r);
+    memset(outcome, 0, sizeof *outcome);
+    outcome->name = outcome->unit = "";
+    outcome->h = s->memory[SIMULATOR_AT_H];
+    r.s = s, r.outcome = outcome;
+    explain(&r, status);
+}
+
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
+    const double until = simulator_snapped(plan->until); /* the time of the last sample */
     run r;
     int status;
     memset(&r, 0, sizeof r);
@@ -427,8 +439,8 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     } else if (status != SIMULATOR_GOING) {
         explain(&r, status);
     }
-    while (!r.ended && (simulator_time(s) < plan->until || r.next < r.count)) {
-        status = through(&r, plan->until);
+    while (!r.ended && (simulator_time(s) < until || r.next < r.count)) {
+        status = through(&r, until);
         if (!r.ended) look(&r);
         if (r.ended || status == SIMULATOR_GOING || status == SIMULATOR_BUDGET || status == SIMULATOR_LOGGED) continue;
         while (!r.ended && r.next < r.count && sample_time(&r, r.next) <= simulator_time(s)) {
