@@ -77,6 +77,7 @@ HOMES: dict[str, str] = {
     "plot_phase": "kinemorph.display.charts.plot_phase",
     "plot_poles": "kinemorph.display.charts.plot_poles",
     "draw_modes": "kinemorph.display.painting.draw_modes",
+    "report": "kinemorph.display.reports.report",
     # further names, by subject
     "notation": "kinemorph.notation:module",
     "elements": "kinemorph.elements:module",
@@ -170,6 +171,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.painting.draw import draw as draw
     from kinemorph.display.painting.draw_modes import draw_modes as draw_modes
     from kinemorph.display.replays.replay import replay as replay
+    from kinemorph.display.reports.report import report as report
     from kinemorph.display.viewer.view import view as view
     from kinemorph.formats.dh.reader import from_dh as from_dh
     from kinemorph.formats.loading import examine as examine

@@ -205,6 +205,10 @@ class RecordingWarning(UserWarning):
     """Measured data are questionable, or do not determine a parameter. Identification continues with them."""
 
 
+class LanguageWarning(UserWarning):
+    """A text of a report has no translation to the language of the report, and stays English."""
+
+
 def users_level() -> int:
     """The `stacklevel` of the first caller outside Kinemorph, so that a warning shows the user's line."""
     level, frame = 1, sys._getframe(1)

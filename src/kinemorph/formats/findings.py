@@ -22,6 +22,7 @@ RULES: dict[str, str] = {
     "unknown": "elements and attributes belong to the format, or are known to have no effect on the motion",
     # names and topology
     "name": "names are unique, printable and not too long; names that are referred to exist",
+    "symbol": "the symbol of a parameter is LaTeX that printed equations can contain",
     "root": "the bodies form trees with known roots",
     "loop": "a body with two parents states how its loop closes",
     "start": "the initial configuration closes all loops",
@@ -41,6 +42,7 @@ RULES: dict[str, str] = {
     "assumed": "numbers that affect the motion are in the file, not taken from the defaults of its format",
     # data that are left out
     "mesh": "mesh files that the model names exist, in the folders that may be read",
+    "c": "controllers in C run only where the caller has allowed it",
     "path": "files that the model names are in the folders that may be read",
     "dropped": "all data of the file can be represented in the model or format that is made of it",
     "data": "parts of a robot have all data that they need, with valid values",

@@ -25,6 +25,8 @@ TAKEN = frozenset(
     | {"all_finite", "next_tick"}
 )
 WIDTH = 110  # characters in a line of numbers
+LONGEST = 4095  # characters in a string literal: C99 promises no more
+PER_LINE = 20  # characters of a longer text
 
 MAKEFILE = """CC = cc
 CFLAGS = -std=c99 -O2
@@ -151,6 +153,14 @@ def _table(declared: str, entries: str | Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a string literal of C in ASCII; other characters are their bytes in UTF-8."""
+    """A text as a constant of C in ASCII; other characters are their bytes in UTF-8.
+
+    It is a string literal, or an array of characters where it is longer than LONGEST.
+    """
     safe = {ord("\\"): r"\\", ord('"'): r"\"", ord("?"): r"\?"}  # two question marks could begin a trigraph
-    return '"' + "".join(safe.get(b, chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode()) + '"'
+    letters = [safe.get(b, chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode()]
+    if len(letters) <= LONGEST:
+        return '"' + "".join(letters) + '"'
+    entries = ["'\\''" if letter == "'" else f"'{letter}'" for letter in letters] + ["0"]
+    lines = (", ".join(entries[k : k + PER_LINE]) for k in range(0, len(entries), PER_LINE))
+    return "(const char[]){" + ",\n        ".join(lines) + "}"

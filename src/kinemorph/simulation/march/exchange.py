@@ -131,7 +131,7 @@ class _Between:
         nq, nz = plant.nq, plant.nv + plant.nx
         before, now = (loop.buffer(f"row_{name}", (nq + nz,)) for name in ("before", "now"))
         clocks = Clocks(loop, plant, at, to_samples=False)
-        memory = Memory(self.site, at, self.status, clocks, self.settling)
+        memory = Memory(self.site, at, self.status, clocks, self.settling, calls_c=True)
         constraints = Constraints(self.site, at, self.status)
         self._copy_state(before)
         loud = loop.buffer("guard_loud")

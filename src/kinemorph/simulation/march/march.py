@@ -24,6 +24,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.crossings import Watching
@@ -39,7 +40,13 @@ REMEMBERED = (
 
 
 def march(
-    plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
+    plant: Plant,
+    method: Method,
+    *,
+    samples: int = 256,
+    guards: Guards | None = None,
+    fixed: bool = False,
+    calls_c: bool = False,
 ) -> LoopProgram:
     """The loop program that marches a plant by a method through up to `samples` sample times.
 
@@ -50,11 +57,13 @@ def march(
                 reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign; where jumps
                 are compiled, log (LOG_LENGTH, `log_width`), a row for each, and logged (), how many there are
 
-    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`.
+    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`. With `calls_c`, the
+    march itself calls controllers that are functions in C, by foreign calls; else it returns where they sample.
     """
     plan = layout(plant, method, guards)
     n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"march of {plant.name} by {method.name}",
         {
             "memory": (plan.size,),
@@ -62,7 +71,8 @@ def march(
             "count": (),
             "stop": (),
             "limits": (6,),
-            **{name: plant.ports[name] for name in ("u", "p")},
+            "u": (plant.given,),
+            "p": plant.ports["p"],
         },
         {
             "memory_end": (plan.size,),
@@ -73,7 +83,7 @@ def march(
             **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
         },
     )
-    _March(loop, plant, method, guards, fixed).write()
+    _March(loop, plant, method, guards, fixed=fixed, calls_c=calls_c).write()
     return loop.program()
 
 
@@ -114,7 +124,7 @@ def site_of(
         h=step,
         error=loop.buffer("error"),
         failed=loop.buffer("failed"),
-        u=loop["u"],
+        u=all_inputs(loop),
         p=loop["p"],
         rtol=loop["limits"][0],
         atol=loop["limits"][1],
@@ -127,7 +137,9 @@ def site_of(
 class _March:
     """Writes the code of the march into a loop program, part by part."""
 
-    def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
+    def __init__(
+        self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, *, fixed: bool, calls_c: bool
+    ) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
         plan, limits = layout(plant, method, guards), loop["limits"]
         self.smallest, self.largest, self.most = (limits[k] for k in range(2, 5))  # jumps: see `Jumps`
@@ -140,7 +152,7 @@ class _March:
         self.site = site = site_of(loop, plant, method, at, self.step, fixed=fixed)
         self.constraints = Constraints(site, at, self.status)
         settling = plant.settling(located=guards is not None and guards.located)
-        self.memory = Memory(site, at, self.status, self.clocks, settling)
+        self.memory = Memory(site, at, self.status, self.clocks, settling, calls_c=calls_c)
         self.watching = Watching(site, at, guards, self._interpolate, self.between) if guards else None
         self.jumps = None
         if guards and guards.compiled and self.watching:

@@ -10,6 +10,7 @@
 #define PENDING (2 * SIMULATOR_LOG_LENGTH) /* jumps that wait for the samples before them */
 #define BEFORE (4 + SIMULATOR_NC)          /* where the state before a jump begins in its row of the log */
 #define AFTER (BEFORE + SIMULATOR_ROW)
+#define PI 3.14159265358979323846
 
 typedef struct run {
     simulator *s;
@@ -27,6 +28,8 @@ typedef struct run {
     int empty; /* whether this piece has no sample yet */
     int ended;
     double begin[SIMULATOR_ROOM(SIMULATOR_NQ)]; /* the configuration from which gimbals move to their singular angles */
+    int close; /* whether a gimbal is near a singular angle, and the time [s] and the number of steps since when */
+    double close_time, close_steps;
     int last_mark; /* of the last event */
 } run;
 
@@ -166,23 +169,28 @@ static void watch_domains(run *r, double t, const double *q, double edge)
 #endif
 }
 
-/* Ends the run where the second angle of a gimbal at q is nearer than `edge` [rad] to a singular angle, or has passed one
- * since the configuration `begin`, unless that is NULL; `last` is the configuration before q. */
+/* The first gimbal whose second angle at q is nearer than `edge` [rad] to a singular angle, or has passed one since the
+ * configuration `begin`, unless that is NULL; -1 if there is none. Angles so large that their digits do not show this are
+ * not near. */
+static int gimbal_at(const double *q, double edge, const double *begin)
+{
+    for (int k = 0; k < SIMULATOR_GIMBALS; ++k) {
+        const double angle = q[simulator_gimbals[k].second], turns = (angle - simulator_gimbals[k].angle) / PI;
+        if (fabs(turns - rint(turns)) * PI < edge && 2.220446049250313e-16 * fabs(angle) < edge) return k;
+        if (begin && floor(turns) != floor((begin[simulator_gimbals[k].second] - simulator_gimbals[k].angle) / PI)) return k;
+    }
+    return -1;
+}
+
+/* Ends the run where a gimbal is at its singular angle, see `gimbal_at`; `last` is the configuration before q. */
 static void watch_gimbals(run *r, double t, const double *q, double edge, const double *begin, const double *last)
 {
-#if SIMULATOR_GIMBALS > 0
-    for (int k = 0; k < SIMULATOR_GIMBALS && !r->ended; ++k) {
-        const simulator_gimbal *own = &simulator_gimbals[k];
-        const double pi = 3.14159265358979323846, turns = (q[own->second] - own->angle) / pi;
-        const int near = fabs(turns - rint(turns)) * pi < edge;
-        if (!near && (!begin || floor(turns) == floor((begin[own->second] - own->angle) / pi))) continue;
+    const int found = gimbal_at(q, edge, begin);
+    if (found >= 0) {
+        const simulator_gimbal *own = &simulator_gimbals[found];
         end(r, "failed", t, own->sentence, r->outcome->text);
-        sprintf(r->outcome->text, "%.6g",
-                (own->angle + pi * rint((last[own->second] - own->angle) / pi)) * 180.0 / pi);
+        sprintf(r->outcome->text, "%.6g", (own->angle + PI * rint((last[own->second] - own->angle) / PI)) * 180.0 / PI);
     }
-#else
-    (void)r, (void)t, (void)q, (void)edge, (void)begin, (void)last;
-#endif
 }
 
 /* Ends a run that has failed or diverges where its coordinates end: near a singular angle, or the end of a domain. */
@@ -272,7 +280,22 @@ static void explain(run *r, int status)
     r->outcome->value = state[first];
 }
 
-/* Ends the run where a velocity of a robot is too large to mean anything. */
+/* Ends a run whose steps dwindle because a gimbal comes to its singular angle: at the pace since it came near, the run
+ * would take more than SIMULATOR_HOPELESS steps. */
+static void look_at_gimbals(run *r)
+{
+    const double *q = r->s->memory + SIMULATOR_AT_BASE, t = simulator_time(r->s);
+    const double steps = (double)(simulator_accepted(r->s) + simulator_rejected(r->s));
+    if (gimbal_at(q, SIMULATOR_GIMBAL_NEAR, NULL) < 0) {
+        r->close = 0;
+    } else if (!r->close) {
+        r->close = 1, r->close_time = t, r->close_steps = steps;
+    } else if ((steps - r->close_steps) * (r->plan->until - r->start) > SIMULATOR_HOPELESS * (t - r->close_time)) {
+        watch_gimbals(r, t, q, SIMULATOR_GIMBAL_NEAR, NULL, q);
+    }
+}
+
+/* Ends the run where a velocity of a robot is too large to mean anything, and where a gimbal locks. */
 static void look(run *r)
 {
     const double *v = r->s->memory + SIMULATOR_AT_S + SIMULATOR_NV;
@@ -281,7 +304,10 @@ static void look(run *r)
     for (int k = 0; k < SIMULATOR_NV; ++k) {
         if (fabs(v[k]) > SIMULATOR_SENSELESS && (worst < 0 || fabs(v[k]) > fabs(v[worst]))) worst = k;
     }
-    if (worst < 0) return;
+    if (worst < 0) {
+        if (!SIMULATOR_FIXED) look_at_gimbals(r);
+        return;
+    }
     watch_now(r, 0);
     if (r->ended) return;
     end(r, "failed", simulator_time(r->s), SIMULATOR_SAYS_DIVERGES, simulator_variables[SIMULATOR_NV + worst]);

@@ -1,0 +1,5 @@
+"""The texts of reports in each language, and how numbers are written.
+
+words    `Words`: the text of a key, numbers, counts and lists in one language
+french   the table of the French texts, by subject
+"""
