@@ -31,15 +31,16 @@ from kinemorph.display.reports.document import (
     Table,
 )
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.pictures import picture_file
-from kinemorph.display.reports.writers.formulas import tree_writer, written
+from kinemorph.display.reports.pictures import fitted_width, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
+from kinemorph.display.reports.writers.formulas import display, inline
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
 
 BREAK = "\N{ZERO WIDTH SPACE}"
 LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
-SIZES = {9.0: r"\small", 8.0: r"\footnotesize", 7.0: r"\scriptsize", 6.0: r"\tiny"}
+SIZES = {9.0: r"\footnotesize", 8.0: r"\scriptsize", 7.0: r"\tiny", 6.0: r"\tiny"}
 UNCOUNTED = r"\addtocounter{table}{-1}"  # after a table without a caption
 LETTER = 1.0 / 108.0  # width of a letter, as a fraction of that of the line
 SPECIAL = {
@@ -118,8 +119,13 @@ def _spelled(sign: str) -> str:
 
 
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The files of a document: one .zip file, the files of a folder, or a .tex file and those beside it."""
-    made = source(document, words, target.stem if target.suffix == ".tex" else "report")
+    """The files of a document: one .zip file, the files of a folder, or a .tex file and those beside it.
+
+    The source has a seal.
+    """
+    name = target.stem if target.suffix == ".tex" else "report"
+    made = source(document, words, name)
+    made[f"{name}.tex"] = sealed(made[f"{name}.tex"], "tex")
     if target.suffix == ".zip":
         yield target, _zipped(made)
         return
@@ -191,7 +197,7 @@ class _Writer:
         self.pictures += 1
         name = f"figures/{self.pictures}.{kind}"
         self.files[name] = data
-        return rf"\includegraphics[width={figure.width:g}\linewidth,height=0.8\textheight,keepaspectratio]{{{name}}}"
+        return rf"\includegraphics[width={fitted_width(figure):.4g}\linewidth]{{{name}}}"
 
     def _block(self, block: Block) -> str:
         if isinstance(block, Paragraph):
@@ -210,8 +216,7 @@ class _Writer:
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = rf"{{\color{{faint}} {text(block.name)}\par}}" if block.name else ""
-            inside = written(block.content, "latex", self.words.language.decimal == ",").strip()
-            return f"{name}\n\\[\n{inside}\n\\]"
+            return f"{name}\n{display(block.content, 'latex', self.words)}"
         if isinstance(block, Figure):
             caption = rf"\caption{{{text(block.caption)}}}" if block.caption else ""
             return rf"\begin{{picturebox}}{self._drawing(block)}{caption}\end{{picturebox}}"
@@ -227,7 +232,7 @@ class _Writer:
         if isinstance(piece, Link):
             return rf"\hyperref[{_label(piece.section)}]{{{text(piece.text)}}}"
         if isinstance(piece, Math):
-            return f"${tree_writer('latex')(piece.tree)}$"
+            return inline(piece.tree, "latex", self.words)
         return text(piece)
 
     def _listing(self, block: Listing) -> str:
@@ -264,7 +269,7 @@ class _Writer:
             rows.insert(-grid.feet, r"\midrule")
         caption = [rf"\caption{{{text(grid.title)}}} \\"] if grid.title else []
         whole = [
-            rf"{{{SIZES[plan.size]}" + (r"\setlength{\tabcolsep}{3pt}" if plan.turned else ""),
+            rf"{{{SIZES[plan.size]}\setlength{{\tabcolsep}}{{{2 if plan.turned else 4}pt}}",
             rf"\begin{{longtable}}{{{''.join(kinds)}}}",
             *caption, r"\toprule", *head, r"\midrule", r"\endfirsthead",
             r"\toprule", *head, r"\midrule", r"\endhead", r"\bottomrule", r"\endlastfoot",
