@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from kinemorph.codegen.reading.equation_rows import EquationRow
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.display.tables.grid import Facts as Facts
 from kinemorph.display.tables.grid import Grid as Grid
@@ -87,12 +88,11 @@ class Formula:
     """One or several formulas on lines of their own.
 
     `name`      a short text before the formulas that says what they are; "" for none
-    `content`   an expression tree; (left, right) trees of equations, which are aligned at their signs of equality; or
-                an object with attributes `typst`, `latex` and `mathml`, such as `WrittenEquations`
+    `content`   rows of equations, which are aligned at their signs of equality, or an expression tree
     """
 
     name: str
-    content: Any
+    content: Sequence[EquationRow] | Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,29 +1,46 @@
-"""Formulas in the notation of each format: trees, equations, and objects that can write themselves."""
+"""Formulas of a report in the notation of each format: rows of equations, and expression trees."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from kinemorph.codegen.backends.text.latex import latex_formula, latex_rows
+from kinemorph.codegen.backends.text.mathml import mathml_formula, mathml_rows
+from kinemorph.codegen.backends.text.typst import typst_formula, typst_rows
+from kinemorph.codegen.reading.equation_rows import EquationRow
+from kinemorph.codegen.reading.expression_tree import Tree
+from kinemorph.codegen.reading.printed_formula import Wording, formula
+from kinemorph.display.reports.languages.words import Words
+from kinemorph.vocabulary.typography.marks import Mark
 
 Notation = Literal["typst", "latex", "mathml"]
-DECIMAL = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?![\w.])")  # a decimal number in the source of a formula
-COMMAS = {"typst": r'\1","\2', "latex": r"\1{,}\2", "mathml": r"\1,\2"}
+FORMULAS: dict[str, Callable[[Mark], str]] = {
+    "typst": typst_formula,
+    "latex": latex_formula,
+    "mathml": mathml_formula,
+}
+ROWS: dict[str, Callable[[Sequence[EquationRow]], str]] = {
+    "typst": typst_rows,
+    "latex": lambda rows: latex_rows(rows, "align*"),
+    "mathml": mathml_rows,
+}
+INLINE = {"typst": "${}$", "latex": "${}$", "mathml": "<math>{}</math>"}
+DISPLAY = {"typst": "$ {} $", "latex": "\\[\n{}\n\\]", "mathml": '<math display="block">{}</math>'}
 
 
-def written(content: Any, notation: Notation, comma: bool = False) -> str:
-    """The source of a display formula: of an object with an attribute called like the notation, or of a tree.
-
-    `comma` writes numbers with a decimal comma.
-    """
-    source = getattr(content, notation, None)
-    if source is None:
-        source = tree_writer(notation)(content)
-    return DECIMAL.sub(COMMAS[notation], source) if comma else source
+def wording(words: Words) -> Wording:
+    """How formulas are written in the language of a report: the decimal sign, and the words of a choice."""
+    return Wording(words.language.decimal, words("if", context="formula"), words("otherwise", context="formula"))
 
 
-def tree_writer(notation: Notation) -> Callable[[Any], str]:
-    """The function of a backend that writes one expression tree in its notation."""
-    writer: Callable[[Any], str] = getattr(import_module(f"kinemorph.codegen.backends.text.{notation}"), notation)
-    return writer
+def display(content: Sequence[EquationRow] | Tree, notation: Notation, words: Words) -> str:
+    """A formula on lines of its own, with the signs around it: rows of equations, or an expression tree."""
+    if isinstance(content, Sequence):
+        return ROWS[notation](content).strip()
+    return DISPLAY[notation].replace("{}", FORMULAS[notation](formula(content, wording(words))))
+
+
+def inline(tree: Tree, notation: Notation, words: Words) -> str:
+    """A formula within a paragraph, with the signs around it."""
+    return INLINE[notation].replace("{}", FORMULAS[notation](formula(tree, wording(words))))
