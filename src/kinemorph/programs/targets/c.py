@@ -5,6 +5,7 @@ name_data.c, .h      the tables of the job
 name.c, .h           the library form: a model that can be advanced
 name_run.c, .h       a whole run
 name_program.c, .h   the command line
+name_user.c, user.h, user.c   code of the user, where there is some: how it is called, its names, and the code itself
 main.c, Makefile
 """
 
@@ -18,6 +19,8 @@ from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.programs.drivers import driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
+from kinemorph.programs.user_files import c as user_code
+from kinemorph.programs.user_files.written_once import user_texts
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
@@ -59,9 +62,10 @@ def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, s
     With `exchange`, name_exchange.c and .h are added, for integrators of others.
     """
     programs = job.programs(f"{name}_", exchange=exchange)
-    texts = export_c(programs, f"{name}_model", file=f"{name}_model")
+    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=user_code.asked_names(name))
     driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
-    return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    texts |= data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    return texts | user_texts(job, name, user_code)
 
 
 def makefile(texts: Iterable[str], name: str) -> str:

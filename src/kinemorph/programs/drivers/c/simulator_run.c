@@ -249,6 +249,12 @@ static void explain(run *r, int status)
         return;
     }
 #endif
+#if SIMULATOR_USER
+    if (simulator_user_trouble()) {
+        end(r, "failed", t, SIMULATOR_SAYS_USER_NOT_FINITE, simulator_user_trouble());
+        return;
+    }
+#endif
     watch_now(r, 1);
     if (r->ended) return;
     simulator_rate(&s->memory[SIMULATOR_AT_T], s->memory + SIMULATOR_AT_BASE, state, s->memory + SIMULATOR_AT_M_NEXT,
