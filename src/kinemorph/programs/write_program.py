@@ -34,7 +34,8 @@ def write_program(job: Job, target: str, folder: str | Path) -> list[Path]:
     try:
         place.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (place / name).write_text(text, encoding="utf-8")
+            (place / name).parent.mkdir(exist_ok=True, parents=True)
+            (place / name).write_bytes(text.encode("utf-8", "surrogateescape"))  # sources in C may have any encoding
     except OSError as error:
         raise KinemorphError(
             f"the folder '{place}' cannot be written to: {error.strerror}. Choose another folder."
