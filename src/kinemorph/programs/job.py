@@ -260,7 +260,7 @@ def _check_inputs(inputs: Any) -> None:
 def _check_controllers(plant: Plant) -> None:
     """Raises UnsupportedError where elements are Python functions, and names them."""
     called = not all(tick.compiled for tick in plant.ticks)
-    found = [element for element in plant.elements if called and law_of(element).runs != "compiled"]
+    found = [element for element in plant.elements if called and law_of(element).runs == "python"]
     if found:
         names = quoted([element.name for element in found])
         raise UnsupportedError(
