@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.dynamics import Dynamics
@@ -102,7 +102,7 @@ class Job(Fixed):
     @cached_property
     def rate(self) -> Program | LoopProgram:
         """The program of the rates of the state, from which messages say what changes fastest."""
-        plain = self.plant.traced("rate", self.plant.laws.rate, AT, {"out": "ns"})
+        plain = self.plant.rate
         if not self.plant.asked:
             return plain
         loop = loop_builder(self.plant, "rate", self.plant.ports, {"out": (self.plant.ns,)})
@@ -149,7 +149,15 @@ class Job(Fixed):
         named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
         named |= {"arguments": self.arguments}
         named |= self.exchange if exchange else {}
-        return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
+        return [_renamed(program, f"{prefix}{name}") for name, program in named.items() if program is not None]
+
+
+def _renamed(program: Program | LoopProgram, name: str) -> Program | LoopProgram:
+    """A program with another name; loops over similar limbs stay with it."""
+    made = replace(program, name=name)
+    if isinstance(program, Program) and isinstance(made, Program) and program.for_one is not None:
+        return with_loops_for_one(made, program.for_one)
+    return made
 
 
 def make_job(
@@ -251,7 +259,7 @@ def _check_inputs(inputs: Any) -> None:
 def _check_controllers(plant: Plant) -> None:
     """Raises UnsupportedError where elements are Python functions, and names them."""
     called = not all(tick.compiled for tick in plant.ticks)
-    found = [element for element in plant.elements if called and law_of(element).runs != "compiled"]
+    found = [element for element in plant.elements if called and law_of(element).runs == "python"]
     if found:
         names = quoted([element.name for element in found])
         raise UnsupportedError(

@@ -14,6 +14,7 @@ from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.matlab import LANGUAGE, OWNER, RESERVED, export_matlab
+from kinemorph.programs.controllers_in_c import refuse_controllers
 from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import DomainRow, GimbalRow, JobTables, Mark, job_tables
@@ -33,6 +34,7 @@ WIDTH = 100  # characters in a line of numbers
 
 def write_matlab(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job for MATLAB and GNU Octave."""
+    refuse_controllers(job, "MATLAB")
     name = program_name(job.name, TAKEN, RESERVED, longest=OWNER - len("_program"))
     return {
         **export_matlab(job.programs(), name, foreign=user_code.asked_names(name)),

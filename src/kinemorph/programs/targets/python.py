@@ -14,6 +14,7 @@ from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.python import LANGUAGE, export_python
+from kinemorph.programs.controllers_in_c import refuse_controllers
 from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
@@ -29,6 +30,7 @@ WIDTH = 110  # characters in a line
 
 def write_python(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in Python."""
+    refuse_controllers(job, "Python")
     name = program_name(job.name, TAKEN, LANGUAGE.reserved)
     return {
         **export_python(job.programs(), f"{name}_model", user=f"{name}_user"),

@@ -59,7 +59,8 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
     new = [line for text in texts.values() for line in written_lines(text)]
     for name, content in contents.items():
         if name not in there:
-            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(_bytes(content))
     if not there or old == new:
         return ""
     for name in there:
@@ -69,6 +70,11 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
     if not old:
         return f"{stays}: it is not known for which model {listed} was written."
     return f"{stays}, since the model has changed; {changes(old, new)}."
+
+
+def _bytes(content: str | bytes) -> bytes:
+    """The bytes of a file; sources in C may have any encoding, so bytes that are not UTF-8 are kept."""
+    return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
 
 
 def _lines_in(folder: Path, texts: Mapping[str, str]) -> list[str]:
