@@ -14,10 +14,10 @@ Q, V = [0.7, -0.4], [0.3, 1.0]
 CODE = UserCode(states={"torque": 0.2}, memory={"hold": 0.0}, sample_every=EVERY)
 
 
-def with_elements() -> System:
+def with_elements(stiffness: float = STIFFNESS) -> System:
     """A double pendulum with a spring from the first link to the tip of the second, and drives on both joints."""
     robot = kinemorph.library.double_pendulum()
-    spring = Spring("spring", "link1", "link2", STIFFNESS, REST, DAMPING, (0.0, 0.0, -0.4), (0.1, 0.0, -1.1))
+    spring = Spring("spring", "link1", "link2", stiffness, REST, DAMPING, (0.0, 0.0, -0.4), (0.1, 0.0, -1.1))
     return System(robot, (spring, _lag(), _sampled()))
 
 
