@@ -114,6 +114,8 @@ def test_help_of_derive_lists_the_functions_and_flags_have_no_type() -> None:
     [
         ("text", "tau1 = m1*l1**2*a1 + m1*l1*g*sin(q1)"),
         ("latex", r"\ddot{q}_{1}"),
+        ("typst", "tau_1 &= m_1 l_1^2 dot.double(q)_1 + m_1 l_1 g sin q_1"),
+        ("mathml", "<mi>sin</mi><mo>&#x2061;</mo>"),
         ("sympy", "m1*l1**2*a1 + m1*l1*g*sin(q1)"),
         ("python", "def inverse_dynamics(q, v, a):"),
         ("matlab", "function out = pendulum_inverse_dynamics(q, v, a)"),
@@ -150,7 +152,7 @@ def test_derive_emits_a_robot_with_a_loop(form: str) -> None:
     assert result.exit_code == 0, result.stderr
     result = run("derive", "four_bar", "--emit", form, "--function", "constraint_forces")
     assert result.exit_code == 0, result.stderr
-    assert "solve" in result.stdout or form in ("latex", "llvm")
+    assert "solve" in result.stdout or form in ("latex", "typst", "mathml", "llvm")
 
 
 def test_files_on_stdout_are_parted_by_comments() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kinemorph.analysis.verification import formulation_errors
 from kinemorph.bench.speed import formulations
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
@@ -31,9 +32,10 @@ def test_a_wrong_formulation_fails_and_a_slow_one_is_left_out(monkeypatch: pytes
     row = FORMULATIONS["incidence"]
     wrong = row._replace(inverse_dynamics=lambda *state: [1.001 * x for x in row.inverse_dynamics(*state)])
     few = {"newton_euler": FORMULATIONS["newton_euler"], "incidence": wrong, "dalembert": FORMULATIONS["dalembert"]}
-    monkeypatch.setattr(formulations, "FORMULATIONS", few)
+    monkeypatch.setattr(formulation_errors, "FORMULATIONS", few)
     monkeypatch.setitem(FORMULATIONS, "incidence", wrong)
-    monkeypatch.setattr(formulations, "size_limit", lambda name: 60 if name == "incidence" else 0)  # not the recursion
+    limits = {"incidence": 60}  # none for the recursion
+    monkeypatch.setattr(formulation_errors, "size_limit", lambda name: limits.get(name, 0))
     result = run("verify", "pendulum", "--table", "--states", "2")
     assert result.exit_code == 1 and "1.0e-03" in result.stdout
     assert "left out: 1 degrees of freedom, more than 0" in result.stdout and "reference" in result.stdout

@@ -273,7 +273,7 @@ def test_equations_have_a_bound_on_the_work(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_long_equations_are_not_set_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     written = kinemorph.equations_of_motion(kinemorph.library.build("puma"), parameters=None)
-    assert repr(written) == "<WrittenEquations of 'puma': 6 expressions; .text, .latex, .legend>"
+    assert repr(written) == "<WrittenEquations of 'puma': 6 expressions; .text, .latex, .typst, .mathml, .legend>"
     monkeypatch.setattr(
         "kinemorph.display.equations.equations_of_motion.readable_equations", lambda *_: pytest.fail("written")
     )

@@ -12,8 +12,10 @@ import pytest
 
 import kinemorph
 from kinemorph import Body, Parameter, Robot, RobotBuilder
-from kinemorph.codegen.backends.text.latex import latex
+from kinemorph.codegen.backends.text.latex import latex, latex_formula
 from kinemorph.codegen.reading.expression_tree import Symbol, product, total
+from kinemorph.codegen.reading.line_breaks import slashed
+from kinemorph.codegen.reading.printed_formula import formula
 from kinemorph.display.equations import typesetting
 from kinemorph.display.equations.equations_of_motion import equations_of_motion, symbolic_dynamics, write_equations
 from kinemorph.display.equations.typesetting import draw_equations
@@ -21,6 +23,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY, SYSTEMS, build
 from kinemorph.model.library.choosing import choose, signatures
 from kinemorph.model.system import as_robot
+from kinemorph.vocabulary.typography.marks import Named
 
 FUNCTIONS: dict[str, Any] = {"sin": math.sin, "cos": math.cos, "sqrt": math.sqrt}
 
@@ -104,7 +107,7 @@ def test_no_formula_loses_its_end(width: float) -> None:
     p = [Symbol(name, f"m_{{{name[1:]}}}", (0, 0, i)) for i, name in enumerate(names)]
     inner = total([*p[:25], product(2.0, [(total(p[25:40]), 1), (p[58], 1)])])
     tree = total([product(-3.0, [(inner, 1), (p[57], 1)]), product(1.0, [(total(p[40:57]), 1), (inner, -1)])])
-    lines = typesetting._broken("x", tree, 72.0 * width)
+    lines = typesetting._broken(Named("x", "x"), tree, 72.0 * width)
     assert len(lines) > 2
     joined = "".join(line.removeprefix("x =").replace(r"\qquad", "") for line in lines)
     for name in names:
@@ -130,13 +133,14 @@ def test_a_picture_of_matrices_is_refused_but_they_are_written() -> None:
 
 
 def test_long_fractions_become_slashes() -> None:
-    short, long = r"\frac{a}{b}", " + ".join(["a"] * 60)
-    assert typesetting._slashed(f"x + {short}") == f"x + {short}"
-    assert typesetting._slashed(rf"\frac{{{long}}}{{{short}}} + {short}") == (
-        rf"\left({long}\right) / \left({short}\right) + {short}"
-    )
-    product_above = rf"\left({long}\right) v"
-    assert typesetting._slashed(rf"\frac{{{product_above}}}{{b}}") == rf"{product_above} / \left(b\right)"
+    a, b = (Symbol(name, name, (0, 0, i)) for i, name in enumerate("ab"))
+    many = [Symbol(f"c{i}", f"c_{{{i}}}", (0, 1, i)) for i in range(30)]
+    short, long = product(1.0, [(a, 1), (b, -1)]), total(many)
+    assert slashed(formula(short)) == formula(short) and latex(short) == r"\frac{a}{b}"
+    fraction = product(1.0, [(long, 1), (b, -1)])
+    assert latex_formula(slashed(formula(fraction))) == rf"\left({latex(long)}\right)/b"
+    times = product(1.0, [(long, 1), (a, 1), (total([a, b]), -1)])
+    assert latex_formula(slashed(formula(times))) == rf"a \left({latex(long)}\right)/\left(a + b\right)"
 
 
 def test_every_signature_can_be_spoken() -> None:

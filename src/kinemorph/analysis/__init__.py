@@ -3,6 +3,7 @@
 verification/     `verify`: checks of a derived model against the laws of mechanics
 loops/            closed chains and inverse kinematics
 small_motions/    equilibrium, linearization, poles, sensitivities
+signature         all checks of a model and its runs, as rows that can be computed again
 audit             `audit`: whether a run conserves what its motion has to conserve
 conserved_momenta which momenta a run has to conserve, and how well it did
 gait_clusters     `gait_clusters`: which coupled maps of a gait move in step

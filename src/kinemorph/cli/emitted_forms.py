@@ -38,6 +38,7 @@ from kinemorph.words import counted, listed
 
 Files = dict[str, str]
 MARK = "Emitted by Kinemorph"  # near the beginning of files in source code
+HTML = '<!doctype html>\n<meta charset="utf-8">\n'
 OPENING = 4096  # characters of a file in which the mark is searched
 
 
@@ -58,32 +59,40 @@ class Work(NamedTuple):
 # ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _text(work: Work) -> Files:
-    """One file with the formulas as plain text."""
-    return {f"{identifier(work.name)}.txt": "\n".join(_formulas(work, "#", "text"))}
+def _written(kind: str, ending: str, comments: str, opening: str = "") -> Callable[[Work], Files]:
+    """The writer of a form with formulas: one file with the given ending, and `opening` at its beginning.
+
+    The other arguments are those of `_formulas`.
+    """
+
+    def write(work: Work) -> Files:
+        return {f"{identifier(work.name)}.{ending}": opening + "\n".join(_formulas(work, comments, kind))}
+
+    return write
 
 
-def _latex(work: Work) -> Files:
-    """One file with the formulas in LaTeX."""
-    return {f"{identifier(work.name)}.tex": "\n".join(_formulas(work, "%", "latex"))}
-
-
-def _formulas(work: Work, mark: str, kind: str) -> list[str]:
+def _formulas(work: Work, comments: str, kind: str) -> list[str]:
     """One text per function: comment lines that explain the symbols, then the formulas.
 
-    `mark` begins a comment line; `kind` is "text" or "latex".
+    `comments` is a comment line with {} for its text; `kind` is "text", "latex", "typst" or "mathml".
     """
     texts = []
     for function in work.functions:
         if graph := _graph_equations(work, function):
-            lines = [f"{mark} {comment(line)}" for line in graph.heading] if kind == "latex" else []
+            lines = [_comment(comments, line) for line in graph.heading] if kind != "text" else []
             texts.append("\n".join([*lines, getattr(graph, kind)]))
             continue
         equations = write_equations(work.dynamics, [function.program])
-        lines = [f"{mark} {comment(function.name)}, by {work.dynamics.formulation}"]
-        lines += [f"{mark}   {comment(line)}" for line in equations.legend]
+        lines = [_comment(comments, f"{function.name}, by {work.dynamics.formulation}")]
+        lines += [_comment(comments, line, "  ") for line in equations.legend]
         texts.append("\n".join(lines) + "\n" + getattr(equations, kind))
     return texts
+
+
+def _comment(comments: str, line: str, indent: str = "") -> str:
+    """A line as a comment; one that ends with a mark of its own, as in HTML, contains no two hyphens in a row."""
+    text = comment(line)
+    return comments.format(indent + (text.replace("-", "- ") if comments.endswith("-->") and "--" in text else text))
 
 
 def _graph_equations(work: Work, function: CompiledFunction) -> GraphEquations | None:
@@ -160,8 +169,10 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "summary": Form(None, compiled=True),
-    "text": Form(_text, symbolic=True),
-    "latex": Form(_latex, "%", symbolic=True),
+    "text": Form(_written("text", "txt", "# {}"), symbolic=True),
+    "latex": Form(_written("latex", "tex", "% {}"), "%", symbolic=True),
+    "typst": Form(_written("typst", "typ", "// {}"), "//", symbolic=True),
+    "mathml": Form(_written("mathml", "html", "<!-- {} -->", HTML), "<!--", symbolic=True),
     "sympy": Form(_sympy, symbolic=True),
     "python": Form(_source("text.python", "export_python"), precise=True),
     "matlab": Form(_source("text.matlab", "export_matlab"), "%", precise=True, bound=True),

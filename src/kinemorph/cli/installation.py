@@ -34,6 +34,8 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "c3d": ("c3d", "recordings of markers in C3D files"),
     "clarabel": ("cone", "checking impulses of contacts by cone programs"),
     "sympy": ("sympy", "checking printed equations by computer algebra"),
+    "typst": ("report", "reports as PDF"),
+    "ziglang": ("fmu", "binaries of FMUs for other systems"),
     "pin": ("bench", "tests and times against Pinocchio"),
     "mujoco": ("dev", "tests against MuJoCo"),
     "hypothesis": ("dev", "property tests"),

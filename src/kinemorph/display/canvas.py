@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +47,33 @@ LINES = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"),
     *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b", "#661100", "#7b3ff2"),
 )
+
+
+# ── texts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_speech: ContextVar[Callable[..., str] | None] = ContextVar("speech", default=None)
+
+
+@contextmanager
+def in_language(speech: Callable[..., str]) -> Iterator[None]:
+    """Inside of this context, pictures have texts in another language.
+
+    `speech(text, **values)` returns the translation of an English text with values in the places of their names.
+    """
+    token = _speech.set(speech)
+    try:
+        yield
+    finally:
+        _speech.reset(token)
+
+
+def said(text: str, **values: str | int) -> str:
+    """A text of a picture in the language of `in_language`, with values in the places of their names in braces."""
+    speech = _speech.get()
+    return speech(text, **values) if speech else text.format(**values)
+
+
+# ── figures ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def blank(width: float, height: float, dpi: float = 110.0) -> Figure:

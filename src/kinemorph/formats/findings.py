@@ -22,6 +22,7 @@ RULES: dict[str, str] = {
     "unknown": "elements and attributes belong to the format, or are known to have no effect on the motion",
     # names and topology
     "name": "names are unique, printable and not too long; names that are referred to exist",
+    "symbol": "the symbol of a parameter is LaTeX that printed equations can contain",
     "root": "the bodies form trees with known roots",
     "loop": "a body with two parents states how its loop closes",
     "start": "the initial configuration closes all loops",

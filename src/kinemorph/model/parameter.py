@@ -21,6 +21,7 @@ import numpy as np
 from kinemorph.algebra import scalar
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
+from kinemorph.vocabulary.typography.symbol_reader import symbol_problem
 
 Lookup: TypeAlias = Mapping[str, Any]
 FLOATS = {float}  # the types in a tuple of plain numbers
@@ -156,6 +157,12 @@ class Parameter(Symbolic):
         if isinstance(self.value, bool) or not isinstance(self.value, (float, int, np.number)):
             raise ModelError(f"parameter '{self.name}' is {self.value!r}, expected a number. Give its nominal value.")
         object.__setattr__(self, "value", float(self.value))
+        problem = symbol_problem(self.symbol) if isinstance(self.symbol, str) else "is no text"
+        if problem and self.symbol != "":
+            raise ModelError(
+                f"parameter '{self.name}': the symbol {self.symbol!s:.60} {problem}; expected one symbol in LaTeX, "
+                r"such as m_1 or \dot{\theta}. Write another symbol, or leave it out."
+            )
 
     def __str__(self) -> str:
         return self.name

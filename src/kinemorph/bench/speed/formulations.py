@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING
 from kinemorph.analysis.verification.sampling import Sample, drawn
-from kinemorph.analysis.verification.verify import inverse_dynamics_error, size_limit
 from kinemorph.bench.machine import cpu_name
 from kinemorph.bench.timing import QUICK, Pace, Row, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.compile import build
@@ -28,11 +28,8 @@ from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
 from kinemorph.deriving.making import MOST_FOR_SPEED
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.model.robot import Robot
 
-FUNCTIONS = {"id": "inverse_dynamics", "fd": "forward_dynamics"}
-REFERENCE = "newton_euler"
 SWEPT = 256  # states of one sweep, enough to hide the call around it
 
 
@@ -45,16 +42,16 @@ def formulation_costs(robot: Robot, *, states: int = 8, seed: int = 0, pace: Pac
     self_test()  # loads LLVM
     sample = drawn(derive(robot, backend="interpreter"), states, seed)
     made: dict[str, dict[str, CompiledFunction]] = {}
-    rows: list[Row] = []
-    for name in FORMULATIONS:
-        if name != REFERENCE and robot.nv > size_limit(name):
-            note = f"left out: {robot.nv} degrees of freedom, more than {size_limit(name)}"
-            rows.append({"formulation": name, "note": note})
-            continue
-        made[name], row = _made(robot, name)
-        function = made[name]["id"]
-        error = inverse_dynamics_error(sample, made[REFERENCE]["id"], function).worst if name != REFERENCE else None
-        rows.append({"formulation": name, **row, "error": error, "note": ""})
+    costs: dict[str, Row] = {}
+
+    def make(name: str) -> dict[str, CompiledFunction]:
+        made[name], costs[name] = _made(robot, name)
+        return made[name]
+
+    rows: list[Row] = [
+        {"formulation": row.formulation, "note": row.note} if row.note else {**row._asdict(), **costs[row.formulation]}
+        for row in formulation_errors(sample, make)
+    ]
     timing = drawn(sample.dynamics, SWEPT, seed)
     works = [_swept(function, timing) for functions in made.values() for function in functions.values()]
     seconds = iter(take_turns(works, pace))
@@ -88,7 +85,6 @@ def _made(robot: Robot, formulation: str) -> tuple[dict[str, CompiledFunction], 
             compiled, functions[key] = timed(lambda program=program, few=few: build(program, few_calls=few))  # type: ignore[misc]
             row["derive_s"] += traced
             row["compile_s"] += compiled
-            row[f"{key}_ops"] = program.ops
     return functions, row
 
 

@@ -29,6 +29,8 @@ class Emit(StrEnum):
     summary = "summary"
     text = "text"
     latex = "latex"
+    typst = "typst"
+    mathml = "mathml"
     sympy = "sympy"
     python = "python"
     matlab = "matlab"

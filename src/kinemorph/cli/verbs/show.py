@@ -128,7 +128,7 @@ def _show_models(
             )
     first = chosen(names[0], reading)
     others = [chosen(name, reading if is_file(name) else None) for name in names[1:]]
-    systems = dict(zip(_called(names), (first, *others), strict=True))
+    systems = dict(zip(called(names), (first, *others), strict=True))
     if others:
         _refuse({"--q": q, "--png": scenes.png, "--graph": graph}, f"is for one model, but {len(names)} are given")
     pose = None
@@ -174,7 +174,7 @@ def _show_runs(
             raise KinemorphError(
                 f"--compare '{name}' is a model, but '{names[0]}' is a run. Compare models with models, runs with runs."
             )
-    runs = dict(zip(_called(names), (load_trajectory(name) for name in names), strict=True))
+    runs = dict(zip(called(names), (load_trajectory(name) for name in names), strict=True))
     if scenes.asked:
         asked = _robots(runs, robots, reading, scenes.asked[0])
         runs = {key: load_trajectory(file, asked[key]) for key, file in zip(runs, names, strict=True)}
@@ -191,7 +191,7 @@ def _show_runs(
     _print_or_serve(scenes, runs, data, lambda: put(data, as_json, run_tables.result_tables), columns=plots.names)
 
 
-def _called(names: list[str]) -> list[str]:
+def called(names: list[str]) -> list[str]:
     """The names of models or runs in plots and replays: the stems of their files, or whole paths if stems are equal."""
     stems = [Path(name).stem for name in names]
     if len(set(stems)) == len(stems):

@@ -49,7 +49,8 @@ def verify(
 
 def _compare(model: Robot, formulation: str, states: int, seed: int, as_json: bool) -> NoReturn:
     """Prints the table of all formulations; the exit code tells whether all agree with the recursion."""
-    from kinemorph.bench.speed.formulations import REFERENCE, formulation_costs
+    from kinemorph.analysis.verification.formulation_errors import REFERENCE
+    from kinemorph.bench.speed.formulations import formulation_costs
     from kinemorph.display.tables import robot_tables
 
     if formulation != REFERENCE:

@@ -27,6 +27,8 @@ GREEK = frozenset(
         "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega",
     )
 )
+ESCAPES = {letter: f"\\{letter}" for letter in "_#$%&{}"}
+ESCAPES |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
 def input_symbols(program: Program, symbols: Symbols, parameters: Collection[str]) -> list[Symbol]:
@@ -73,13 +75,23 @@ def port_name(port: Port, symbols: Symbols) -> tuple[str, str]:
 
 
 def latex_name(name: str) -> str:
-    """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have a subscript, longer words are upright."""
+    """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have a subscript, longer words are upright.
+
+    A name that is not an identifier, such as one with spaces, is text.
+    """
     stem, index = re.fullmatch(r"(?s)(.*?)_?(\d*)", name).groups()  # type: ignore[union-attr]
     if stem in GREEK:
         body = f"\\{stem}"
+    elif not stem.isidentifier():
+        return rf"\text{{{latex_text(name)}}}"
     else:
-        body = stem if len(stem) == 1 else "\\mathrm{" + stem.replace("_", r"\_") + "}"
+        body = stem if len(stem) == 1 else "\\mathrm{" + latex_text(stem) + "}"
     return f"{body}_{{{index}}}" if index else body
+
+
+def latex_text(text: str) -> str:
+    """Text in LaTeX, with every character that is a command there written as a letter."""
+    return "".join(ESCAPES.get(letter, letter if letter.isprintable() else " ") for letter in text)
 
 
 def fresh_stem(taken: Collection[str], letter: str = "x") -> str:

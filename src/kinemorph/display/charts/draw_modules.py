@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible, said
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS
 from kinemorph.model.modules.incidence import RINGS, Column, IncidenceMatrix, assembly_incidence
@@ -116,9 +116,9 @@ def _add_legend(axes: Any, kinds: Sequence[str]) -> None:
     """Adds a legend of the kinds of dockings in their colors."""
     from matplotlib.lines import Line2D
 
+    words = {kind: said(WORDS.get(kind, "joint module")) for kind in kinds}
     lines = [
-        Line2D([], [], color=COLORS.get(kind, OTHER), linewidth=2.0, label=f"{kind}  {WORDS.get(kind, 'joint module')}")
-        for kind in kinds
+        Line2D([], [], color=COLORS.get(kind, OTHER), linewidth=2.0, label=f"{kind}  {words[kind]}") for kind in kinds
     ]
     if lines:
         axes.legend(handles=lines, loc="lower right", frameon=False, fontsize=8)

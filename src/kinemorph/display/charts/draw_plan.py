@@ -16,12 +16,11 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, act, compose
-from kinemorph.display.canvas import INK, PALE, Figure, blank, save
+from kinemorph.display.canvas import INK, PALE, Figure, blank, said, save
 from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.catalog import BLUE, SAND
 from kinemorph.model.modules.cube_shapes import SILVER
 from kinemorph.model.shapes import Color
-from kinemorph.words import counted
 
 FLAT = 0.05  # largest tilt [rad] and height difference, as a fraction of the pitch, of a flat assembly
 COLORS: dict[str, Color] = {"B": SILVER, "S": BLUE, "W": SAND, "L": SAND, "K": BLUE}
@@ -40,10 +39,10 @@ def draw_plan(assembly: Assembly, *, title: str | None = None, path: Path | str 
     assembly = as_assembly(assembly)
     poses = assembly.poses()
     name = assembly.name.replace("_", " ")
-    several = f", {len(assembly.organisms)} organisms" if len(assembly.organisms) > 1 else ""
-    sizes = f"{counted(len(assembly.modules), 'module')}, {len(assembly.dockings)} docked"
-    caption = f"{sizes}{several}; {assembly.base} is the base" if assembly.modules else "no modules"
-    heading = f"plan of {name}" if title is None else title
+    counts = {"n": len(assembly.modules), "m": len(assembly.dockings), "k": len(assembly.organisms)}
+    told = [said("modules: {n}, dockings: {m}, organisms: {k}", **counts), said("base: {name}", name=assembly.base)]
+    caption = "; ".join(told) if assembly.modules else said("no modules")
+    heading = said("plan of {name}", name=name) if title is None else title
     if assembly.modules and not is_flat(assembly, poses):
         figure = _drawing(assembly, f"{name}: {caption}" if title is None else title)
     else:

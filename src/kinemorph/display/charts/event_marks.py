@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinemorph.display.canvas import PALE
+from kinemorph.display.canvas import PALE, said
 from kinemorph.display.charts.runs import time_range
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -39,7 +39,7 @@ def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]
     ends: list[float] = []  # right end of the text in each row [inch]
     # a later name takes the lowest free row, so that no text crosses the line of a later event
     for number, (name, found) in enumerate(sorted(times.items(), key=lambda item: item[1][0])):
-        text = name if len(found) == 1 else f"{name} ({len(found)} times)"
+        text = name if len(found) == 1 else said("{name} ({n} times)", name=name, n=len(found))
         length = LETTER * len(text) + 0.12
         left = min((found[0] - start) / (end - start) * width, room - length)
         row = next((k for k, taken in enumerate(ends) if taken < left), len(ends))

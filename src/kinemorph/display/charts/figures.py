@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.display.canvas import INK, PALE, PALETTE, Figure, blank, depth_colors, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, Figure, blank, depth_colors, legible, said
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
@@ -237,7 +237,8 @@ def draw_topology(robot: Robot, *, directed: bool = False, title: str | None = N
         va="top",
     )
     used = dict.fromkeys(joint.kind for joint in robot.joints)
-    key = ", ".join(f"{KIND_LETTERS[kind]} {kind}" for kind in used if len(KIND_LETTERS[kind]) == 1)
-    key = "arrows: from the child to the parent" if directed else key
-    figure.text(0.5, 0.02, key + (", dashed: loop" if robot.loops else ""), ha="center", fontsize=8, color=PALE)
+    key = ", ".join(f"{KIND_LETTERS[kind]} {said(kind)}" for kind in used if len(KIND_LETTERS[kind]) == 1)
+    key = said("arrows: from the child to the parent") if directed else key
+    key = f"{key}, {said('dashed: loop')}" if robot.loops else key
+    figure.text(0.5, 0.02, key, ha="center", fontsize=8, color=PALE)
     return figure

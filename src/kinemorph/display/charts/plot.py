@@ -18,7 +18,19 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, factor_out, plain_axes, save, units_of
+from kinemorph.display.canvas import (
+    FAILURE,
+    INK,
+    LINES,
+    PALE,
+    Figure,
+    blank,
+    factor_out,
+    plain_axes,
+    said,
+    save,
+    units_of,
+)
 from kinemorph.display.charts.batch_bands import (
     batch_caption,
     batch_failures,
@@ -47,6 +59,7 @@ LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
 GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
+SPOKEN = ("energy", "energy balance")  # groups of columns whose names are words
 OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder": 3.0}  # lines drawn over others
 
 
@@ -248,7 +261,8 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
 def _y_label(row: Row, unit: str) -> str:
     what = row.block.group
     if what in ("x", "y"):
-        what = row.block.pattern or {"x": "states", "y": "outputs"}[what]
+        what = row.block.pattern or said({"x": "states", "y": "outputs"}[what])
+    what = said(what) if what in SPOKEN else what
     what = what if len(what) <= LONGEST_NAME else _cut(what)
     if len(row.block.names) == 1:
         what = row.block.names[0]
@@ -270,7 +284,7 @@ def _add_legend(axes: Any, row: Row) -> None:
     labels += sorted(over)
     axes.legend(
         [lines[label] for label in labels],
-        [_cut(label) for label in labels],
+        [_cut(said(label) if row.block.group in SPOKEN else label) for label in labels],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,
@@ -328,7 +342,7 @@ def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: fl
     if row.difference and any((y > 0.0).any() for y in seen):
         axes.set_yscale("log", nonpositive="mask")
     elif row.difference:
-        axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
+        axes.text(0.5, 0.5, said("no difference"), transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
     elif not all(run.outcome.ok for run in runs.values()):
         _limit(axes, seen)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, said, save
 
 WIDTH, HEIGHT = 7.0, 5.6  # [inch]
 FRAME = (0.115, 0.115, 0.75, 0.73)
@@ -56,13 +56,16 @@ def plot_poles(
     _add_poles(axes, values, growing)
     if labels:
         _add_numbers(axes, values)
-    axes.set_xlabel("real part [1/s]", fontsize=9, color=INK)
-    axes.set_ylabel("imaginary part [rad/s]", fontsize=9, color=INK)
+    axes.set_xlabel(said("real part [1/s]"), fontsize=9, color=INK)
+    axes.set_ylabel(said("imaginary part [rad/s]"), fontsize=9, color=INK)
     name = poles.plant.name.replace("_", " ")
     count = int(growing.sum())
-    caption = f"{len(values)} poles, conjugates left out; " + (f"{count} grow" if count else "none grows")
-    figure.text(FRAME[0], 0.955, f"poles of {name}" if title is None else title, fontsize=13, color=INK, va="center")
-    figure.text(FRAME[0], 0.925, f"{caption}\n{poles.note}".strip(), fontsize=8, color=PALE, va="top")
+    growth = said("{n} grow", n=count) if count else said("none grows")
+    caption = said("{n} poles, conjugates left out; {growth}", n=len(values), growth=growth)
+    note = said(poles.note) if poles.note else ""
+    heading = said("poles of {name}", name=name) if title is None else title
+    figure.text(FRAME[0], 0.955, heading, fontsize=13, color=INK, va="center")
+    figure.text(FRAME[0], 0.925, f"{caption}\n{note}".strip(), fontsize=8, color=PALE, va="top")
     if path is not None:
         save(figure, path)
     return figure

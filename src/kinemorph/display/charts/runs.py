@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.display.canvas import FAILURE
+from kinemorph.display.canvas import FAILURE, said
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -88,13 +88,16 @@ def run_caption(trajectory: Trajectory) -> str:
     """A caption of a run: its method, step size or tolerance, number of steps, and outcome if it did not finish."""
     statistics, settings, outcome = trajectory.statistics, trajectory.settings, trajectory.outcome
     if settings.get("step"):
-        steps = f"steps of {settings['step']:g} s"
+        steps = said("steps of {step} s", step=f"{settings['step']:g}")
     elif settings.get("rtol"):
         steps = f"rtol {np.format_float_scientific(settings['rtol'], trim='-', exp_digits=1)}"
     else:
         steps = ""
-    ended = "" if outcome.kind == "finished" else f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {outcome.t:.4g} s"
+    ended = "" if outcome.kind == "finished" else said(ENDINGS.get(outcome.kind, outcome.kind))
+    if ended:
+        ended = said("{ended} at t = {t} s", ended=ended, t=f"{outcome.t:.4g}")
     if not outcome.ok and settings.get("until"):
-        ended += f" of {settings['until']:g} s"
-    parts = [statistics.method, steps, f"{statistics.accepted:,} steps" if statistics.accepted else "", ended]
+        ended = said("{ended} of {until} s", ended=ended, until=f"{settings['until']:g}")
+    count = said("{n} steps", n=f"{statistics.accepted:,}") if statistics.accepted else ""
+    parts = [statistics.method, steps, count, ended]
     return ", ".join(part for part in parts if part)

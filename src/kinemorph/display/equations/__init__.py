@@ -1,7 +1,7 @@
-"""Equations as text, LaTeX, pictures and SVG.
+"""Equations as text, LaTeX, typst, MathML, pictures and SVG.
 
-equations_of_motion   the equations of a robot as text and LaTeX
-graph_equations       the matrices and equations of the kinematic graph as text, LaTeX and SymPy
+equations_of_motion   the equations of a robot as text, LaTeX, typst and MathML
+graph_equations       the matrices and equations of the kinematic graph as text, LaTeX, typst, MathML and SymPy
 symbols               names of coordinates, parameters and outputs
 typesetting           equations as a Matplotlib figure
 formula_outlines      equations as SVG outlines

@@ -1,7 +1,8 @@
-"""Equations of motion in readable form: a program of `derive` with the robot's own symbols, as text or LaTeX.
+"""Equations of motion in readable form: a program of `derive` with the robot's own symbols.
 
-The symbols are those of `symbols`: coordinates q_i or names of your own, parameters with their own symbols; gravity is
-the symbol g unless numbers are requested. The equations are simplified in `codegen.reading`.
+They are written as text, LaTeX, typst or MathML. The symbols are those of `symbols`: coordinates q_i or names of your
+own, parameters with their own symbols; gravity is the symbol g unless numbers are requested. The equations are
+simplified in `codegen.reading`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from functools import cached_property
 from typing import Literal
 
 from kinemorph.codegen.backends.text.latex import as_latex
+from kinemorph.codegen.backends.text.mathml import as_mathml
 from kinemorph.codegen.backends.text.plain import as_text
+from kinemorph.codegen.backends.text.typst import as_typst
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
 from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.equations import equations as readable_equations
 from kinemorph.codegen.reading.names import entry_name
@@ -23,6 +27,7 @@ from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.parameter import Parameter, Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.vocabulary.typography.marks import Named
 
 ParameterChoice = Literal["all"] | Sequence[str] | None
 
@@ -32,7 +37,10 @@ MOST_SHOWN = 2000  # operations of equations up to which a notebook shows them
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenEquations:
-    """The equations of a robot in readable form: `text` (Python syntax), `latex`, and the `legend` of its symbols."""
+    """The equations of a robot in readable form, and the `legend` of its symbols.
+
+    `text` has Python syntax; `latex`, `typst` and `mathml` are for documents and pages.
+    """
 
     robot: Robot
     programs: tuple[Program, ...]
@@ -59,6 +67,16 @@ class WrittenEquations:
         """One LaTeX `aligned` block per function, for display math."""
         return "".join(as_latex(written, self._names(written.program)) for written in self.written)
 
+    @cached_property
+    def typst(self) -> str:
+        """One block equation of typst per function, between dollar signs, with long sums on several lines."""
+        return "".join(as_typst(written, self._names(written.program)) for written in self.written)
+
+    @cached_property
+    def mathml(self) -> str:
+        """One `math` element of MathML per function, for HTML pages, with long sums on several lines."""
+        return "".join(as_mathml(written, self._names(written.program)) for written in self.written)
+
     @property
     def legend(self) -> tuple[str, ...]:
         """One line for each symbol that occurs: coordinates with their units, parameters with their values."""
@@ -76,7 +94,9 @@ class WrittenEquations:
                 lines.append(f"{symbol}{'' if name == symbol else f' = {name}'} [{unit or '-'}]")
         for i, parameter in enumerate(self.parameters):
             if ("p", i) in used:
-                lines.append(f"{parameter.name} = {parameter.value:g} {parameter.unit}".rstrip())
+                symbol = self.names["p", i][0]
+                name = parameter.name if symbol == parameter.name else f"{symbol} = {parameter.name}"
+                lines.append(f"{name} = {parameter.value:g} {parameter.unit}".rstrip())
         return tuple(lines)
 
     def __str__(self) -> str:
@@ -84,7 +104,9 @@ class WrittenEquations:
 
     def __repr__(self) -> str:
         count = sum(port.size for program in self.programs for port in program.outputs)
-        return f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .legend>"
+        return (
+            f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .typst, .mathml, .legend>"
+        )
 
     def _repr_latex_(self) -> str | None:
         """The equations as LaTeX display math for notebooks; None where they are too long to be written quickly."""
@@ -92,10 +114,15 @@ class WrittenEquations:
             return None
         return f"$$\n{self.latex}$$"
 
-    def entry_names(self, program: Program) -> list[str]:
-        """The LaTeX names of a program's outputs, entry by entry."""
+    def entry_names(self, program: Program) -> list[Named]:
+        """The printed names of a program's outputs, entry by entry."""
         names = self._names(program)
-        return [entry_name(port, index, names)[1] for port in program.outputs for index in range(port.size)]
+        entries = [entry_name(port, index, names) for port in program.outputs for index in range(port.size)]
+        return [Named(latex, text) for text, latex in entries]
+
+    def rows(self, page: Page = Page()) -> list[EquationRow]:  # noqa: B008
+        """The equations as rows of a page: names, and formulas with long sums on several lines."""
+        return [row for written in self.written for row in equation_rows(written, self._names(written.program), page)]
 
     def _names(self, program: Program) -> Names:
         return {**self.names, **output_names(self.robot, program, self.names)}
@@ -110,7 +137,7 @@ def equations_of_motion(
     gravity: Literal["symbol", "number"] = "symbol",
     names: CoordinateNames = "numbers",
 ) -> WrittenEquations:
-    """The equations of motion of a small robot in readable form, as text and LaTeX.
+    """The equations of motion of a small robot in readable form, as text, LaTeX, typst and MathML.
 
     `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
     `parameters`   the parameters that stay symbols: "all", a list of names, or None (numbers everywhere)

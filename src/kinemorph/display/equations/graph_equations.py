@@ -13,17 +13,22 @@ twist of link 2 relative to link 1 in the axes of the world, w_1^(0,2) the wrenc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from kinemorph.algebra.scalar import is_zero
-from kinemorph.codegen.backends.text.latex import bmatrix, latex
+from kinemorph.codegen.backends.text.latex import latex_rows
+from kinemorph.codegen.backends.text.mathml import mathml_rows
 from kinemorph.codegen.backends.text.plain import text
 from kinemorph.codegen.backends.text.sympy_source import export_sympy
+from kinemorph.codegen.backends.text.typst import typst_rows
+from kinemorph.codegen.reading.equation_rows import EquationRow, Page, matrix_rows, tree_row
 from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.expression_tree import Number, Tree
+from kinemorph.codegen.reading.line_breaks import Line
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.graph_programs import QUANTITIES, SQUARE, Order, graph_programs
 from kinemorph.display.equations.equations_of_motion import (
@@ -37,6 +42,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.vocabulary.typography.marks import Matrix, Named
 
 # number in the paper, the equation as text, and in LaTeX
 MATRIX_EQUATIONS: tuple[tuple[str, str, str], ...] = (
@@ -73,13 +79,14 @@ MEANINGS: dict[str, tuple[str, str, str]] = {
     "tau": ("generalized forces", "tau_{i}", r"\tau_{{{i}}}"),
 }
 ORDER_WORDS = {"vw": ("[linear; angular]", "[force; moment]"), "wv": ("[angular; linear]", "[moment; force]")}
+UNITS = {"0": Named("0", "0"), "1": Named("1_6", "1"), "-1": Named("-1_6", "-1")}  # multiples of the unit matrix
 INDENT = "    "
 WIDEST = 120  # characters of a row of a matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphEquations:
-    """The equations of a kinematic graph: `text`, `latex`, and `sympy`, the source of a Python module.
+    """The equations of a kinematic graph: `text`, `latex`, `typst`, `mathml`, and `sympy`, the source of a module.
 
     `graph["w_K"]` has one quantity alone. `links` are the vertices 1 ... n, `arcs` the joints that leave them, and
     `parents` the numbers of their parents.
@@ -114,7 +121,7 @@ class GraphEquations:
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} links, {len(self.arcs)} arcs"
-        return f"<GraphEquations of '{self.robot.name}': {count}; .text, .latex, .sympy, .legend>"
+        return f"<GraphEquations of '{self.robot.name}': {count}; .text, .latex, .typst, .mathml, .sympy, .legend>"
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}$$"
@@ -144,22 +151,41 @@ class GraphEquations:
 
         One quantity alone is written without the matrix equations.
         """
-        rows = [rf"{equation.replace('=', '&=', 1)} && ({number})" for number, _, equation in MATRIX_EQUATIONS]
-        parts = [_environment(rows)] if len(self.quantities) > 1 else []
+        return "".join(map(latex_rows, self.rows(Page(splits=False, room=math.inf))))
+
+    @cached_property
+    def typst(self) -> str:
+        """One block equation of typst with the matrix equations, then one for each quantity, between dollar signs."""
+        return "".join(map(typst_rows, self.rows()))
+
+    @cached_property
+    def mathml(self) -> str:
+        """One `math` element of MathML with the matrix equations, then one for each quantity."""
+        return "".join(map(mathml_rows, self.rows()))
+
+    def rows(self, page: Page = Page()) -> list[list[EquationRow]]:  # noqa: B008
+        """The rows of the matrix equations, if there is more than one quantity, then those of each quantity."""
+        parts = [_matrix_equations()] if len(self.quantities) > 1 else []
         for name, written in zip(self.quantities, self.written.written, strict=True):
-            rows = [f"{symbol.latex} &= {latex(tree)}" for symbol, tree in written.definitions]
+            rows = [tree_row(Named(symbol.latex, symbol.text), tree, page) for symbol, tree in written.definitions]
             if name in ("B", "C"):
-                entries = self._entries(written)
-                cells = [[{"0": "0", "1": "1_6", "-1": "-1_6"}[text(tree)] for tree in row] for row in entries]
-                body = " \\\\\n".join(" & ".join(row) for row in cells)
-                rows.append(f"{name} &= \\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}")
+                cells = tuple(tuple(UNITS[text(tree)] for tree in row) for row in self._entries(written))
+                rows.append(EquationRow(Named(name, name), (Line(Matrix(cells), 0),)))
             else:
                 for i, block in self._blocks(name, written):
-                    flat = [tree for row in block for tree in row]
-                    value = latex(flat[0]) if name == "tau" else bmatrix(flat, len(block[0]))
-                    rows.append(f"{self._label(name, i, 2)} &= {value}")
-            parts.append(_environment(rows))
-        return "".join(parts)
+                    rows += self._block_rows(name, i, block, page)
+            parts.append(rows)
+        return parts
+
+    def _block_rows(self, name: str, i: int, block: list[list[Tree]], page: Page) -> list[EquationRow]:
+        """The rows of block i of a quantity: one with a matrix, or one for each entry where it is too wide."""
+        label = Named(self._label(name, i, 2), self._label(name, i, 1))
+        if name == "tau":
+            return [tree_row(label, block[0][0], page)]
+        columns = len(block[0])
+        places = [f"{r + 1}" if columns == 1 else f"{r + 1}{c + 1}" for r in range(len(block)) for c in range(columns)]
+        names = [Named(f"{{{label.latex}}}_{{{place}}}", f"{label.text}, {place}") for place in places]
+        return matrix_rows(label, names, [tree for row in block for tree in row], columns, page)
 
     @property
     def sympy(self) -> str:
@@ -234,7 +260,7 @@ def graph_equations(
     gravity: Literal["symbol", "number"] = "symbol",
     names: CoordinateNames = "numbers",
 ) -> GraphEquations:
-    """The equations of the kinematic graph of a small robot, written out as text, LaTeX and SymPy.
+    """The equations of the kinematic graph of a small robot, written out as text, LaTeX, typst, MathML and SymPy.
 
     `quantities`   which of B, C, S, Ad, t_K, t_B, M, ad, M_rate, w_B, w_g, w_K and tau to write; all by default
     `order`        "vw" for twists [linear; angular] as everywhere else, "wv" for [angular; linear] as in the paper
@@ -277,6 +303,10 @@ def _block_lines(label: str, cells: list[list[str]]) -> list[str]:
     return [f"{INDENT}{label} =", *(f"{INDENT}{INDENT}[ {row} ]" for row in rows)]
 
 
-def _environment(rows: Sequence[str]) -> str:
-    body = " \\\\\n".join(rows)
-    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n"
+def _matrix_equations() -> list[EquationRow]:
+    """The equations between the matrices, with their numbers in the paper."""
+    rows = []
+    for number, plain, latex in MATRIX_EQUATIONS:
+        (left, right), (name, _) = latex.split(" = ", 1), plain.split(" = ", 1)
+        rows.append(EquationRow(Named(left, name), (Line(Named(right, plain), 0),), number))
+    return rows

@@ -12,10 +12,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from kinemorph.codegen.backends.identifiers import LONGEST, identifier
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.names import latex_name
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, quoted
 
@@ -77,7 +79,7 @@ def symbols_of(dynamics: Dynamics, names: CoordinateNames = "numbers") -> Names:
     name}, or a list with one name for each. Raises UnsupportedError where they are not possible.
     """
     robot = dynamics.robot
-    found: Names = {("p", i): (p.name, p.symbol or latex_name(p.name)) for i, p in enumerate(dynamics.parameters)}
+    found: Names = {("p", i): names for i, names in enumerate(_parameter_names(dynamics.parameters))}
     taken = {text for pair in found.values() for text in pair}
     own = _own_names(robot, names, {parameter.name for parameter in dynamics.parameters})
     rate, acceleration = rates(robot)
@@ -93,6 +95,18 @@ def symbols_of(dynamics: Dynamics, names: CoordinateNames = "numbers") -> Names:
     for i, name in own.items():
         found |= _named(i, name, is_plain(robot))
     return found
+
+
+def _parameter_names(parameters: Sequence[Parameter]) -> list[tuple[str, str]]:
+    """Plain and LaTeX names of parameters: a name that no formula can contain becomes an identifier in plain text."""
+    plain = [parameter.name if parameter.name.isidentifier() else "" for parameter in parameters]
+    for i, parameter in enumerate(parameters):
+        if len(plain[i] or "_" * LONGEST) >= LONGEST:
+            plain[i] = identifier(parameter.name, plain)
+    return [
+        (name, parameter.symbol or latex_name(parameter.name if len(parameter.name) < LONGEST else name))
+        for name, parameter in zip(plain, parameters, strict=True)
+    ]
 
 
 def _named(i: int, name: str, plain: bool) -> Names:

@@ -40,6 +40,7 @@ COLORS = 200  # size of the palette
 POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
+POSTER, POSTER_SIZE = 900, 9.0  # longer side of a poster [px] and [inch]
 GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
@@ -79,28 +80,14 @@ _PICTURES, _GRAPHS = Kept(), Kept()
 
 def robot_picture(model: Robot | System, q: Any = None) -> Picture:
     """The picture of a robot at q (nq,); by default at the initial state of its system, or in its `stance`."""
-    robot = as_robot(model)
-
-    def make() -> Picture:
-        start = model.settings.q if isinstance(model, System) else ()
-        return _drawn(model, lambda: np.atleast_2d(np.asarray(start) if start else stance(robot)))
-
     if q is not None:
         return _drawn(model, lambda: np.atleast_2d(q))
-    found: Picture = _PICTURES.of(model, make)
+    found: Picture = _PICTURES.of(model, lambda: _drawn(model, lambda: model_pose(model)))
     return found
 
 
 def run_picture(trajectory: Trajectory) -> Picture:
     """The picture of a run: its last pose over paler earlier ones, seen from the front where the motion is planar."""
-
-    def rows() -> Array:
-        every = configurations(trajectory)
-        finite = every[np.isfinite(every).all(axis=1)]
-        if not len(finite):
-            raise KinemorphError("the run has no sample with finite coordinates to draw.")
-        chosen: Array = finite[np.unique(np.linspace(0, len(finite) - 1, POSES).astype(int))]
-        return chosen
 
     def make() -> Picture:
         if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
@@ -109,10 +96,26 @@ def run_picture(trajectory: Trajectory) -> Picture:
             robot = robot_of(trajectory)
         except KinemorphError as error:
             return Picture(note=str(error))
-        return _drawn(robot, rows)
+        return _drawn(robot, lambda: run_poses(trajectory))
 
     found: Picture = _PICTURES.of(trajectory, make)
     return found
+
+
+def run_poses(trajectory: Trajectory) -> Array:
+    """Up to POSES configurations of a run, evenly spread over its time, (n, nq)."""
+    every = configurations(trajectory)
+    finite = every[np.isfinite(every).all(axis=1)]
+    if not len(finite):
+        raise KinemorphError("the run has no sample with finite coordinates to draw.")
+    chosen: Array = finite[np.unique(np.linspace(0, len(finite) - 1, POSES).astype(int))]
+    return chosen
+
+
+def model_pose(model: Robot | System) -> Array:
+    """The configuration in which a model is shown, (1, nq): where its runs begin, or the `stance` of its robot."""
+    start = model.settings.q if isinstance(model, System) else ()
+    return np.atleast_2d(np.asarray(start) if start else stance(as_robot(model)))
 
 
 def figure_picture(figure: Any) -> Picture:
@@ -156,25 +159,41 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
 
 
 def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
-    """The picture of a robot in configurations q (n, nq), the last one in full color, the others pale.
+    """The small picture of a robot in configurations q (n, nq)."""
+    return Picture(*_png(_cut(drawn_poses(model, q))), "; ".join(lost_meshes(robot)))
 
-    Planar motion is seen from a little above.
+
+def drawn_poses(model: Robot | System, q: Array, size: float = SIZE) -> Any:
+    """A Matplotlib figure of a model in configurations q (n, nq), the last one in full color, the others pale.
+
+    Planar motion is seen from a little above. `size` is the longer side [inch].
     """
+    robot = as_robot(model)
     azimuth = plane_azimuth(stacked_poses(robot, Poses(robot, q)))
     camera = VIEW if azimuth is None else (RAISED, azimuth)
-    figure = draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=SIZE)
-    return Picture(*_png(_cut(figure)), "; ".join(lost_meshes(robot)))
+    return draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=size)
 
 
-def _cut(figure: Any) -> Image:
-    """A Matplotlib figure without its text and margins, at the resolution of a small picture."""
+def poster(model: Robot | System, q: Array) -> bytes:
+    """A PNG of a model in configurations q (n, nq), for a page of its own: POSTER pixels wide or high at most."""
+    file = io.BytesIO()
+    paper = _cut(drawn_poses(model, q, POSTER_SIZE), POSTER, (POSTER, POSTER))
+    paper.point(lambda tint: 255 if tint > 246 else tint).save(file, "PNG")  # paper stays white
+    return file.getvalue()
+
+
+def _cut(figure: Any, painted: int = PAINTED, most: tuple[int, int] = (FINE * SHOWN[0], FINE * SHOWN[1])) -> Image:
+    """A Matplotlib figure without its text and margins, by default at the resolution of a small picture.
+
+    `painted` is the longer side before, and `most` the largest width and height after cutting the margins off [px].
+    """
     from PIL import Image
 
     for artist in (*figure.texts, *figure.artists):
         artist.set_visible(False)
     for axes in figure.axes:
         axes.set_axis_off()
-    figure.set_dpi(PAINTED / max(figure.get_size_inches()))
+    figure.set_dpi(painted / max(figure.get_size_inches()))
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     rows, columns = (np.flatnonzero((pixels < 250).any(axis=(axis, 2))) for axis in (1, 0))
@@ -182,7 +201,7 @@ def _cut(figure: Any) -> Image:
         raise KinemorphError("nothing is visible in the picture.")
     (top, bottom), (left, right) = ((max(one[0] - MARGIN, 0), one[-1] + MARGIN + 1) for one in (rows, columns))
     paper = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
-    paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)
+    paper.thumbnail(most, Image.Resampling.LANCZOS)
     return paper
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display.cameras import VIEW, CameraChoice, Lens
-from kinemorph.display.canvas import INK, Figure, depth_colors, save
+from kinemorph.display.canvas import INK, Figure, depth_colors, said, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import closed_posture, stance
@@ -78,7 +78,7 @@ def draw(
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
     scene = scene_of(model, q=rows, times=np.arange(len(rows), dtype=float), columns=(), title="", masses=True)
-    scene = replace(scene, notes=(*scene.notes, *([LOOP_NOTE] if robot.loops else [])))
+    scene = replace(scene, notes=(*scene.notes, *([said(LOOP_NOTE)] if robot.loops else [])))
     if len(robot.bodies) > MANY:
         scene = replace(scene, figures=(_with_lines(scene.figures[0]),))
     if not ground:

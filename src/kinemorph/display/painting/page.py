@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, PALE, SHADOW, blank
+from kinemorph.display.canvas import INK, PALE, SHADOW, blank, said
 from kinemorph.display.painting.view_window import Window, round_step
 from kinemorph.display.scenes.loads import without_torques
 from kinemorph.display.scenes.scene import Scene, Surface
@@ -146,7 +146,7 @@ class Page:
             self._profile()
         else:
             self.axes.axis("off")
-            grid = f"grid {self.window.step:g} m" if self.window.sees_floor else ""
+            grid = said("grid {step} m", step=f"{self.window.step:g}") if self.window.sees_floor else ""
             self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
 
     @property

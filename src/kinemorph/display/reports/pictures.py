@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 from typing import Any, Literal
 
 from kinemorph.display.reports.document import Figure
@@ -16,6 +17,7 @@ from kinemorph.display.reports.languages.words import Words
 Kind = Literal["svg", "pdf", "png"]
 PNG_HEAD = b"\x89PNG\r\n"
 DPI = 200.0  # resolution of rendered parts of a figure [pixels/inch]
+HIGHEST = 0.6  # largest height of a picture, as a fraction of the width of the text
 SALT = "kinemorph"  # makes the ids in drawings the same every time
 OUTLINES: Any = {"svg.hashsalt": SALT, "svg.fonttype": "path", "pdf.fonttype": 42, "pdf.compression": 9}
 METADATA: dict[str, dict[str, Any]] = {
@@ -41,12 +43,22 @@ def picture_file(figure: Figure, kind: Literal["svg", "pdf"], words: Words) -> t
     return file.getvalue(), kind
 
 
-def inline_svg(data: bytes, prefix: str) -> str:
+def fitted_width(figure: Figure) -> float:
+    """The width of a picture in the document, as a fraction of that of the text: smaller where it would be too high."""
+    picture = figure.picture
+    if isinstance(picture, bytes):
+        sides: Any = struct.unpack(">II", picture[16:24]) if picture.startswith(PNG_HEAD) else (1, 1)
+    else:
+        sides = picture.get_size_inches()
+    return float(min(figure.width, HIGHEST * sides[0] / sides[1]))
+
+
+def inline_svg(data: bytes, prefix: str, says: str) -> str:
     """An SVG file as an element of a page: without its header, and with `prefix` before all ids, which makes them
-    unique on the page.
+    unique on the page. `says` is its alternative text, in HTML.
     """
     text = data.decode("utf-8")
-    text = text[text.index("<svg") :]
+    text = f'<svg role="img" aria-label="{says}"{text[text.index("<svg") + 4 :]}'
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}\1"', text)
     text = re.sub(r'(xlink:href|href)="#([^"]*)"', rf'\1="#{prefix}\2"', text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from kinemorph.display.reports.chapters import chosen_chapters
 from kinemorph.display.reports.document import Attachment, Document, Figure, Section
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import ReportSettings, Subject, subject_of
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.simulation.files.storage import write_whole
 from kinemorph.words import did_you_mean
 
@@ -52,13 +53,15 @@ def report(
     about = subject_of(*subject, names=names, settings=settings)
     form = _format(path, to)
     words = Words(language)
+    chosen_chapters(chapters)
+    writer = import_module(f"kinemorph.display.reports.writers.{WRITERS[form]}")
+    if hasattr(writer, "required"):
+        writer.required()
     document = make_document(about, words, chapters, title=title, author=author, date=date, progress=progress)
     target = Path(f"{about.model.name}{USUAL_ENDING[form]}") if path is None else Path(path)
     if progress is not None:
         progress(str(target))
-    for place, data in import_module(f"kinemorph.display.reports.writers.{WRITERS[form]}").files(
-        document, target, words
-    ):
+    for place, data in writer.files(document, target, words):
         write_whole(place, data)
     return target
 
@@ -89,7 +92,7 @@ def make_document(
         words.code,
         sections,
         tuple(attachments),
-        subtitle=words("Report on {name}", name=name) if title else words("a model in Kinemorph"),
+        subtitle=words("Report on {name}", name=name) if title else words("Report on a model"),
         author=author,
         date=date,
         cover=_cover(subject),
@@ -97,12 +100,20 @@ def make_document(
 
 
 def _cover(subject: Subject) -> Figure | None:
-    """The picture on the title page: the robot where its runs begin; None for a model without bodies."""
-    if not subject.robot.bodies:
-        return None
-    from kinemorph.display.painting.draw import draw
+    """The picture on the title page: the robot, or a run as several poses; None where nothing can be drawn."""
+    from kinemorph.display.looks.combined_robot import robot_of
+    from kinemorph.display.notebooks.thumbnails import MOST_BODIES, model_pose, poster, run_poses
 
-    return Figure(draw(subject.model, title=""), "", 0.8)
+    if not 0 < len(subject.robot.bodies) <= MOST_BODIES:
+        return None
+    run = next(iter(subject.runs.values()), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of missing meshes, which are warned of when the model is loaded
+        try:
+            drawn = (subject.model, model_pose(subject.model)) if run is None else (robot_of(run), run_poses(run))
+        except KinemorphError:  # a run without finite samples is reported by its chapter
+            drawn = subject.model, model_pose(subject.model)
+        return Figure(poster(*drawn), "", 0.8)
 
 
 def _format(path: str | Path | None, to: str | None) -> str:

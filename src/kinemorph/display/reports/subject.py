@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.simulation.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.small_motions.equilibrium import Equilibrium
+    from kinemorph.display.reports.signing.verdicts import SignedModel
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,23 @@ class Subject:
     def dynamics(self) -> Dynamics:
         """The derived equations of the robot, interpreted: a report calls each function a few times only."""
         return derive(self.robot, backend="interpreter")
+
+    @cached_property
+    def equilibrium(self) -> Equilibrium | KinemorphError:
+        """The equilibrium near the initial state of the model; the error where none can be searched for."""
+        from kinemorph.analysis.small_motions.equilibrium import equilibrium
+
+        try:
+            return equilibrium(self.model, self.model.settings.q or None)
+        except KinemorphError as error:
+            return error
+
+    @cached_property
+    def signed(self) -> SignedModel:
+        """The model and its runs with their signature."""
+        from kinemorph.display.reports.signing.verdicts import sign
+
+        return sign(self.model, self.runs, states=self.settings.states, seed=self.settings.seed)
 
 
 def subject_of(*given: Any, names: Sequence[str] = (), settings: ReportSettings | None = None) -> Subject:

@@ -77,14 +77,14 @@ def numbers_of(part: Any) -> str:
     told = []
     for row in part_fields(type(part)):
         value = getattr(part, row.name)
-        if row.form in ("text", "pose") or value is None or value == defaults[row.name] or _names(value):
+        if row.form in ("text", "pose") or value is None or value == defaults[row.name] or is_list_of_names(value):
             continue
         unit = KINDS[row.kind][0] if isinstance(row.kind, str) and row.kind not in ("", "number") else ""
         told.append(f"{row.name} {spelled(value)}{f' {unit}' if unit and not _is_rich(value) else ''}")
     return ", ".join(told)
 
 
-def _names(value: Any) -> bool:
+def is_list_of_names(value: Any) -> bool:
     """Whether a value is a list of names."""
     return isinstance(value, tuple) and bool(value) and all(isinstance(x, str) for x in value)
 

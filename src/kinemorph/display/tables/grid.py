@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kinemorph.codegen.reading.names import latex_text
 from kinemorph.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 Data = dict[str, Any]  # what `--json` prints
 Format = Literal["text", "markdown", "latex", "html"]
 SYMBOL = re.compile(r"([A-Za-z])(?:(\d+)|_(\w+))")  # a letter with an index: v0, T_ij
-LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    c: f"\\{c}" for c in "&%$#_{}"
-}
 VERDICTS = dict.fromkeys(("passed", "ok", "met"), "green") | dict.fromkeys(("skipped", "missing", "missed"), "yellow")
 VERDICTS["failed"] = "bold red"
 
@@ -187,7 +185,7 @@ def _latex(text: str) -> str:
     parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
     if all(parts):
         return "$" + " = ".join(f"{part[1]}_{{{part[2] or part[3]}}}" for part in parts if part) + "$"
-    return "".join(LATEX.get(c, c) for c in text)
+    return latex_text(text)
 
 
 def _html(text: str) -> str:

@@ -68,7 +68,7 @@ def robot_tables(data: Data) -> Parts:
     massless = f" ({data['massless']} of them massless)" if data["massless"] else ""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
     joints: dict[str, Any] = {"joint": "{name}", "kind": "{kind}", "parent": "{parent}", "child": "{child}"}
-    joints |= {"axis": _axes, "q": _coordinates, "limits": _limits}
+    joints |= {"axis": axes_text, "q": coordinates_text, "limits": _limits}
     none: dict[str, Any] = dict.fromkeys(("axis", "axis2", "order", "q_index")) | dict.fromkeys(
         ("q", "q_units", "limits"), ()
     )
@@ -94,12 +94,12 @@ def robot_tables(data: Data) -> Parts:
             ]
         ),
         grid_of("joints, in the order of q", [*data["joints"], *loops], joints),
-        *_per_velocity(data["joints"]),
+        *per_velocity_tables(data["joints"]),
         grid_of("bodies", data["bodies"], bodies, ("mass [kg]",)),
     ]
     if data["frames"]:
         parts.append(grid_of("frames", data["frames"], {"frame": "{name}", "on body": "{body}"}))
-    parts += _couplings(data["couplings"])
+    parts += coupling_tables(data["couplings"])
     if data.get("mobility"):
         parts.append(constraint_table(data["mobility"]))
     parts += [*element_tables(data.get("elements", [])), *phase_tables(data.get("automaton"))]
@@ -121,7 +121,7 @@ def robot_tables(data: Data) -> Parts:
     return [*parts, "conventions", Facts(conventions)]
 
 
-def _axes(row: Data) -> str:
+def axes_text(row: Data) -> str:
     """The axis of a joint, both axes of a universal joint, or the order of the turns of a gimbal."""
     axes = [_spaced(row[key]) for key in ("axis", "axis2") if row[key]]
     return row["order"] or ", ".join(axes)
@@ -139,7 +139,7 @@ def _origin(file: Data | None) -> list[tuple[str, str]]:
     return [("file", f"{file['path']}  ({file['format']}{warnings})")]
 
 
-def _per_velocity(rows: Sequence[Data]) -> Parts:
+def per_velocity_tables(rows: Sequence[Data]) -> Parts:
     """The table of velocity and effort limits, damping, friction and armature, in SI units, of the joints with any."""
     keys = [key for key in PER_VELOCITY if any(_is_given(value) for row in rows for value in row[key])]
     if not keys:
@@ -156,7 +156,7 @@ def _is_given(value: float | None) -> bool:
     return value is not None and value != 0.0
 
 
-def _couplings(rows: Sequence[Data]) -> Parts:
+def coupling_tables(rows: Sequence[Data]) -> Parts:
     """The table of joints that follow others: q = multiplier * q of the leader + offset."""
     columns = {"joint": "{joint}", "follows": "{leader}", "times": "{multiplier:g}", "plus": "{offset:g}"}
     return [grid_of("couplings", rows, columns, ("times", "plus"))] if rows else []
@@ -181,7 +181,7 @@ def library_tables(rows: Sequence[Data]) -> Parts:
     return [grid_of("built-in robots", rows, columns, ("dof", "bodies", "loops", "mass [kg]"))]
 
 
-def _coordinates(row: Data) -> str:
+def coordinates_text(row: Data) -> str:
     """The place of a joint's coordinates in q: `q[3]`, or `q[0:7] x y z qw qx qy qz`; `-` for a fixed joint."""
     first, names = row["q_index"], [name.removeprefix(f"{row['name']}.") for name in row["q"]]
     if len(names) < 2:

@@ -16,7 +16,7 @@ from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT
 from kinemorph.display.tables.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
-from kinemorph.model.conventions.statement import CONVENTIONS
+from kinemorph.model.conventions.statement import conventions
 from kinemorph.model.expressions import written
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -112,7 +112,7 @@ def robot_summary(robot: Robot) -> Data:
         "parameters": [{"name": p.name, "value": p.value, "unit": p.unit} for p in robot.parameters],
         "q_names": list(robot.q_names),
         "v_names": list(robot.v_names),
-        "conventions": dict(line.split(None, 1) for line in _convention_lines()),
+        "conventions": {topic.replace(" ", "_"): text for topic, text in conventions().items()},
     }
 
 
@@ -121,11 +121,6 @@ def robot_line(robot: Robot) -> Data:
     kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.motion.nv})
     sizes = {"bodies": len(robot.bodies), "dof": robot.nv, "loops": len(robot.loops)}
     return {"name": robot.name, **sizes, "mass": robot.total_mass, "kinds": kinds}
-
-
-def _convention_lines() -> list[str]:
-    """The conventions, one per line, each with its topic as the first word (spaces in it become underscores)."""
-    return [line[:15].strip().replace(" ", "_") + " " + line[15:] for line in CONVENTIONS.splitlines() if line.strip()]
 
 
 def _body_row(robot: Robot, name: str) -> Data:

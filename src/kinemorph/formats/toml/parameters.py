@@ -19,6 +19,7 @@ from kinemorph.model import units
 from kinemorph.model.expressions import ExpressionError, in_order, names_in
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Parameter, Value
+from kinemorph.vocabulary.typography.symbol_reader import symbol_problem
 
 
 def read_parameters(table: dict[str, Any], values: Values) -> None:
@@ -39,7 +40,7 @@ def read_parameters(table: dict[str, Any], values: Values) -> None:
 def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
     """The Parameter of a number, a quantity, or an expression without names such as "pi / 4"."""
     data = values.table(raw, at, PARAMETER[1:], skip=("value",)) if isinstance(raw, dict) else {}
-    unit, number = data.get("unit", ""), raw
+    unit, number, symbol = data.get("unit", ""), raw, _symbol(data.get("symbol", ""), at.key("symbol"), values)
     if isinstance(raw, dict):
         if "value" not in raw:
             values.missing(at, "value", PARAMETER[0])
@@ -54,7 +55,7 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
                     f"both the value {short(number)} and the key 'unit' {short(unit)} give a unit, expected one unit"
                 )
                 values.error("unit", at, found, "Leave the key 'unit' out.")
-            return Parameter(name or "?", value, unit or own, data.get("symbol", ""))
+            return Parameter(name or "?", value, unit or own, symbol)
         except ValueError as error:
             problem = Problem.of(error.args[0], "Correct the unit, or write a plain number in SI units.")
             values.error("unit", at, problem.what, problem.remedy)
@@ -62,7 +63,17 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
     value = values.literal(number, at)
     if abs(value) == float("inf"):
         values.error("number", at, f"the value is {value}, expected a finite number", "Write a finite number.")
-    return _with_unit(name or "?", value, unit, data.get("symbol", ""), at.key("unit"), values)
+    return _with_unit(name or "?", value, unit, symbol, at.key("unit"), values)
+
+
+def _symbol(symbol: str, at: At, values: Values) -> str:
+    """The symbol of a parameter; "" with a warning for one that cannot be printed."""
+    problem = symbol_problem(symbol) if symbol else ""
+    if problem:
+        found = f"the symbol {short(symbol)} {problem}; the parameter is printed with its name"
+        remedy = r"Write one symbol in LaTeX, such as m_1 or \dot{\theta}, or leave it out."
+        values.findings.warn("symbol", values.lines.line(at.path), at.element, found, remedy)
+    return "" if problem else symbol
 
 
 def _with_unit(name: str, value: float, unit: str, symbol: str, at: At, values: Values) -> Parameter:

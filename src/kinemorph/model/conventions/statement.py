@@ -16,3 +16,9 @@ joint motion   T_parent_child = placement * motion(q) * inverse(child_placement)
 layout         q and v follow the declared order of the tree joints; a joint that closes a loop has no coordinates
 inertia        about the center of mass, in body axes
 """
+TOPIC = 15  # characters before the text of a line
+
+
+def conventions() -> dict[str, str]:
+    """The conventions by their topics, as {"units": "SI: m, kg, s, N, rad", ...}."""
+    return {line[:TOPIC].strip(): line[TOPIC:] for line in CONVENTIONS.splitlines() if line.strip()}

@@ -143,3 +143,9 @@ def note_side(loop: LoopBuilder, at: Mapping[str, View], values: View, i: Affine
     side, floor = at["sides"][i], at["floors"][i]
     loop.let(side, lambda g, f, known: (g > f).where(1.0, (g < f).where(-1.0, known)), values[i], floor, side)
     loop.let(floor, lambda g, f: (g * f.sign() < 0.0).where(0.0, f), values[i], floor)
+
+
+def kept_floor(g: Any, floor: Any, side: Any) -> Any:
+    """The floor of a guard at zero that is on the given side: where it is not above its floor, one just beyond g."""
+    beyond = g - side * (1e-3 * abs(g) + 1e-300)
+    return (((g - floor) * side <= 0.0) * (side * side > 0.0)).where(beyond, floor)

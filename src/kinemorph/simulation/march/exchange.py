@@ -12,7 +12,7 @@ A march searches each step for the first event. Here the integrator does this, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -23,7 +23,7 @@ from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projecti
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.constraints import DRIFT, KEPT, Constraints
-from kinemorph.simulation.march.crossings import crossed, note_side
+from kinemorph.simulation.march.crossings import crossed, kept_floor, note_side
 from kinemorph.simulation.march.jumps import NEAR, SMALL, Jumps
 from kinemorph.simulation.march.layout import LOG_LENGTH, QUIET, Guards, Status, layout, log_width
 from kinemorph.simulation.march.march import site_of
@@ -134,6 +134,9 @@ class _Between:
         memory = Memory(self.site, at, self.status, clocks, self.settling, calls_c=True)
         constraints = Constraints(self.site, at, self.status)
         self._copy_state(before)
+        loud = loop.buffer("guard_loud")
+        if self.guards:  # before the state is corrected, which may bring a guard back
+            self._look(self.guards, loud, _has_changed)
         self._stand()
         constraints.choose_dependent(memory.remember)
         if plant.holding is not None:
@@ -145,7 +148,7 @@ class _Between:
             )
             self._stand()
         if self.guards:
-            self._jump(self.guards, constraints)
+            self._jump(self.guards, constraints, loud)
         if plant.ticks:
             clocks.find_ticks()
         if plant.ticks or self.settling:
@@ -176,48 +179,39 @@ class _Between:
         with loop.repeat(plant.nv) as i:
             loop.let(at["s"][i], lambda: 0.0)
 
-    def _jump(self, guards: Guards, constraints: Constraints) -> None:
-        """Writes code that lets the first guard that has changed its sign jump; else the sides of guards are noted."""
+    def _jump(self, guards: Guards, constraints: Constraints, loud: View) -> None:
+        """Writes code that lets the first guard that has changed its sign jump, where one is `loud`."""
         loop, at = self.loop, self.at
         jumps = Jumps(self.site, at, guards, self.status, constraints, self.values)
-        loud = loop.buffer("guard_loud")
         loop.let(loop["logged"], lambda: 0.0)
         with loop.repeat(LOG_LENGTH) as k, loop.repeat(loop["log"].shape[1]) as i:
             loop.let(loop["log"][k, i], lambda: 0.0)
-        self._look(guards, loud)
         with loop.if_(loud):
             jumps.write()
-        with loop.otherwise(), loop.repeat(guards.count) as i:
-            note_side(loop, at, self.values, i)
 
     def _look_again(self, guards: Guards) -> None:
-        """Writes code for `more`; the indicators of all other guards get the signs of the sides on which they are.
+        """Writes code for `more`; the indicators of guards that do not jump next get the signs of their sides.
 
         A guard that is at zero up to rounding stays on its side: it gets a floor. Where its value has jumped to another
-        side, at a tick or a jump of another guard, this is its side now.
+        side, at a tick or a jump of another guard, this is its side now, and likewise where it is silent.
         """
         loop, at = self.loop, self.at
-        kept = loop.buffer("guard_kept")
-        self._look(guards, loop["more"])
+        free, near = loop.buffer("guard_free"), loop.buffer("guard_near")
+        self._look(guards, loop["more"], _goes_on)
         with loop.repeat(guards.count) as i:
-            loop.let(
-                kept,
-                lambda g, rate, floor, side, fired: fired.maximum(
-                    ((g - floor) * side > 0.0).maximum(abs(g) <= NEAR * (1.0 + abs(rate)))
-                ),
-                *(self.values[i], self.slopes[i], at["floors"][i], at["sides"][i], loop["fired"][i]),
-            )
-            with loop.if_(kept):
-                loop.let(at["floors"][i], _floor, self.values[i], at["floors"][i], at["sides"][i], loop["fired"][i])
-            with loop.otherwise():
-                note_side(loop, at, self.values, i)
+            side, floor = at["sides"][i], at["floors"][i]
+            loop.let(free, lambda fired, more: 1.0 - fired * more, loop["fired"][i], loop["more"])
+            with loop.if_(free):
+                loop.let(side, lambda side, fired: (1.0 - 2.0 * fired) * side, side, loop["fired"][i])
+                loop.let(near, lambda g, rate: abs(g) <= NEAR * (1.0 + abs(rate)), self.values[i], self.slopes[i])
+                with loop.if_(near):
+                    loop.let(floor, kept_floor, self.values[i], floor, side)
+                with loop.otherwise():
+                    note_side(loop, at, self.values, i)
 
-    def _look(self, guards: Guards, loud: View) -> None:
+    def _look(self, guards: Guards, loud: View, judge: Callable[..., Any]) -> None:
         """Writes code for the values and slopes of guards, for `fired`, 1 for those that have changed their sign, and
-        for `loud`, 1 where one of them is not silent.
-
-        A guard that is zero up to rounding and goes on toward its other side has changed its sign: the integrator may
-        stop just before that, and the guards of several feet reach zero at times that differ by rounding.
+        for `loud`, 1 where one of them is not silent. `judge` says whether a guard that counts has changed its sign.
         """
         loop, at = self.loop, self.at
         loop.call(self.plant.rate, [self.ds], [*self.here])
@@ -228,7 +222,7 @@ class _Between:
         with loop.repeat(guards.count) as i:
             loop.let(
                 loop["fired"][i],
-                _fired,
+                lambda g, rate, floor, side, direction, counts: counts * judge(g, rate, floor, side, direction),
                 *(self.values[i], self.slopes[i], at["floors"][i], at["sides"][i], self.directions[i], counts[i]),
             )
             loop.let(
@@ -342,16 +336,23 @@ def _counting(loop: LoopBuilder, guards: Guards, here: LocalInstant) -> View:
     return counts
 
 
-def _fired(g: Any, rate: Any, floor: Any, side: Any, direction: Any, counts: Any) -> Any:
-    """1 if a guard that counts has changed its sign, or is about to, else 0."""
-    at_zero = (abs(g - floor) <= SMALL * (1.0 + abs(rate))) * (rate * side < -QUIET) * (direction * side <= 0.0)
-    return counts * crossed(g, floor, side, direction).maximum(at_zero)
+def _has_changed(g: Any, rate: Any, floor: Any, side: Any, direction: Any) -> Any:
+    """1 if a guard has changed its sign, or is zero up to rounding and about to change it, else 0.
+
+    An integrator may stop just before the change.
+    """
+    about_to = (abs(g - floor) <= SMALL * (1.0 + abs(rate))) * (rate * side < -QUIET) * (direction * side <= 0.0)
+    return crossed(g, floor, side, direction).maximum(about_to)
 
 
-def _floor(g: Any, floor: Any, side: Any, fired: Any) -> Any:
-    """The floor of a guard at zero: just beyond its value, so that it is on its side; other floors stay the same."""
-    beyond = g - side * (1e-3 * abs(g) + 1e-300)
-    return ((1.0 - fired) * ((g - floor) * side <= 0.0) * (side * side > 0.0)).where(beyond, floor)
+def _goes_on(g: Any, rate: Any, floor: Any, side: Any, direction: Any) -> Any:
+    """1 if a guard changes its sign right after a jump of another one, or after a correction of the state, else 0.
+
+    The sign of a guard near zero is then that of rounding errors, and its rate decides: feet land at times that differ
+    by rounding, and the next one goes on; a knee that is about to open does not.
+    """
+    back = (abs(g) <= NEAR * (1.0 + abs(rate))) * (rate * side >= -QUIET)
+    return _has_changed(g, rate, floor, side, direction) * (1.0 - back)
 
 
 def _allowed(rtol: Any) -> Any:

@@ -28,6 +28,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import NEAR, Instants
 from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import CHANGED, Method
+from kinemorph.simulation.march.crossings import kept_floor
 from kinemorph.simulation.march.jumps import SMALL
 from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import tick_grids, tick_time
@@ -219,4 +220,4 @@ def _find_sides(loop: LoopBuilder, plant: Plant, guards: Guards, here: LocalInst
             lambda value, rate: (abs(value) <= SMALL * (1.0 + abs(rate))).where(rate, value).sign(),
             *(values[i], rates[i]),
         )
-        loop.let(at["floors"][i], lambda: 0.0)
+        loop.let(at["floors"][i], lambda value, side: kept_floor(value, 0.0, side), values[i], at["sides"][i])

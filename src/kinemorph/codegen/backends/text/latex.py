@@ -1,4 +1,4 @@
-r"""Equations in LaTeX, printed from expression trees with a table of spellings.
+r"""Equations in LaTeX, written from the marks of printed formulas with tables of spellings.
 
 `latex(tree)` is one formula, without an environment; Matplotlib's mathtext accepts it too if it contains no `cases`.
 `to_latex(program)` is a whole program as one `aligned` environment, for use in display math: named subexpressions
@@ -8,45 +8,40 @@ around it and may break across pages.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from fractions import Fraction
+from collections.abc import Collection, Iterable
 
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
 from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
-from kinemorph.codegen.reading.expression_tree import (
-    Array,
-    Call,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Symbol,
-    Tree,
-    split_power,
-    sum_pieces,
+from kinemorph.codegen.reading.expression_tree import Tree
+from kinemorph.codegen.reading.names import Symbols, latex_text
+from kinemorph.codegen.reading.printed_formula import formula, matrix
+from kinemorph.vocabulary.typography.alphabet import GREEK, SIGNS, SPACES
+from kinemorph.vocabulary.typography.marks import (
+    Accent,
+    Apply,
+    Cases,
+    Digits,
+    Fence,
+    Fraction,
+    Mark,
+    Matrix,
+    Named,
+    Root,
+    Row,
+    Scripts,
+    Sign,
+    Space,
+    Times,
+    Word,
 )
-from kinemorph.codegen.reading.names import Symbols, entry_name, latex_name, port_name
+from kinemorph.vocabulary.typography.symbol_reader import symbol_marks
 
-# functions that take a single symbol without brackets, and an exponent on their name: \sin^{2} q
-NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos"}
-CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
-SPELL = {
-    "sqrt": r"\sqrt{{{}}}",
-    "exp": r"e^{{{}}}",
-    "pow": r"{}^{{{}}}",
-    "atan2": r"\mathrm{{atan2}}\left({}, {}\right)",
-    "abs": r"\left|{}\right|",
-    "sign": r"\mathrm{{sgn}}\left({}\right)",
-    "floor": r"\left\lfloor {} \right\rfloor",
-    "min": r"\min\left({}, {}\right)",
-    "max": r"\max\left({}, {}\right)",
-    **{name: rf"\left[{condition}\right]" for name, condition in CONDITIONS.items()},
-    "solve": "{}^{{-1}} {}",
-    "least_squares": "{}^{{+}} {}",
-    "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
-}
-DIGITS = 6  # significant digits of a decimal; the plain text has all digits
 LINE = 150  # characters of source after which a sum is continued on a new line
+LETTERS = {character: f"\\{name}" for name, (character, _) in reversed(GREEK.items())}
+COMMANDS = {character: f"\\{name}" for name, character in reversed(SIGNS.items())}
+BRACKETS = {"": ".", "⌊": r"\lfloor ", "⌋": r"\rfloor", "{": r"\{", "}": r"\}"}
+GAPS = {width: f"\\{name}" for name, width in SPACES.items()}
 
 
 def to_latex(
@@ -65,137 +60,119 @@ def to_latex(
     return as_latex(equations(program, symbols, limit=limit, parameters=parameters), symbols, environment=environment)
 
 
-def as_latex(written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned") -> str:
-    """The result of `equations` in one LaTeX environment, as `to_latex` writes it."""
-    symbols = symbols or {}
-    lines = [_equation(symbol.latex, tree) for symbol, tree in written.definitions]
-    trees = iter(written.trees)
-    for port in written.program.outputs:
-        entries = [next(trees) for _ in range(port.size)]
-        if len(port.shape) == 2:
-            lines.append(f"{port_name(port, symbols)[1]} &= {bmatrix(entries, port.shape[1])}")
-        else:
-            names = [entry_name(port, index, symbols)[1] for index in range(port.size)]
-            lines += [_equation(name, tree) for name, tree in zip(names, entries, strict=True)]
-    body = " \\\\\n".join(lines)
+def as_latex(
+    written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned", page: Page | None = None
+) -> str:
+    """The result of `equations` in one LaTeX environment, as `to_latex` writes it.
+
+    By default lines end after a number of characters of source. With a `page`, lines and matrices fit its width.
+    """
+    source = Page(LINE, lambda mark: len(latex_formula(mark)), splits=False)
+    return latex_rows(equation_rows(written, symbols, page or source), environment)
+
+
+def latex_rows(rows: Iterable[EquationRow], environment: str = "aligned") -> str:
+    """Rows of equations in one LaTeX environment, aligned at their equals signs."""
+    body = " \\\\\n".join(map(_equation, rows))
     return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}\n"
 
 
-def _equation(name: str, tree: Tree) -> str:
-    """The line `name &= tree`; a long sum is broken into several lines."""
-    lines, line = [], ""
-    for piece in sum_pieces(tree, latex) if isinstance(tree, Sum) else [latex(tree)]:
-        if line and len(line) + len(piece) > LINE:
-            lines.append(line)
-            line = ""
-        line += piece if line or not lines else "{}" + piece
-    return f"{name} &= " + " \\\\\n&\\quad ".join([*lines, line])
+def _equation(row: EquationRow) -> str:
+    """The lines `name &= formula` and those on which the formula is continued."""
+    text = f"{latex_formula(row.name)} &= "
+    for line in row.lines:
+        indent = line.indent * r"\quad "
+        text += f" \\\\\n&{indent}{continued(line.mark)}" if line.indent else latex_formula(line.mark)
+    text += f" && ({latex_text(row.number)})" if row.number else ""
+    return text
 
 
 def bmatrix(entries: list[Tree], columns: int) -> str:
     """A `bmatrix` of entries, row by row."""
-    rows = [entries[i : i + columns] for i in range(0, len(entries), columns)] if columns else []
-    body = " \\\\\n".join(" & ".join(latex(tree) for tree in row) for row in rows)
-    return f"\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
-
-
-# ── trees ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    return latex_formula(matrix(entries, columns))
 
 
 def latex(tree: Tree) -> str:
     """A tree as a LaTeX formula, without an environment."""
-    if isinstance(tree, Number):
-        return _number(tree.value)
-    if isinstance(tree, Symbol):
-        return tree.latex
-    if isinstance(tree, Sum):
-        return "".join(sum_pieces(tree, latex))
-    if isinstance(tree, Product):
-        return _product(tree.coefficient.value, tree.factors)
-    if isinstance(tree, Power):
-        return _product(Fraction(1), (tree,)) if tree.exponent < 0 else _power(tree.base, tree.exponent)
-    if isinstance(tree, Array):
-        return bmatrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
-    return _call(tree)
+    return latex_formula(formula(tree))
 
 
-def _number(value: Fraction | float) -> str:
-    if isinstance(value, Fraction):
-        sign = "-" if value < 0 else ""
-        small = value.denominator == 1
-        return f"{value}" if small else f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
-    mantissa, _, exponent = f"{value:.{DIGITS}g}".partition("e")
-    return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+# ── marks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _product(value: Fraction | float, factors: tuple[Tree, ...]) -> str:
-    """A product in LaTeX: the number and the factors one after the other, negative powers in a denominator."""
-    above = [split_power(factor) for factor in factors]
-    below = [(base, -exponent) for base, exponent in above if exponent < 0]
-    above = [(base, exponent) for base, exponent in above if exponent > 0]
-    size = -value if value < 0 else value
-    sign = "-" if value < 0 else ""
-    if not below:
-        return sign + ("" if size == 1 else _number(size) + " ") + _row(above, alone=False)
-    numerator, denominator = (size.numerator, size.denominator) if isinstance(size, Fraction) else (size, 1)
-    top = _row_with(numerator, above)
-    return f"{sign}\\frac{{{top}}}{{{_row_with(denominator, below)}}}"
+def latex_formula(mark: Mark) -> str:
+    """A printed formula in LaTeX."""
+    if isinstance(mark, Row):
+        return "".join(map(latex_formula, mark.parts))
+    if isinstance(mark, Named):
+        # the LaTeX of a symbol is kept as it is, but for letters that LaTeX does not have
+        return mark.latex if mark.latex.isascii() else latex_formula(symbol_marks(mark.latex, mark.text))
+    if isinstance(mark, Word):
+        return _word(mark)
+    if isinstance(mark, Digits):
+        return mark.text.replace(",", "{,}")
+    if isinstance(mark, Sign):
+        return _sign(mark)
+    if isinstance(mark, Times):
+        return r" \, " if mark.thin else " "
+    if isinstance(mark, Space):
+        return f"{GAPS[mark.width]} "
+    if isinstance(mark, Scripts):
+        below = "" if mark.below is None else f"_{{{latex_formula(mark.below)}}}"
+        above = "" if mark.above is None else f"^{{{latex_formula(mark.above)}}}"
+        group = isinstance(mark.base, (Row, Scripts))
+        base = latex_formula(mark.base)
+        return f"{{{base}}}{below}{above}" if group else f"{base}{below}{above}"
+    if isinstance(mark, Accent):
+        return rf"\{mark.kind}{{{latex_formula(mark.body)}}}"
+    if isinstance(mark, Fraction):
+        return rf"\frac{{{latex_formula(mark.above)}}}{{{latex_formula(mark.below)}}}"
+    if isinstance(mark, Root):
+        return rf"\sqrt{{{latex_formula(mark.body)}}}"
+    if isinstance(mark, Fence):
+        opening, closing = (BRACKETS.get(text, text) for text in (mark.opening, mark.closing))
+        space = " " if mark.closing == "⌋" else ""
+        body = latex_formula(mark.body) if mark.opening else continued(mark.body)
+        return rf"\left{opening}{body}{space}\right{closing}"
+    if isinstance(mark, Apply):
+        space = "" if isinstance(mark.argument, Fence) else " "
+        return f"{latex_formula(mark.function)}{space}{latex_formula(mark.argument)}"
+    if isinstance(mark, Matrix):
+        body = " \\\\\n".join(" & ".join(map(latex_formula, cells)) for cells in mark.rows)
+        return f"\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
+    return _cases(mark)
 
 
-def _row_with(value: int | float, factors: list[tuple[Tree, int]]) -> str:
-    """A numerator or denominator: a number, left out if it is 1, and factors (base, exponent)."""
-    front = "" if value == 1 and factors else _number(Fraction(value) if isinstance(value, int) else value)
-    row = _row(factors, alone=not front)
-    return f"{front} {row}".strip()
+def continued(mark: Mark) -> str:
+    """A formula that continues one before it: after an empty group, a plus or minus at its start is an operator."""
+    text = latex_formula(mark)
+    return "{}" + text if text.startswith(" ") else text
 
 
-def _row(factors: list[tuple[Tree, int]], *, alone: bool) -> str:
-    """Factors (base, exponent) one after the other, with a thin space after a function.
-
-    `alone` says that nothing else is multiplied with them, so that a single sum needs no brackets.
-    """
-    if alone and len(factors) == 1 and factors[0][1] == 1:
-        return latex(factors[0][0])
-    row = ""
-    for i, (base, exponent) in enumerate(factors):
-        last = i == len(factors) - 1
-        row += _power(base, exponent) + ("" if last else r" \, " if isinstance(base, Call) else " ")
-    return row
-
-
-def _power(base: Tree, exponent: int) -> str:
-    """base^exponent in LaTeX, with the brackets that it needs."""
-    if exponent == 1:
-        return _bracketed(base)
-    if isinstance(base, Call) and base.name in NAMED:
-        return _call(base, exponent)
-    return f"{_bracketed(base, raised=True)}^{{{exponent}}}"
+def _word(word: Word) -> str:
+    if word.style == "text":
+        return rf"\text{{{latex_text(word.text)}}}"
+    if word.style == "function":
+        return rf"\{word.text}"
+    if word.style == "constant" or (word.style == "italic" and word.text.isascii()):
+        return word.text
+    letter = LETTERS.get(word.text)
+    if letter is None and not word.text.isascii():
+        return rf"\text{{{latex_text(word.text)}}}"
+    if word.style == "italic":
+        return str(letter)
+    shape = {"upright": "mathrm", "bold": "mathbf" if letter is None else "boldsymbol"}.get(word.style, "mathcal")
+    return rf"\{shape}{{{letter or latex_text(word.text)}}}"
 
 
-def _bracketed(tree: Tree, *, raised: bool = False) -> str:
-    """A tree as a factor, or with `raised` as the base of a power, in brackets if necessary."""
-    negative = isinstance(tree, Number) and tree.value < 0
-    open_call = raised and isinstance(tree, Call) and tree.name not in ("abs", "lt", "le", "eq")
-    raised_symbol = raised and isinstance(tree, (Power, Number)) and not negative
-    if negative or open_call or raised_symbol or isinstance(tree, (Sum, Product)):
-        return rf"\left({latex(tree)}\right)"
-    return latex(tree)
+def _sign(sign: Sign) -> str:
+    text = COMMANDS.get(sign.text, sign.text)
+    if sign.prefix:
+        return f"{text} " if text.startswith("\\") else text
+    return f"{text} " if sign.text == "," else f" {text} "
 
 
-def _call(call: Call, exponent: int = 1) -> str:
-    """A call in LaTeX; an exponent other than 1 is written on the name of the function."""
-    name = call.name
-    if name in NAMED:
-        raised = "" if exponent == 1 else f"^{{{exponent}}}"
-        arg = call.args[0]
-        bare = isinstance(arg, Symbol)
-        return NAMED[name] + raised + (f" {latex(arg)}" if bare else rf"\left({latex(arg)}\right)")
-    args = [latex(arg) for arg in call.args]
-    if name == "pow":
-        args[0] = _bracketed(call.args[0], raised=True)
-    if name == "where" and isinstance(call.args[0], Call) and call.args[0].name in CONDITIONS:
-        condition = call.args[0]
-        args[0] = CONDITIONS[condition.name].format(*(latex(arg) for arg in condition.args))
-    elif name == "where":
-        args[0] += r" \neq 0"
-    return SPELL[name].format(*args) if name in SPELL else rf"{latex_name(name)}\left({', '.join(args)}\right)"
+def _cases(mark: Cases) -> str:
+    condition, chosen, otherwise = map(latex_formula, (mark.condition, mark.chosen, mark.otherwise))
+    if_word, else_word = (rf"\mathrm{{{latex_text(word)}}}" for word in mark.words)
+    return rf"\begin{{cases}} {chosen} & {if_word}\ {condition} \\ {otherwise} & {else_word} \end{{cases}}"

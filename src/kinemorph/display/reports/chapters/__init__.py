@@ -15,6 +15,7 @@ from typing import TypeAlias
 from kinemorph.display.reports.document import Section
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
+from kinemorph.display.tables.grid import Grid
 from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean
 
@@ -39,6 +40,13 @@ ORDER = (
     "verification",
 )
 KEYS = tuple(key for key in ORDER if find_spec(f"{__name__}.{key}"))
+
+
+def chapter_table() -> Grid:
+    """The keys of all chapters, and the first line of the description of each."""
+    modules = {key: import_module(f"{__name__}.{key}") for key in KEYS}
+    rows = [[key, (module.__doc__ or "").strip().splitlines()[0].rstrip(".")] for key, module in modules.items()]
+    return Grid("chapters, in the order of a report", ("chapter", "contents"), rows)
 
 
 def chosen_chapters(keys: Sequence[str] | None = None) -> dict[str, Chapter]:

@@ -1,18 +1,35 @@
-"""The first chapter: what the model is, in a few figures."""
+"""The first chapter: what the model is, in a few numbers, a drawing of it, and the tree of its bodies."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
 
-from kinemorph.display.reports.document import Facts, Section
+from kinemorph.display.canvas import in_language
+from kinemorph.display.reports.document import Block, Facts, Figure, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.model.parameter import evaluate
 
+MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
+
 
 def chapter(subject: Subject, words: Words) -> Section | None:
-    """The name, sizes, mass and gravity of the model."""
-    return Section("description", words("Description"), (model_facts(subject, words),))
+    """The name, sizes, mass and gravity of the model, its drawing with joint axes, and the tree of its bodies."""
+    blocks: list[Block] = [Paragraph(_sentence(subject, words)), model_facts(subject, words)]
+    return Section("description", words("Description"), (*blocks, *_pictures(subject, words), *_lists(subject, words)))
+
+
+def _sentence(subject: Subject, words: Words) -> str:
+    robot = subject.robot
+    known = {"name": words.quoted(subject.model.name), "bodies": len(robot.bodies), "dof": robot.nv}
+    told = words("The model {name} has {bodies} bodies and {dof} degrees of freedom.", **known)
+    if robot.loops:
+        told = words(
+            "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} "
+            "degrees of freedom, in which the loops are cut; constraints close them again.",
+            **known,
+        )
+    return told
 
 
 def model_facts(subject: Subject, words: Words) -> Facts:
@@ -34,3 +51,39 @@ def model_facts(subject: Subject, words: Words) -> Facts:
     rows += [(what, words.integer(count)) for what, count in sizes.items() if count]
     rows += [(words("total mass"), f"{words.number(robot.total_mass)} kg"), (words("gravity"), f"({gravity}) m/s²")]
     return Facts(rows)
+
+
+def _pictures(subject: Subject, words: Words) -> list[Block]:
+    """The robot with its joint axes, and the tree of its bodies."""
+    from kinemorph.display.charts.figures import draw_topology
+    from kinemorph.display.painting.draw import draw
+
+    robot = subject.robot
+    if not robot.bodies:
+        return []
+    with in_language(words):
+        drawing = draw(subject.model, joints=True, title="", size=5.5)
+        tree = draw_topology(robot, title="") if len(robot.bodies) <= MOST_DRAWN else None
+    start = words("The robot where its runs begin; axes of joints are dash-dotted lines.")
+    blocks: list[Block] = [Figure(drawing, start, 0.75)]
+    if tree is not None:
+        width = min(1.0, tree.get_figwidth() / 9.0)
+        blocks.append(Figure(tree, words("Bodies and joints: every joint connects a body with its parent."), width))
+    return blocks
+
+
+def _lists(subject: Subject, words: Words) -> list[Block]:
+    """The tables of frames, parameters and dependents, where there are any."""
+    from kinemorph.model.expressions import written
+
+    robot, blocks = subject.robot, []
+    if robot.frames:
+        rows = [[frame.name, frame.body] for frame in robot.frames]
+        blocks.append(Grid("Frames", ("frame", "on body"), rows))
+    if robot.parameters:
+        rows = [[p.name, f"{p.value:g}", p.unit] for p in robot.parameters]
+        blocks.append(Grid("Parameters", ("parameter", "value", "unit"), rows, ("value",)))
+    if robot.dependents:
+        rows = [[one.name, written(one.formula), one.unit] for one in robot.dependents]
+        blocks.append(Grid("Quantities that follow from others", ("name", "formula", "unit"), rows))
+    return [Table(words.grid(grid), code=(words("formula"),)) for grid in blocks]

@@ -73,7 +73,7 @@ class Words:
         self.language = LANGUAGES[language]
         self.code = language
 
-    def __call__(self, text: str, /, *, context: str = "", **values: Any) -> str:
+    def __call__(self, text: str, /, *, context: Any = "", **values: Any) -> str:
         """The text of a key in this language, with values in the places of their names in braces.
 
         Numbers among the values are written as `number` and `integer` write them; texts stay as they are.

@@ -30,17 +30,18 @@ from kinemorph.display.reports.document import (
 )
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.pictures import inline_svg, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import tree_writer, written
 from kinemorph.display.reports.writers.texts import plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-LONGEST_TITLE = 200
+LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
 
 
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The page of a document."""
-    yield target, source(document, words)["report.html"]
+    """The page of a document, with its seal."""
+    yield target, sealed(source(document, words)["report.html"], "html")
 
 
 def source(document: Document, words: Words) -> dict[str, bytes]:
@@ -108,7 +109,7 @@ class _Writer:
         data, kind = picture_file(figure, "svg", self.words)
         self.pictures += 1
         if kind == "svg":
-            return inline_svg(data, f"p{self.pictures}-")
+            return inline_svg(data, f"p{self.pictures}-", text(figure.caption))
         inside = base64.b64encode(data).decode()
         width = f"{100.0 * figure.width:g}%"
         return f'<img src="data:image/{kind};base64,{inside}" width="{width}" alt="{text(figure.caption)}">'
@@ -183,7 +184,7 @@ class _Writer:
 
     def _cell(self, cell: str, colored: bool, code: bool) -> str:
         tone = tone_of(cell, self.words) if colored else ""
-        shown = f"<code>{text(cell)}</code>" if code else text(cell)
+        shown = f"<code>{text(cell, LONGEST_CELL)}</code>" if code else text(cell, LONGEST_CELL)
         return f'<span class="{tone}">{shown}</span>' if tone else shown
 
 

@@ -31,21 +31,23 @@ from kinemorph.display.reports.document import (
     Table,
 )
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.pictures import picture_file
+from kinemorph.display.reports.pictures import fitted_width, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import tree_writer, written
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
 
 BREAK = "\N{ZERO WIDTH SPACE}"
-LONGEST_TITLE = 200
-SIZES = {9.0: r"\small", 8.0: r"\footnotesize", 7.0: r"\scriptsize", 6.0: r"\tiny"}
+LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
+SIZES = {9.0: r"\footnotesize", 8.0: r"\scriptsize", 7.0: r"\tiny", 6.0: r"\tiny"}
+UNCOUNTED = r"\addtocounter{table}{-1}"  # after a table without a caption
 LETTER = 1.0 / 108.0  # width of a letter, as a fraction of that of the line
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
-    "-": r"{-}", "[": "{[}", "]": "{]}", ",": "{,}", "!": "{!}", "?": "{?}",
+    "[": "{[}", "]": "{]}",
     "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": r"\,", BREAK: r"\hspace{0pt}",
     "\N{MINUS SIGN}": r"\ensuremath{-}", "·": r"\ensuremath{\cdot}", "×": r"\ensuremath{\times}",
     "∞": r"\ensuremath{\infty}", "≤": r"\ensuremath{\leq}", "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}",
@@ -64,6 +66,11 @@ GREEK = (
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 LATIN = frozenset(range(0xA1, 0x100)) | frozenset(range(0x100, 0x180))  # letters that the font encoding T1 has, mostly
 NOT_IN_T1 = frozenset("ĀāĈĉĊċĒēĔĕĖėĜĝĠġĢģĤĥĦħĨĩĪīĬĭĮįĴĵĶķĸĻļĿŀŅņŉŌōŎŏŖŗŜŝŦŧŨũŪūŬŭŲųŴŵŶŷſ¬¯²³¹¼½¾¸ª")
+
+ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0308": '"', "\u030a": "r", "\u0327": "c"}
+ACCENTS |= {"\u0306": "u", "\u0307": ".", "\u030b": "H", "\u030c": "v", "\u0328": "k"}  # combining mark: command
+LIGATURES = {"ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ø": r"\o{}", "Ø": r"\O{}"}
+LIGATURES |= {"ł": r"\l{}", "Ł": r"\L{}", "đ": r"\dj{}", "Đ": r"\DJ{}"}
 
 
 def _signs() -> dict[str, str]:
@@ -88,7 +95,8 @@ SIGNS = _signs()
 
 def text(value: object, most: int | None = None) -> str:
     """A plain text in LaTeX. A character that usual fonts do not have is written as its number, such as [U+1F600]."""
-    return "".join(map(_sign, broken(plain(value) if most is None else plain(value, most), BREAK)))
+    shown = "".join(map(_sign, broken(plain(value) if most is None else plain(value, most), BREAK)))
+    return shown.replace("--", "-{}-").replace("--", "-{}-").replace(",,", ",{},").replace(",,", ",{},")
 
 
 def _sign(sign: str) -> str:
@@ -100,9 +108,24 @@ def _sign(sign: str) -> str:
     return f"{{[}}U+{code:04X}{{]}}"
 
 
+def _spelled(sign: str) -> str:
+    """A sign in commands of ASCII letters alone, as listings need it: an accented letter as accent and letter."""
+    if sign in LIGATURES:
+        return LIGATURES[sign]
+    parts = unicodedata.normalize("NFD", sign)
+    if len(parts) == 2 and parts[1] in ACCENTS and parts[0].isascii():
+        return rf"\{ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return _sign(sign) if sign in SIGNS else f"{{[}}U+{ord(sign):04X}{{]}}"
+
+
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The files of a document: one .zip file, the files of a folder, or a .tex file and those beside it."""
-    made = source(document, words, target.stem if target.suffix == ".tex" else "report")
+    """The files of a document: one .zip file, the files of a folder, or a .tex file and those beside it.
+
+    The source has a seal.
+    """
+    name = target.stem if target.suffix == ".tex" else "report"
+    made = source(document, words, name)
+    made[f"{name}.tex"] = sealed(made[f"{name}.tex"], "tex")
     if target.suffix == ".zip":
         yield target, _zipped(made)
         return
@@ -141,6 +164,8 @@ class _Writer:
         head = [
             preamble.rstrip("\n"),
             *(rf"\renewcommand{{\{name}name}}{{{text(self.words(key))}}}" for name, key in names.items()),
+            rf"\newcommand{{\captionsign}}{{{text(self.words(': '))}}}",
+            *([] if document.language == "en" else [r"\hyphenpenalty=10000"]),
             rf"\renewcommand{{\lstlistingname}}{{{text(self.words('Listing'))}}}",
             r"\begin{document}",
             r"\begin{titlepage}",
@@ -172,7 +197,7 @@ class _Writer:
         self.pictures += 1
         name = f"figures/{self.pictures}.{kind}"
         self.files[name] = data
-        return rf"\includegraphics[width={figure.width:g}\linewidth,height=0.8\textheight,keepaspectratio]{{{name}}}"
+        return rf"\includegraphics[width={fitted_width(figure):.4g}\linewidth]{{{name}}}"
 
     def _block(self, block: Block) -> str:
         if isinstance(block, Paragraph):
@@ -186,7 +211,7 @@ class _Writer:
             columns = (
                 r"{@{}>{\raggedright\arraybackslash}p{0.3\linewidth}>{\raggedright\arraybackslash}p{0.64\linewidth}@{}}"
             )
-            return "\n".join([rf"\begin{{longtable}}{columns}", *rows, r"\end{longtable}"])
+            return "\n".join([rf"\begin{{longtable}}{columns}", *rows, rf"\end{{longtable}}{UNCOUNTED}"])
         if isinstance(block, Table):
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
@@ -195,7 +220,7 @@ class _Writer:
             return f"{name}\n\\[\n{inside}\n\\]"
         if isinstance(block, Figure):
             caption = rf"\caption{{{text(block.caption)}}}" if block.caption else ""
-            return rf"\begin{{figure}}[htbp]\centering {self._drawing(block)}{caption}\end{{figure}}"
+            return rf"\begin{{picturebox}}{self._drawing(block)}{caption}\end{{picturebox}}"
         if isinstance(block, Listing):
             return self._listing(block)
         tone = "success" if block.passed else "warning"
@@ -212,13 +237,14 @@ class _Writer:
         return text(piece)
 
     def _listing(self, block: Listing) -> str:
-        """A listing in a file of its own, which LaTeX reads as text; signs beyond ASCII are written as numbers."""
-        shown = "".join(sign if sign == "\n" or " " <= sign < "\x7f" else f"[U+{ord(sign):04X}]"
-                        for sign in plain_lines(block.code))  # fmt: skip
+        """A listing in a file of its own, which LaTeX reads as text; `literate` spells signs beyond ASCII."""
+        code = plain_lines(block.code)
         name = f"listings/{sum(one.startswith('listings/') for one in self.files) + 1}.txt"
-        self.files[name] = shown.encode()
-        caption = rf"[caption={{{text(block.caption)}}}]" if block.caption else ""
-        return rf"\lstinputlisting{caption}{{{name}}}"
+        self.files[name] = code.encode()
+        beyond = sorted({sign for sign in code if sign > "\x7e"})
+        options = [rf"caption={{{text(block.caption)}}}"] if block.caption else []
+        options += [f"literate={''.join(f'{{{sign}}}{{{{{_spelled(sign)}}}}}1' for sign in beyond)}"] if beyond else []
+        return rf"\lstinputlisting[{','.join(options)}]{{{name}}}"
 
     def _table(self, grid: Grid, colored: bool, code: tuple[str, ...] = ()) -> str:
         plan = layout_of(grid)
@@ -244,12 +270,12 @@ class _Writer:
             rows.insert(-grid.feet, r"\midrule")
         caption = [rf"\caption{{{text(grid.title)}}} \\"] if grid.title else []
         whole = [
-            rf"{{{SIZES[plan.size]}",
+            rf"{{{SIZES[plan.size]}\setlength{{\tabcolsep}}{{{2 if plan.turned else 4}pt}}",
             rf"\begin{{longtable}}{{{''.join(kinds)}}}",
             *caption, r"\toprule", *head, r"\midrule", r"\endfirsthead",
             r"\toprule", *head, r"\midrule", r"\endhead", r"\bottomrule", r"\endlastfoot",
             *rows,
-            r"\end{longtable}}",
+            rf"\end{{longtable}}{'' if grid.title else UNCOUNTED}}}",
         ]  # fmt: skip
         if grid.note:
             whole.append(rf"{{\small\color{{faint}} {text(grid.note)}\par}}")
@@ -259,7 +285,7 @@ class _Writer:
 
     def _cell(self, cell: str, colored: bool, code: bool) -> str:
         tone = tone_of(cell, self.words) if colored else ""
-        shown = rf"\texttt{{{text(cell)}}}" if code else text(cell)
+        shown = rf"\texttt{{{text(cell, LONGEST_CELL)}}}" if code else text(cell, LONGEST_CELL)
         return rf"{{\bfseries\color{{{tone}}} {shown}}}" if tone else shown
 
 

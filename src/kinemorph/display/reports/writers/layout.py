@@ -7,10 +7,11 @@ from typing import NamedTuple
 from kinemorph.display.tables.grid import Grid
 
 # sizes of letters [pt] and how many letters of them fit on a line of an upright and of a turned page
-UPRIGHT = ((9.0, 96), (8.0, 108), (7.0, 124))
-TURNED = ((8.0, 160), (7.0, 182), (6.0, 212))
+UPRIGHT = ((9.0, 108), (8.0, 120), (7.0, 136))
+TURNED = ((8.0, 180), (7.0, 206), (6.0, 240))
 SHORT = 14  # a column with at most so many letters is not broken
-BETWEEN = 3  # letters that fit between two columns
+WORDY = 45  # letters of a line in the longest of broken columns; with fewer, letters are made smaller
+BETWEEN = 2  # letters that fit between two columns
 
 
 class Layout(NamedTuple):
@@ -36,9 +37,10 @@ def layout_of(grid: Grid) -> Layout:
         for size, room in sizes:
             if sum(widths) + joints <= room:
                 return Layout(size, turned, (0,) * len(widths))
-        for size, room in sizes:
-            if sum(least) + joints <= room:
-                return Layout(size, turned, _shares(widths, least, room - joints))
+        fitting = [(size, room) for size, room in sizes if sum(least) + joints <= room]
+        plans = [Layout(size, turned, _shares(widths, least, room - joints)) for size, room in fitting]
+        if plans:
+            return next((plan for plan in plans if max(plan.shares) >= WORDY), plans[0])
     size, room = TURNED[-1]
     return Layout(size, True, tuple(max(1, min(width, room // max(1, len(widths)))) for width in widths))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from importlib.resources import files as package_files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +27,8 @@ from kinemorph.display.reports.document import (
     Table,
 )
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.pictures import picture_file
+from kinemorph.display.reports.pictures import fitted_width, picture_file
+from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import tree_writer, written
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
@@ -34,13 +36,23 @@ from kinemorph.display.reports.writers.tones import tone_of
 from kinemorph.errors import KinemorphError, MissingExtraError
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
-LONGEST_TITLE = 200
+LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
+SHORT_TABLE, SHORT_LISTING = 14, 20  # rows and lines of blocks that are not broken across pages
 BREAK = "\N{ZERO WIDTH SPACE}"
 
 
 def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path, bytes]]:
-    """The PDF of a document. Raises MissingExtraError where typst is not installed."""
-    yield target, pdf(source(document, words))
+    """The PDF of a document, with its seal."""
+    yield target, sealed(pdf(source(document, words)), "pdf")
+
+
+def required() -> None:
+    """Raises MissingExtraError where typst is not installed; the sentence names the formats that do not need it."""
+    if find_spec("typst") is None:
+        error = MissingExtraError("typst", "report")
+        error.remedy += ", or write the report as HTML or LaTeX source: --to html, --to latex."
+        error.args = (f"{error.what}. {error.remedy}",)
+        raise error
 
 
 def pdf(sources: dict[str, bytes], form: Literal["pdf", "png"] = "pdf", **options: Any) -> Any:
@@ -48,12 +60,8 @@ def pdf(sources: dict[str, bytes], form: Literal["pdf", "png"] = "pdf", **option
 
     With form="png" it is a list of pictures, one for each page.
     """
-    try:
-        import typst
-    except ImportError:
-        error = MissingExtraError("typst", "report")
-        error.args = (f"{error}, or write the report as HTML or LaTeX source with --to html or --to latex.",)
-        raise error from None
+    import typst
+
     with tempfile.TemporaryDirectory() as folder:
         for name, data in sources.items():
             path = Path(folder) / name
@@ -105,7 +113,7 @@ class _Writer:
         head = [
             '#import "report.typ": *',
             f"#show: report.with(title: {title}, author: {text(document.author, LONGEST_TITLE)}, "
-            f"language: {text(document.language)})",
+            f"language: {text(document.language)}, separator: {text(self.words(': '))})",
             f"#title-page({title}, {text(document.subtitle, LONGEST_TITLE)}, {lines}, {cover}, {made})",
             f'#show: running.with({title}, (n, m) => {pages}.replace("@n", n).replace("@m", m))',
             f"#contents({text(self.words('Contents'))})",
@@ -153,10 +161,12 @@ class _Writer:
             return f"#formula({text(block.name)}, $ {written(block.content, 'typst', comma)} $)"
         if isinstance(block, Figure):
             caption, word = text(block.caption), text(self.words("Figure"))
-            return f"#picture({word}, {caption}, {100.0 * block.width:g}%, {text(self._picture(block))})"
+            width = f"{100.0 * fitted_width(block):.4g}%"
+            return f"#picture({word}, {caption}, {width}, {text(self._picture(block))}, {caption})"
         if isinstance(block, Listing):
             word = text(self.words("Listing"))
-            return f"#listing({word}, {text(block.caption)}, {text(block.language)}, {lines(block.code)})"
+            long = str(block.code.count("\n") > SHORT_LISTING).lower()
+            return f"#listing({word}, {text(block.caption)}, {long}, {text(block.language)}, {lines(block.code)})"
         sentence = f"#verdict({str(block.passed).lower()}, {text(block.sentence)})\n" if block.sentence else ""
         return sentence + self._table(block.grid, True)
 
@@ -180,13 +190,14 @@ class _Writer:
         ]
         look = f"size: {plan.size:g}pt, columns: {_listed(widths)}, right: {_listed(right)}, groups: {_listed(groups)}"
         lines = f"heads: {grid.heads}, tails: {grid.tails}, feet: {grid.feet}"
-        header = _listed([text(name) for name in grid.columns])
+        header = _listed([text(name, LONGEST_CELL) for name in grid.columns])
         body = ",\n  ".join(rows)
         inside = f"tabular({look}, {lines}, header: {header}, rows: (\n  {body},\n))" if rows else text("–")
-        options = f"turned: {str(plan.turned).lower()}, note: {text(grid.note)}"
+        long = len(grid.rows) > SHORT_TABLE or any(len(cell) > LONGEST_CELL // 2 for row in grid.rows for cell in row)
+        options = f"turned: {str(plan.turned).lower()}, long: {str(long).lower()}, note: {text(grid.note)}"
         return f'#captioned("table", {text(self.words("Table"))}, {text(grid.title)}, {options}, {inside})'
 
     def _cell(self, cell: str, colored: bool, code: bool) -> str:
         tone = tone_of(cell, self.words) if colored else ""
-        shown = f"code({text(cell)})" if code else text(cell)
+        shown = f"code({text(cell, LONGEST_CELL)})" if code else text(cell, LONGEST_CELL)
         return f'toned("{tone}", {shown})' if tone else shown

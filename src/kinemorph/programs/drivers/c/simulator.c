@@ -149,7 +149,8 @@ double simulator_record(simulator *s, int mark, double t)
     simulator_pace *own = &s->paces[mark];
     const int least = simulator_marks[mark].least;
     double before, last, share;
-    s->together = t - s->last_jump < SIMULATOR_RESOLUTION ? s->together + 1 : 0;
+    if (t < s->last_jump) memset(s->paces, 0, sizeof s->paces); /* another motion, which has begun before */
+    s->together = fabs(t - s->last_jump) < SIMULATOR_RESOLUTION ? s->together + 1 : 0;
     s->last_jump = t;
     if (least == 0) return -INFINITY;
     own->times[0] = own->times[1], own->times[1] = own->times[2], own->times[2] = t;

@@ -431,6 +431,17 @@ void simulator_usual_plan(simulator_plan *plan)
     plan->most_events = SIMULATOR_MOST_EVENTS;
 }
 
+void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
+{
+    run r;
+    memset(&r, 0, sizeof r);
+    memset(outcome, 0, sizeof *outcome);
+    outcome->name = outcome->unit = "";
+    outcome->h = s->memory[SIMULATOR_AT_H];
+    r.s = s, r.outcome = outcome;
+    explain(&r, status);
+}
+
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
     run r;
@@ -441,9 +452,6 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     outcome->h = s->memory[SIMULATOR_AT_H];
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
-    memset(s->paces, 0, sizeof s->paces);
-    s->last_jump = -INFINITY;
-    s->together = 0;
     r.empty = 1;
     s->limits[5] = plan->most_events;
     plan_times(&r);

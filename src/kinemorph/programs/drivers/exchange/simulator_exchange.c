@@ -19,9 +19,6 @@ static int all_finite(const double *values, int count)
 
 int simulator_begin(simulator *s)
 {
-    memset(s->paces, 0, sizeof s->paces);
-    s->last_jump = -INFINITY;
-    s->together = 0;
     return simulator_prepare(s);
 }
 

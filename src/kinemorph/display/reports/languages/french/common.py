@@ -16,6 +16,7 @@ TEXTS = {
     "page {n} of {total}": "page {n} sur {total}",
     "Attached files": "Fichiers joints",
     "Kinemorph {version}": "Kinemorph {version}",
+    "Report on a model": "Rapport sur un modèle",
     "Report on {name}": "Rapport sur {name}",
     "passed": "réussi",
     "failed": "échoué",

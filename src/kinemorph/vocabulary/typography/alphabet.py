@@ -1,0 +1,153 @@
+r"""The Greek letters, signs and accents that printed symbols may contain, by their names in LaTeX.
+
+A command that is not in these tables, or among the few of `symbol_reader`, is not read at all.
+"""
+
+from __future__ import annotations
+
+# letters: command of LaTeX -> (Unicode character, name in typst)
+GREEK: dict[str, tuple[str, str]] = {
+    "alpha": ("α", "alpha"),
+    "beta": ("β", "beta"),
+    "gamma": ("γ", "gamma"),
+    "delta": ("δ", "delta"),
+    "epsilon": ("ϵ", "epsilon.alt"),
+    "varepsilon": ("ε", "epsilon"),
+    "zeta": ("ζ", "zeta"),
+    "eta": ("η", "eta"),
+    "theta": ("θ", "theta"),
+    "vartheta": ("ϑ", "theta.alt"),
+    "iota": ("ι", "iota"),
+    "kappa": ("κ", "kappa"),
+    "lambda": ("λ", "lambda"),
+    "mu": ("μ", "mu"),
+    "nu": ("ν", "nu"),
+    "xi": ("ξ", "xi"),
+    "pi": ("π", "pi"),
+    "rho": ("ρ", "rho"),
+    "varrho": ("ϱ", "rho.alt"),
+    "sigma": ("σ", "sigma"),
+    "varsigma": ("ς", "sigma.alt"),
+    "tau": ("τ", "tau"),
+    "upsilon": ("υ", "upsilon"),
+    "phi": ("ϕ", "phi.alt"),
+    "varphi": ("φ", "phi"),
+    "chi": ("χ", "chi"),
+    "psi": ("ψ", "psi"),
+    "omega": ("ω", "omega"),
+    "Gamma": ("Γ", "Gamma"),
+    "Delta": ("Δ", "Delta"),
+    "Theta": ("Θ", "Theta"),
+    "Lambda": ("Λ", "Lambda"),
+    "Xi": ("Ξ", "Xi"),
+    "Pi": ("Π", "Pi"),
+    "Sigma": ("Σ", "Sigma"),
+    "Upsilon": ("Υ", "Upsilon"),
+    "Phi": ("Φ", "Phi"),
+    "Psi": ("Ψ", "Psi"),
+    "Omega": ("Ω", "Omega"),
+    "ell": ("ℓ", "ell"),
+    "hbar": ("ℏ", "ℏ"),
+    "partial": ("∂", "partial"),
+    "nabla": ("∇", "nabla"),
+}
+# signs: command of LaTeX -> Unicode character; typst and MathML take the character itself
+SIGNS: dict[str, str] = {
+    "infty": "∞",
+    "circ": "∘",
+    "star": "⋆",
+    "ast": "∗",
+    "prime": "′",
+    "dagger": "†",
+    "parallel": "∥",
+    "perp": "⊥",
+    "top": "⊤",
+    "pm": "±",
+    "mp": "∓",
+    "times": "×",
+    "cdot": "⋅",
+    "oplus": "⊕",
+    "otimes": "⊗",
+    "to": "→",
+    "rightarrow": "→",
+    "leq": "≤",
+    "le": "≤",
+    "geq": "≥",
+    "ge": "≥",
+    "neq": "≠",
+    "approx": "≈",
+    "degree": "°",
+    "angle": "∠",
+}
+# accents: command of LaTeX -> (character of MathML, function of typst)
+ACCENTS: dict[str, tuple[str, str]] = {
+    "dot": ("˙", "dot"),
+    "ddot": ("¨", "dot.double"),
+    "dddot": ("⃛", "dot.triple"),
+    "bar": ("¯", "macron"),
+    "overline": ("‾", "overline"),
+    "hat": ("^", "hat"),
+    "widehat": ("^", "hat"),
+    "tilde": ("~", "tilde"),
+    "widetilde": ("~", "tilde"),
+    "vec": ("→", "arrow"),
+    "check": ("ˇ", "caron"),
+    "breve": ("˘", "breve"),
+}
+# names of functions and limits, which are upright: \max as in F_{\max}
+FUNCTIONS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "ln",
+        "log",
+        "exp",
+        "max",
+        "min",
+        "sup",
+        "inf",
+        "det",
+        "dim",
+        "ker",
+        "lim",
+        "arg",
+        "deg",
+    ]
+)
+# commands that set their argument in another shape -> the style of a Word
+STYLES: dict[str, str] = {
+    "mathrm": "upright",
+    "operatorname": "upright",
+    "mathsf": "upright",
+    "mathtt": "upright",
+    "mathit": "italic",
+    "mathnormal": "italic",
+    "mathbf": "bold",
+    "boldsymbol": "bold",
+    "bm": "bold",
+    "mathcal": "calligraphic",
+}
+TEXTS = frozenset(("text", "textrm", "textit", "textbf", "textsf", "mbox"))  # commands whose argument is text
+# what a text may contain besides plain characters: command -> character
+ESCAPES: dict[str, str] = {
+    "_": "_",
+    "#": "#",
+    "$": "$",
+    "%": "%",
+    "&": "&",
+    "{": "{",
+    "}": "}",
+    " ": " ",
+    "textbackslash": "\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+}
+SPACES: dict[str, float] = {",": 0.17, ":": 0.22, ";": 0.28, "!": 0.0, "quad": 1.0, "qquad": 2.0, " ": 0.25}
