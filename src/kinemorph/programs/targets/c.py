@@ -5,6 +5,7 @@ name_data.c, .h      the tables of the job
 name.c, .h           the library form: a model that can be advanced
 name_run.c, .h       a whole run
 name_program.c, .h   the command line
+name_user.c, user.h, user.c   code of the user, where there is some: how it is called, its names, and the code itself
 name_controllers.c   controllers in C, where there are some; see `controllers_in_c`
 main.c, Makefile
 """
@@ -20,6 +21,8 @@ from kinemorph.programs.controllers_in_c import controller_texts, foreign_names
 from kinemorph.programs.drivers import compiled_files, driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
+from kinemorph.programs.user_files import c as user_code
+from kinemorph.programs.user_files.written_once import user_texts
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
@@ -61,10 +64,12 @@ def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, s
     With `exchange`, name_exchange.c and .h are added, for integrators of others.
     """
     programs = job.programs(f"{name}_", exchange=exchange)
-    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=foreign_names(job, name))
+    foreign = user_code.asked_names(name) | foreign_names(job, name)
+    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=foreign)
     texts |= controller_texts(job, name)
     driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
-    return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    texts |= data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    return texts | user_texts(job, name, user_code)
 
 
 def makefile(texts: Mapping[str, str], name: str) -> str:
