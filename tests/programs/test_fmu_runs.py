@@ -17,7 +17,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kinemorph
-from kinemorph import Body, Guard, RobotBuilder, System
+from kinemorph import Body, Guard, Parameter, RobotBuilder, System
 from kinemorph.codegen.backends.c.library import compiler
 from kinemorph.elements import PID, DCMotor
 from kinemorph.programs import Job, make_job, write_program
@@ -213,6 +213,23 @@ def test_an_initial_state_off_the_constraints_is_closed_or_refused(place: Path, 
     with pytest.raises(Exception, match="fmi3ExitInitializationMode failed with status 3"):
         (other := Instance(file, tmp_path / "x")).begin(q__q1=1.1, q__q2=2.9)
     assert other.said[-1].startswith("The initial state of 'four_bar' cannot be brought onto its constraints.")
+
+
+def test_a_parameter_tuned_at_a_sample_time_does_not_let_elements_sample_again(tmp_path: Path) -> None:
+    """A model that goes on with another load, as `simulate` does from the state and the memory at the end of a run."""
+    body = Body("rotor", mass=1.0, inertia=(Parameter("J", 0.01, unit="kg m^2"),) * 3)
+    robot = RobotBuilder("tuned").add(body).joint("shaft", "revolute", "world", "rotor", damping=0.1).build()
+    control = PID("control", joints="shaft", reference=1.0, kp=3.0, ki=2.0, kd=0.1, every=0.01)
+    plant = kinemorph.plants.plant(System(robot, (control,)), parameters=["J"], account=True)
+    (file,) = write_program(make_job(plant, 1.0, **TIGHT), "fmu3", tmp_path / "x.fmu", systems="this")
+    made = Instance(file, tmp_path / "x").begin()
+    made.steps([0.0, 0.1])
+    made.set("p.J", 0.02)
+    found = made.steps([0.1, 0.2], "q.shaft", "v.shaft")[-1]
+    first = kinemorph.simulate(plant, 0.1, **TIGHT)
+    state = {"q": first.q[-1], "v": first.v[-1], "x": first.x[-1], "m": first.segments[-1].m[-1]}
+    second = kinemorph.simulate(plant, 0.2, start=0.1, p={"J": 0.02}, **state, **TIGHT)
+    assert np.abs(found - [second.q[-1, 0], second.v[-1, 0]]).max() < 1e-10
 
 
 # ── plant and controller as two FMUs ──────────────────────────────────────────────────────────────────────────────────
