@@ -5,6 +5,8 @@ SEEDS 001-02, 001-03: the model leaves as running code.
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.plants import manifold_free
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import LEVEL
-from kinemorph.programs import Job, make_job
+from kinemorph.programs import Job, make_job, write_program
 from kinemorph.simulation.results.trajectory import Trajectory
 from support.cases.c_programs import needs_cc
 from support.cases.program_cases import CASES, DATA, Case
@@ -251,3 +253,20 @@ def test_phases_and_impacts(name: str, until: float, tmp_path: Path) -> None:
     assert worst(found, run) < 1e-8
     for event in run.events:  # a master also sees guards that rise, where nothing happens
         assert np.abs(np.array(found.events) - event.t).min() < 1e-8
+
+
+@pytest.mark.slow
+def test_a_loop_of_ones_own_ends_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library form ends where the ball is at rest, and the ball lies on the ground; before, it fell through."""
+    case = case_named("bouncing_ball")
+    job = make_job(case.model, 20.0, **case.options)
+    rest = kinemorph.simulate(case.model, 20.0, **case.options).outcome.t
+    model = Instance(build_library(job, tmp_path))
+    assert model._call("advance", ctypes.c_double(10.0)) == GOING
+    assert model._call("advance", ctypes.c_double(20.0)) == REST
+    assert abs(model.get("q.z")) < 1e-9 and 0.0 < model.get("v.z") < 1e-4
+    write_program(job, "python", tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ball = importlib.import_module("bouncing_ball").Model()
+    assert ball.advance(10.0) and not ball.advance(20.0)
+    assert abs(ball.get("q.z")) < 1e-9 and abs(ball.time - rest) < 1e-4
