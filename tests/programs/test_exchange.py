@@ -15,14 +15,16 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Guard, RobotBuilder
+from kinemorph import Guard, RobotBuilder, System
 from kinemorph.algebra.dual import Dual
+from kinemorph.elements import Anchor, Contact, EasyDynNormal
 from kinemorph.plants import manifold_free
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import LEVEL
 from kinemorph.programs import Job, make_job, write_program
 from kinemorph.simulation.results.trajectory import Trajectory
 from support.cases.c_programs import needs_cc
+from support.cases.contact_cases import particle
 from support.cases.program_cases import CASES, DATA, Case
 from support.tools.exchange_master import GOING, REST, STOPPED, Advanced, Instance, Library, advance, build_library
 
@@ -253,6 +255,21 @@ def test_phases_and_impacts(name: str, until: float, tmp_path: Path) -> None:
     assert worst(found, run) < 1e-8
     for event in run.events:  # a master also sees guards that rise, where nothing happens
         assert np.abs(np.array(found.events) - event.t).min() < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dop853", "implicit_contact"])
+def test_memory_that_changes_after_steps(method: str, tmp_path: Path) -> None:
+    """A block slides and halts: by located events, or, with a method that locates none, after steps of the master."""
+    grip = Anchor(0.8, 0.4, 100.0, 20.0)
+    system = System(particle(), (Contact("foot", "block", EasyDynNormal(1e4, 1e4), grip),))
+    start = {"q": [0.0, -9.81e-4], "v": [1.0, 0.0]}
+    case, times = Case(system, 0.6, start), np.linspace(0.0, 0.6, 13)
+    job = make_job(system, 0.6, **start, method=method, step=None if method == "dop853" else 1e-3)
+    found = advance(Instance(build_library(job, tmp_path)), times, rtol=1e-9, atol=1e-11)
+    located = method == "dop853"
+    assert found.status == GOING and (len(found.events) > 0) == located and (found.asked > 0) != located
+    assert worst(found, exactly(case, times)) < (1e-8 if located else 2e-3)
 
 
 @pytest.mark.slow
