@@ -23,7 +23,6 @@ TEXTS = {
     "number": "numéro",
     "body": "corps",
     "carried by": "porté par",
-    "world": "monde",
     "Velocities": "Vitesses",
     "The velocity v of the center of mass G [m/s] and the angular velocity ω [rad/s] of each body are in the axes "
     "of the world. They follow from the position matrices by differentiation.": "La vitesse v du centre de masse G "
