@@ -21,7 +21,7 @@ from kinemorph.elements import Anchor, Contact, EasyDynNormal
 from kinemorph.plants import manifold_free
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import LEVEL
-from kinemorph.programs import Job, make_job, write_program
+from kinemorph.programs import Job, UserCode, make_job, write_program
 from kinemorph.simulation.results.trajectory import Trajectory
 from support.cases.c_programs import needs_cc
 from support.cases.contact_cases import particle
@@ -287,3 +287,36 @@ def test_a_loop_of_ones_own_ends_at_rest(tmp_path: Path, monkeypatch: pytest.Mon
     ball = importlib.import_module("bouncing_ball").Model()
     assert ball.advance(10.0) and not ball.advance(20.0)
     assert abs(ball.get("q.z")) < 1e-9 and abs(ball.time - rest) < 1e-4
+
+
+SPRING = """#include "user.h"
+
+void user_efforts(const user_instant *now, user_loads *add)
+{
+    add->generalized[0] -= 3.0 * now->q[0] + 0.5 * now->v[0];
+}
+"""
+
+
+@pytest.mark.slow
+def test_code_of_a_user_is_part_of_the_rates(tmp_path: Path) -> None:
+    """A spring with a damper in C gives the rates that its torque as an input gives, and its part of the slopes."""
+    case = case_named("double_pendulum")
+    (tmp_path / "spring.c").write_text(SPRING)
+    code = UserCode(source=tmp_path / "spring.c")
+    mine, plain = (
+        Instance(build_library(make_job(case.model, 1.0, **case.options, user=user), tmp_path / f"{user is code}"))
+        for user in (code, None)
+    )
+    for model in (mine, plain):
+        model.begin()
+        model.event()
+    states = np.array([0.4, -0.2, 0.3, 0.7])
+    plain.set("u.q1", -3.0 * 0.4 - 0.5 * 0.3)
+    wanted = plain.rates(0.0, states)
+    own = mine.library.continuous - 4  # accounts of energy
+    assert np.abs(mine.rates(0.0, np.append(states, [0.0] * own))[:4] - wanted).max() < 1e-13
+    A = plain.slopes(0.0, states, range(4))
+    B = plain.slopes(0.0, states, [plain.library.columns.index("u.q1")])
+    found = mine.slopes(0.0, np.append(states, [0.0] * own), range(4))[:4]
+    assert np.abs(found - (A + B @ [[-3.0, 0.0, -0.5, 0.0]])).max() < 1e-6
