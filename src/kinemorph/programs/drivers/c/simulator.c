@@ -62,7 +62,7 @@ int simulator_set(simulator *s, int k, double value)
     if (*found != value) {
         *found = value;
         s->ready = 0;
-        if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = 1.0;
+        if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = fmax(s->moved, 1.0);
     }
     if (k < SIMULATOR_NQ) {
         for (int j = 0; j < simulator_moves[k][1]; ++j) s->kept[simulator_moves[k][0] + j] = 1.0;
@@ -82,7 +82,7 @@ void simulator_set_time(simulator *s, double t)
     if (s->memory[SIMULATOR_AT_T] != t) {
         s->memory[SIMULATOR_AT_T] = t;
         s->ready = 0;
-        s->moved = 1.0;
+        s->moved = 2.0;
     }
 }
 
