@@ -20,6 +20,7 @@ HOMES: dict[str, str] = {
     "Constraint": "kinemorph.model.elements.constraints.own_constraints",
     "VelocityConstraint": "kinemorph.model.elements.constraints.own_constraints",
     "Contact": "kinemorph.model.elements.contact.contacts",
+    "CController": "kinemorph.model.elements.control.c_functions",
     "PD": "kinemorph.model.elements.control.controllers",
     "PID": "kinemorph.model.elements.control.controllers",
     "FuzzyRules": "kinemorph.model.elements.control.fuzzy_rules",
@@ -142,6 +143,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.contact.impact_laws import Plastic as Plastic
     from kinemorph.model.elements.contact.impact_laws import Poisson as Poisson
     from kinemorph.model.elements.contact.pair_contacts import PairContact as PairContact
+    from kinemorph.model.elements.control.c_functions import CController as CController
     from kinemorph.model.elements.control.controllers import PD as PD
     from kinemorph.model.elements.control.controllers import PID as PID
     from kinemorph.model.elements.control.functions import Continuous as Continuous

@@ -9,9 +9,9 @@ import pytest
 
 import kinemorph
 from kinemorph.programs import make_job, write_program
-from support.cases.c_programs import needs_cc
+from support.cases.c_programs import STRICT
 from support.tools.command_line import parsed, run
-from support.tools.program_languages import ROUGH, c_program, python_program, run_program
+from support.tools.program_languages import WRITERS, c_program, has_language, run_program
 
 HOSTILE = (
     '#read("x")',
@@ -26,7 +26,9 @@ HOSTILE = (
     "simulator",
     "'''",
 )
-LONG = "l" * 10_000
+LONG = "l' " * 3_000 + "l" * 1_000
+OTHERS = [language for language in WRITERS if language != "c"]
+HASTY = ("-O0", *STRICT[1:])  # soon compiled, without a warning
 
 
 def plant(name: str) -> kinemorph.plants.Plant:
@@ -34,22 +36,23 @@ def plant(name: str) -> kinemorph.plants.Plant:
     return kinemorph.plants.first_order(lambda x: [-value for value in x], states, start=[1.0] * len(states), name=name)
 
 
-@pytest.mark.parametrize("language", ["c", pytest.param("python", marks=pytest.mark.slow)])
-@needs_cc
+@pytest.mark.parametrize("language", ["c", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_hostile_names_stay_text(language: str, tmp_path: Path) -> None:
+    if missing := has_language(language):
+        pytest.skip(missing)
     job = make_job(plant("*/ main simulator"), 0.1)
-    program = c_program(job, tmp_path, ROUGH) if language == "c" else python_program(job, tmp_path)
+    program = c_program(job, tmp_path, HASTY) if language == "c" else WRITERS[language](job, tmp_path)
     found, message = run_program(program)
     assert found.shape[1] == len(HOSTILE) + 2 and message.startswith("finished at t = 0.1 s")
     listed = subprocess.run([*program.command, "--list"], capture_output=True, check=True).stdout.decode()
-    for name in HOSTILE:
+    for name in (*HOSTILE, LONG):
         assert f"x.{name}".replace("\n", " ") + " = 1" in listed
     assert run_program(program, "--set", f"x.{HOSTILE[0]}=2")[0][0, 1] == 2.0
     assert run_program(program, "--set", f"x.{LONG}=3")[0][0, -1] == 3.0
 
 
-def test_programs_in_matlab_and_cpp_are_written_for_hostile_names(tmp_path: Path) -> None:
-    for language in ("matlab", "cpp"):
+def test_programs_in_all_languages_are_written_for_hostile_names(tmp_path: Path) -> None:
+    for language in ("matlab", "cpp", "python"):
         assert write_program(make_job(plant("main"), 0.1), language, tmp_path / language)
 
 

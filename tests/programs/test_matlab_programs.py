@@ -1,23 +1,17 @@
-"""Programs for MATLAB: their march runs as text, translated to Python; whole programs run where GNU Octave is."""
+"""Programs for MATLAB: their march runs as text, translated to Python (`test_same_steps` runs whole programs)."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.programs import write_program
 from kinemorph.programs.targets.matlab import quoted, write_matlab
 from support.cases.program_cases import CASES, table
 from support.tools import matlab_in_python
 from support.tools.program_languages import job_of
-
-OCTAVE = shutil.which("octave-cli") or shutil.which("octave")
 
 
 @pytest.mark.slow
@@ -64,19 +58,3 @@ def test_the_driver_calls_only_functions_that_exist() -> None:
     }  # only where formulas have domains
     called = set(re.findall(r"(?<![.\w])([A-Za-z_]\w*)\(", driver))
     assert called - own - assigned - known - files == set()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(OCTAVE is None, reason="GNU Octave is not installed on this computer")
-@pytest.mark.parametrize("name", CASES)
-def test_a_program_in_octave_takes_the_steps_of_simulate(name: str, tmp_path: Path) -> None:
-    case = CASES[name]()
-    write_program(job_of(case), "matlab", tmp_path)
-    (main,) = {path.stem.removesuffix("_data") for path in tmp_path.glob("*_data.m")}
-    command = [str(OCTAVE), "--no-gui", "--quiet", "--eval", f"{main}('output', 'run.csv');"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1, ndmin=2)
-    wanted = kinemorph.simulate(case.model, case.until, **case.options)
-    assert np.abs(found - table(wanted)).max() < 1e-9 * max(1.0, np.abs(table(wanted)).max())
-    assert f"{wanted.outcome.kind} at t = {wanted.outcome.t:.9g} s: " in done.stderr

@@ -42,6 +42,7 @@ RULES: dict[str, str] = {
     "assumed": "numbers that affect the motion are in the file, not taken from the defaults of its format",
     # data that are left out
     "mesh": "mesh files that the model names exist, in the folders that may be read",
+    "c": "controllers in C run only where the caller has allowed it",
     "path": "files that the model names are in the folders that may be read",
     "dropped": "all data of the file can be represented in the model or format that is made of it",
     "data": "parts of a robot have all data that they need, with valid values",

@@ -77,6 +77,7 @@ def load(
     sidecar: str | Path | None = None,
     arguments: Mapping[str, object] | None = None,
     strict: bool = False,
+    allow_c: bool = False,
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML, CAGeM or a table of DH parameters.
 
@@ -87,10 +88,12 @@ def load(
                     default, `<name>.sidecar.toml` in the folder of a URDF, xacro or SDF file
     `arguments`     values for the arguments that a xacro file declares, by name, in place of their defaults
     `strict`        turns warnings into errors
+    `allow_c`       allows that runs compile and run the sources in C that the file names, with all rights of your
+                    account; nothing is compiled while a file is loaded
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
-    options = _options(base, merge_fixed, package_dirs, sidecar, arguments)
+    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -102,6 +105,7 @@ def load_text(
     merge_fixed: bool = False,
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
+    allow_c: bool = False,
 ) -> System:
     """The system that a text describes; `format` is urdf, sdf, mjcf, toml, cagem or dh. The other arguments are those
     of `load`.
@@ -109,7 +113,7 @@ def load_text(
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
-    system = _read(reader, source, _options(base, merge_fixed, package_dirs, None), findings)
+    system = _read(reader, source, _options(base, merge_fixed, package_dirs, None, None, allow_c), findings)
     return settled(Examination(system, tuple(findings.found), findings.unlisted), source.name)
 
 
@@ -178,6 +182,7 @@ def _options(
     package_dirs: Sequence[str | Path],
     sidecar: str | Path | None,
     arguments: Mapping[str, object] | None = None,
+    allow_c: bool = False,
 ) -> Options:
     """The checked arguments of `load`."""
     if base not in (None, "fixed", "free"):
@@ -185,7 +190,7 @@ def _options(
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
     beside = None if sidecar is None else Path(sidecar)
     given = tuple((name, written(value)) for name, value in (arguments or {}).items())
-    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, arguments=given)
+    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, arguments=given, allow_c=allow_c)
 
 
 def written(value: object) -> str:

@@ -42,6 +42,7 @@ class Options:
                     `model://` names are searched there
     `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
     `arguments`     pairs (name, value) for the arguments that a xacro file declares, in place of their defaults
+    `allow_c`       whether controllers in C may be compiled and run
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -51,6 +52,7 @@ class Options:
     sidecar: Path | None = None
     repairable: bool = False
     arguments: tuple[tuple[str, str], ...] = ()
+    allow_c: bool = False
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
@@ -125,8 +127,10 @@ class Outside(ValueError):
     """Raised for a path that is outside the folders that may be read."""
 
 
-def find_file(name: str, source: Source, options: Options) -> Path | None:
+def find_file(name: str, source: Source, options: Options, *, folder: bool = False) -> Path | None:
     """The path of a file that a model names; None if it is not found. Raises Outside if it may not be read.
+
+    With `folder`, it is a folder and not a file.
 
     `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
     ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but there a folder called pkg is
@@ -148,10 +152,10 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
         above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
         roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
-        return _first_inside(inner, roots)
+        return _first_inside(inner, roots, folder)
     if mark and scheme != "file":
         raise Outside(name)
-    return _first_inside(text, [*own, *options.package_dirs])
+    return _first_inside(text, [*own, *options.package_dirs], folder)
 
 
 def named_text(name: str, source: Source, options: Options) -> str:
@@ -185,9 +189,10 @@ def _ros_folders() -> list[Path]:
     return [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
 
 
-def _first_inside(text: str, roots: list[Path]) -> Path | None:
-    """The first existing file `root / text` that is in one of the roots after links are followed; None if there is
-    none. Raises Outside if a path leads out of the roots.
+def _first_inside(text: str, roots: list[Path], folder: bool) -> Path | None:
+    """The first existing file, or folder, `root / text` that is in one of the roots after links are followed.
+
+    None if there is none. Raises Outside if a path leads out of the roots.
     """
     real_roots = [root.resolve() for root in roots]
     outside = False
@@ -195,7 +200,7 @@ def _first_inside(text: str, roots: list[Path]) -> Path | None:
         path = (root / text).resolve()
         if not any(path.is_relative_to(real) for real in real_roots):
             outside = True
-        elif path.is_file():
+        elif path.is_dir() if folder else path.is_file():
             return path
     if outside:
         raise Outside(text)

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import plus
-from kinemorph.algebra.vectors import sub
+from kinemorph.algebra.vectors import matvec, sub
 from kinemorph.mechanics.elements.instant import Gathered, generalized
 from kinemorph.mechanics.elements.law import Stiff
-from kinemorph.mechanics.elements.places import Motions
+from kinemorph.mechanics.elements.places import Frame, Motions
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import evaluate
@@ -131,6 +132,26 @@ def efforts(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
     found = acting(loaded, tree, now)
     damped = found.of_state(found.damped)
     return {"supplied": list(sub(all_forces(tree, now, found), damped)), "damping": list(damped)}
+
+
+def bodies(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
+    """The configuration q (nq,) and the motion of all bodies, one row each, in world axes.
+
+    `position` (3,) [m] and `velocity` (3,) [m/s] are those of the body's origin, `rotation` (9,) is the matrix R_WB row
+    by row, `turning` (3,) [rad/s] is the angular velocity.
+    """
+    tree, now = loaded.tree(at.p, at.t), loaded.instant(at)
+    now = now._replace(q=charts.finished(loaded.bare, now.q))
+    every = loaded.all_joints(tree, now)
+    motions = Motions(tree.of_joints, every.q, every.v)
+    frames = [Frame(motions, motions.attachment(name)) for name in loaded.dynamics.robot.body_names]
+    return {
+        "q": list(now.q),
+        "position": [list(frame.pose.p) for frame in frames],
+        "rotation": [[entry for row in frame.pose.R for entry in row] for frame in frames],
+        "velocity": [list(matvec(frame.pose.R, frame.velocity)) for frame in frames],
+        "turning": [list(matvec(frame.pose.R, frame.turning)) for frame in frames],
+    }
 
 
 def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:

@@ -32,7 +32,8 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
             values[plant.index(group, name)] = value
     else:
         try:
-            values = completed(np.array(given, dtype=float), values, plant.optional * (group == "p"))
+            optional = {"p": plant.optional, "u": plant.nu - plant.given}.get(group, 0)
+            values = completed(np.array(given, dtype=float), values, optional)
         except (TypeError, ValueError):
             raise ShapeError(
                 f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
@@ -40,6 +41,7 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
         counted = [0.0 for column in columns if group == "x" and column.name in ACCOUNT]  # they come last
         values = np.append(values, counted) if values.shape == (len(columns) - len(counted),) else values
     if values.shape != (len(columns),):
+        columns = columns[: plant.given] if group == "u" else columns
         listed = ", ".join(column.name for column in columns) or "none"
         raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
     for column, value in zip(columns, values, strict=True):

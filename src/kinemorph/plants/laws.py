@@ -40,8 +40,10 @@ class Jumps:
     """
 
     sample: Law  # (samplers, instant) -> m
-    read: Law  # (sampler, instant) -> the signals that are arguments of a Python function
-    decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
+    read: Law  # (sampler, instant) -> the signals that are arguments of a user function
+    decide: Law  # (sampler, function, t, signals, m) -> m, in plain numbers
+    ask: Law  # (sampler, instant) -> the signals and the memory that are arguments of a function in C
+    receive: Law  # (sampler, instant, outputs, memory of the function) -> m after a function in C has returned
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
     awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0
@@ -66,6 +68,7 @@ class Laws:
     discrete: DiscreteLaws | None = None
     jumps: Jumps | None = None
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
+    bodies: Law | None = None  # (instant) -> q, positions, rotations, velocities and angular velocities of all bodies
     reactions: Law | None = None  # (instant, a), view=: wrenches through joints; see `wrench_views`
     energy: Law | None = None  # (instant) -> kinetic, potential and stored energy [J], in one sum
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`

@@ -11,6 +11,7 @@ see one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     place      (base, s) -> q                           the configuration of s about base; quaternions of length 1
     efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
     stored     (t, base, s, m, u, p) -> energy          that elements store
+    bodies     (t, base, s, m, u, p) -> q, position, rotation, velocity, turning        of all bodies of a robot
     reactions  (t, base, s, a, m, u, p) -> wrenches     through joints
     sampling, settling, switching       (t, base, s, m, u, p) -> m, x      how memory changes
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that do not handle manifolds
@@ -64,6 +65,14 @@ if TYPE_CHECKING:
 
 # what messages call one number of each group of a plant
 WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
+
+
+class Asked(NamedTuple):
+    """Inputs u that a foreign function gives: its name, the index of the first of them, and how many there are."""
+
+    function: str
+    first: int
+    size: int
 
 
 class Place(NamedTuple):
@@ -126,6 +135,7 @@ class Plant(Fixed, Shown):
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
+    asked: tuple[Asked, ...] = ()  # the last inputs, which foreign functions give in a program; 0 in a run in Python
     outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that returns one number
     output_units: Mapping[str, str] = field(default_factory=dict)
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
@@ -178,6 +188,11 @@ class Plant(Fixed, Shown):
         return len(self.u)
 
     @property
+    def given(self) -> int:
+        """The number of inputs that a run gives: all but the last ones, which foreign functions give."""
+        return len(self.u) - sum(one.size for one in self.asked)
+
+    @property
     def ns(self) -> int:
         """The length 2 nv + nx of the state s = [w, v, x]: local coordinates, velocities, further states."""
         return 2 * self.nv + self.nx
@@ -199,6 +214,8 @@ class Plant(Fixed, Shown):
     """The generalized forces `supplied` and `damping`, (nv,) each, from the inputs of `rate`; None without a robot."""
     stored = _optional("stored", AT, out="1")
     """The energy that elements store [J], from the inputs of `rate`; None without elements."""
+    bodies = _optional("bodies", AT, q="nq", position="nb 3", rotation="nb 9", velocity="nb 3", turning="nb 3")
+    """q (nq,), and a row for each body, from the inputs of `rate`; see `forces.bodies`. None without a robot."""
     flow = _program("flow", "t y:ny m u p", manifold_free.flow, out="ny")
     """dy/dt from (t, y, m, u, p) with y = [q, v, x], shape (nq + nv + nx,). Quaternions may be of any length."""
     unmet = _program("unmet", "t y:unknowns dy:ny rows:nc m u p", manifold_free.unmet, out="unknowns")
@@ -339,8 +356,24 @@ class Plant(Fixed, Shown):
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (values of a LocalInstant) -> out: signals for the Python function of a sampler."""
+        """The program (values of a LocalInstant) -> out: signals for the user function of a sampler."""
         return self._jump("read", sampler)
+
+    def asking(self, sampler: tuple[int, int], **sizes: int) -> Program:
+        """The program (values of a LocalInstant) -> (reads, memory): the arguments of the function in C of a sampler.
+
+        `sizes` are their numbers by name; one of which there are none is left out.
+        """
+        return self._jump("ask", sampler, **{name: str(sizes[name]) for name in ("reads", "memory") if sizes[name]})
+
+    def receiving(self, sampler: tuple[int, int], **sizes: int) -> Program:
+        """The program (values of a LocalInstant, drives, memory_after) -> m: the memory after a function in C returned.
+
+        `sizes` are the numbers of `drives` and `memory_after` by name; the latter is left out where there is none.
+        """
+        assert self.laws.jumps is not None
+        more = "".join(f" {name}:{sizes[name]}" for name in ("drives", "memory_after") if sizes[name])
+        return self.traced("receive", partial(self.laws.jumps.receive, sampler), AT + more, {"m": "nm"})
 
     def settling(self, *, located: bool) -> Program | None:
         """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
@@ -397,7 +430,8 @@ class Plant(Fixed, Shown):
         of_state = {"nq": self.nq, "nv": self.nv, "nx": self.nx, "ns": self.ns, "nz": self.nv + self.nx, "ny": ny}
         of_inputs = {"nm": len(self.m), "nu": self.nu, "np": len(self.p)}
         joints = len(self.robot.joints) + len(self.robot.loops) if self.robot else 0
-        return {**of_state, **of_inputs, "nc": nc, "nh": nh, "unknowns": ny + nc + nh, "joints": joints}
+        bodies = len(self.robot.body_names) if self.robot else 0
+        return {**of_state, **of_inputs, "nb": bodies, "nc": nc, "nh": nh, "unknowns": ny + nc + nh, "joints": joints}
 
     def _shape(self, words: str) -> Shape:
         """The shape that a text describes: a size for each axis, by name or as a number, as "nc nv"."""

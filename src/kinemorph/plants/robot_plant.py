@@ -22,7 +22,7 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw,
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.mechanics.elements.law import law_of
+from kinemorph.mechanics.elements.law import Runs, law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
 from kinemorph.model.parameter import TIME, Parameter, evaluate
@@ -33,7 +33,7 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant
+from kinemorph.plants.programs import Asked, Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
@@ -101,7 +101,8 @@ def plant(
     if inputs is not None and forces is None:
         raise ModelError(f"inputs {', '.join(inputs)} act through a law of forces, which is missing. Give forces=.")
     velocities = _columns(robot, "v")
-    pushed = inputs is None and not cast.inputs
+    asked = _asked(cast)
+    pushed = inputs is None and len(cast.inputs) == sum(one.size for one in asked)
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     cast, of_contacts = _with_contact_parameters(cast)
@@ -145,6 +146,7 @@ def plant(
         ),
         dynamics=dynamics,
         locked=still,
+        asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
         outputs=MappingProxyType({**_signals(loaded), **_driven_columns(loaded), **(outputs or {})}),
         output_units=MappingProxyType(
             {
@@ -267,21 +269,31 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks of the elements, each with the stages of its ticks: compiled laws, and Python functions in between."""
+    """The clocks of the elements, each with the stages of its ticks: compiled laws, and user functions in between."""
 
-    def python(sampler: tuple[int, int]) -> bool:
-        return cast.members[sampler[0]].law.python
+    def runs(sampler: tuple[int, int]) -> Runs:
+        index, clock = sampler
+        return cast.members[index].law.runs if clock == 0 else "compiled"
 
     def writes(tick: Clocked) -> tuple[str, ...]:
         owned = {index for index, _ in tick.samplers}
         return tuple(slot.name for index, slot in cast.owned_memory if index in owned)
 
     return tuple(
-        Tick(
-            *tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)), writes(tick)
-        )
+        Tick(*tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, runs)), writes(tick))
         for tick in cast.ticks
     )
+
+
+def _asked(cast: Ensemble) -> tuple[Asked, ...]:
+    """The inputs of elements that foreign functions give, with indices among the inputs of elements; they come last."""
+    found: list[Asked] = []
+    for index, (element, law, *_) in enumerate(cast.members):
+        places = [k for k, (owner, _) in enumerate(cast.open_inputs) if owner == index]
+        for function, count in law.foreign_inputs(element).items():
+            found.append(Asked(function, places[0], count))
+            places = places[count:]
+    return tuple(found)
 
 
 def _columns(robot: Robot, group: str) -> tuple[Column, ...]:

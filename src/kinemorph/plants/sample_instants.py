@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.mechanics.elements.law import Runs
+
 MOST_PARTS = 10**6  # the largest denominator of a period or a phase
 ROUNDING = 4.0 * 2.0**-52  # the relative rounding error that a period may have
 NEAR = 1e-9  # of a period: a time that is nearer to an instant counts as that instant
@@ -87,12 +89,12 @@ def _ratio(x: float) -> Fraction | None:
 class Stage(NamedTuple):
     """Elements that sample (change their memory at a tick of a clock) one after the other.
 
-    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
-    of its clock.
+    They do so in compiled code, in Python functions, or in functions in C (`runs`). Each of `samplers` is the index of
+    an element and the number of its clock.
     """
 
     samplers: tuple[tuple[int, int], ...]
-    python: bool
+    runs: Runs
 
 
 class Tick(NamedTuple):
@@ -110,5 +112,5 @@ class Tick(NamedTuple):
 
     @property
     def compiled(self) -> bool:
-        """Whether no stage calls a Python function."""
-        return not any(stage.python for stage in self.stages)
+        """Whether no stage calls a user function in Python or in C."""
+        return all(stage.runs == "compiled" for stage in self.stages)

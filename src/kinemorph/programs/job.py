@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
@@ -27,13 +28,16 @@ from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.loop_methods import LoopMethod
-from kinemorph.plants.programs import Plant
+from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.user_laws import Law
+from kinemorph.plants.user_laws import Column, Law
+from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.newmark import Newmark
+from kinemorph.simulation.march.exchange import completing, happening, indicating
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
@@ -66,6 +70,7 @@ class Job(Fixed):
     times: tuple[float, float]  # the start and the end of the run [s]
     spacing: float | tuple[float, ...]  # the time between samples [s], or all sample times after the start
     most_events: float  # the run ends after so many events; infinity where it does not
+    user: UserCode | None = None  # what code of the user adds to the model
 
     @property
     def plant(self) -> Plant:
@@ -88,7 +93,7 @@ class Job(Fixed):
     def march(self) -> LoopProgram:
         """The march of the plant, with SAMPLES samples in one call."""
         first = self.first
-        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed)
+        return march(self.plant, self.method, samples=SAMPLES, guards=self.guards, fixed=first.fixed, calls_c=True)
 
     @cached_property
     def start(self) -> LoopProgram:
@@ -96,9 +101,19 @@ class Job(Fixed):
         return start_of_march(self.plant, self.method, self.guards)
 
     @cached_property
-    def rate(self) -> Program:
+    def rate(self) -> Program | LoopProgram:
         """The program of the rates of the state, from which messages say what changes fastest."""
-        return self.plant.traced("rate", self.plant.laws.rate, "t base s m u p", {"out": "ns"})
+        plain = self.plant.traced("rate", self.plant.laws.rate, AT, {"out": "ns"})
+        if not self.plant.asked:
+            return plain
+        loop = loop_builder(self.plant, "rate", self.plant.ports, {"out": (self.plant.ns,)})
+        loop.call(plain, [loop["out"]], [all_inputs(loop) if name == "u" else loop[name] for name in AT.split()])
+        return loop.program()
+
+    def columns(self, group: str) -> tuple[Column, ...]:
+        """The columns of a group ("q", "v", "x", "m", "u", "p") of the plant, without inputs that user code gives."""
+        columns: tuple[Column, ...] = getattr(self.plant, group)
+        return columns[: self.plant.given] if group == "u" else columns
 
     @property
     def domains(self) -> list[Domain]:
@@ -119,9 +134,22 @@ class Job(Fixed):
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
         return trace(watch.values, ports, name="arguments", outputs={"out": (len(watch.domains),)})
 
-    def programs(self, prefix: str = "") -> list[Program | LoopProgram]:
-        """The programs that a driver calls, each with a name that begins with `prefix`."""
-        named = {"steps": self.march, "start": self.start, "rate": self.rate, "arguments": self.arguments}
+    @property
+    def exchange(self) -> dict[str, Program | LoopProgram]:
+        """The programs by name that a driver calls besides the others where another integrator advances the plant.
+
+        `flow` are the rates of y = [q, v, x], `slope` their directional derivatives; for the others see `exchange`.
+        """
+        flow, model = self.plant.flow, (self.plant, self.method)
+        named: dict[str, Program | LoopProgram] = {"flow": flow, "slope": forward(flow, ("y", "u", "p"))}
+        named |= {"happen": happening(*model, self.guards), "complete": completing(*model, self.guards)}
+        return named | ({"indicate": indicating(*model, self.guards)} if self.guards else {})
+
+    def programs(self, prefix: str = "", *, exchange: bool = False) -> list[Program | LoopProgram]:
+        """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
+        named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
+        named |= {"arguments": self.arguments}
+        named |= self.exchange if exchange else {}
         return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
 
 
@@ -149,11 +177,14 @@ def make_job(
     start: float = 0.0,
     parameters: str | Sequence[str] | None = None,
     name: str | None = None,
+    user: UserCode | bool | None = None,
 ) -> Job:
     """The job of a program: the run that `simulate` would compute with the same arguments.
 
     `parameters`    names of parameters that the program keeps as inputs, or "all"; options of the program set them
     `name`          the name of the program, by default that of the model
+    `user`          code of your own, which the program calls for forces on bodies: True, or a UserCode that declares
+                    states, memory and the times of calls. The initial state is that of the model without this code
 
     Raises UnsupportedError for what cannot leave Python: controllers that are Python functions, inputs that are, resets
     of guards that cannot be compiled, modules that dock, and methods of other libraries; and for methods of Newmark
@@ -167,11 +198,12 @@ def make_job(
         )
     _check_inputs(inputs)
     check_positive(most_events=most_events)
-    powered = forces is not None or inputs is not None or exchanges_energy(model)
+    code = _user_code(user)
+    powered = forces is not None or inputs is not None or code is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     if parameters is not None:
         asked["parameters"] = parameters
-    plant = as_plant(model, **asked)
+    plant = as_plant(model if code is None else with_user_code(model, code), **asked)
     _check_controllers(plant)
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)
@@ -183,12 +215,25 @@ def make_job(
     times, spacing = run_times(model, plant, start, until, output_step)
     first = FirstState.made(plant, options, guards, compiled=True)
     _check_dead_points(plant, first.method)
+    if code is not None:
+        check_method(first.method)
     first.begin(float(times[0]), q, v, x, u=inputs, p=p, m=m, close=True, tick=False)
     warn_before(model, plant, first.state.q, driven=forces is not None or inputs is not None, stepper=first)
     uniform = output_step is None or np.ndim(output_step) == 0
     most = math.inf if most_events is None else float(most_events)
     between: float | tuple[float, ...] = spacing if uniform else _later(times)
-    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most)
+    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most, code)
+
+
+def _user_code(user: Any) -> UserCode | None:
+    """The user's code that `make_job` is given: True is code without states of its own."""
+    if isinstance(user, UserCode):
+        return user
+    if user is None or isinstance(user, bool):
+        return UserCode() if user else None
+    raise UnsupportedError(
+        f"user is {user!r}; expected True or a UserCode, such as UserCode(states={{'pressure': 0.0}})."
+    )
 
 
 def _later(times: Array) -> tuple[float, ...]:
@@ -207,7 +252,7 @@ def _check_inputs(inputs: Any) -> None:
 def _check_controllers(plant: Plant) -> None:
     """Raises UnsupportedError where elements are Python functions, and names them."""
     called = not all(tick.compiled for tick in plant.ticks)
-    found = [element for element in plant.elements if called and law_of(element).python]
+    found = [element for element in plant.elements if called and law_of(element).runs != "compiled"]
     if found:
         names = quoted([element.name for element in found])
         raise UnsupportedError(

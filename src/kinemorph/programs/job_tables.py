@@ -20,6 +20,7 @@ from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
 from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
+from kinemorph.simulation.running.patience import HOPELESS
 from kinemorph.simulation.running.switches import MOST_SWITCHES, log_format
 from kinemorph.simulation.stepping.domains import EDGE, NEAR
 from kinemorph.simulation.stepping.failures import FAR, RUN_AWAY, SENSELESS
@@ -95,7 +96,8 @@ def job_tables(job: Job) -> JobTables:
     plan = first.plan
     form = log_format(first.watch) if first.watch else None
     sizes = {
-        **{name: plant.sizes[name] for name in ("nq", "nv", "nx", "nm", "nu", "np", "ns", "nc")},
+        **{name: plant.sizes[name] for name in ("nq", "nv", "nx", "nm", "np", "ns", "nc")},
+        "nu": plant.given,
         "row": plant.nq + plant.nv + plant.nx + len(plant.m),
         "memory": plan.size,
         "samples": SAMPLES,
@@ -115,7 +117,7 @@ def job_tables(job: Job) -> JobTables:
         _constants(job),
         {status.name.lower(): int(status) for status in Status},
         tuple(first.memory.tolist()),
-        tuple(first.u.tolist()),
+        tuple(first.u[: plant.given].tolist()),
         tuple(first.p.tolist()),
         tuple(first.limits.tolist()),
         () if isinstance(job.spacing, float) else job.spacing,
@@ -160,6 +162,7 @@ def _constants(job: Job) -> dict[str, float]:
         "domain_near": NEAR,
         "gimbal_edge": AT,
         "gimbal_near": CLOSE,
+        "hopeless": float(HOPELESS),
     }
 
 
@@ -178,7 +181,7 @@ def _moves(job: Job) -> Iterator[tuple[int, int]]:
 
 def _columns(job: Job) -> Iterator[tuple[str, str]]:
     for group in (*STATE, *GIVEN):
-        for column in getattr(job.plant, group):
+        for column in job.columns(group):
             yield bare(f"{group}.{column.name}"), bare(column.unit)
 
 
@@ -204,7 +207,7 @@ def _curves(job: Job) -> Iterator[str]:
         yield bare(title(Column(f"v.{v.name}", v.unit)))
         yield bare(title(Column(f"a.{v.name}", per_second(v.unit))))
     for group in ("u", "x"):
-        for column in getattr(plant, group):
+        for column in job.columns(group):
             yield bare(title(Column(f"{group}.{column.name}", column.unit)))
 
 

@@ -208,7 +208,9 @@ def _carried_out(pieces: Pieces, ledger: Ledger) -> Outcome:
     """Carries out all pieces of a run; their results are in the ledger."""
     following = pieces.first(ledger)
     while isinstance(following, Run):
-        following = pieces.after(ledger, following, ledger.carry_out(following))
+        outcome = ledger.carry_out(following)
+        following.stepper.clockwork.end()
+        following = pieces.after(ledger, following, outcome)
     return following
 
 

@@ -105,10 +105,13 @@ def simulate_batch(
             f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
         )
     plant = (as_plant if guards else shared_plant)(model, account=u is not None or exchanges_energy(model))
-    if not all(tick.compiled for tick in plant.ticks):
+    called = [stage for tick in plant.ticks for stage in tick.stages if stage.runs != "compiled"]
+    if called:
+        element = plant.elements[called[0].samplers[0][0]]
         raise UnsupportedError(
-            f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
-            "Sampled, which is compiled, or use simulate for each state."
+            f"{type(element).__name__} '{element.name}' of '{plant.name}' is a function in "
+            f"{called[0].runs.capitalize()}, which a batch cannot call. Write it as Sampled, which is compiled, or use "
+            "simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)

@@ -62,6 +62,42 @@ def python_program(job: Job, folder: Path) -> Program:
     return Program((sys.executable, str(main)), folder)
 
 
+OCTAVE = shutil.which("octave-cli") or shutil.which("octave")
+IN_OCTAVE = """% carries out the program with options as those of the other languages: --until 5 --set q.elbow=0.5
+given = argv();
+options = {}; values = {};
+if numel(given) == 1
+    options = {given{1}(3:end), true}; given = {};
+end
+for k = 1:2:numel(given)
+    name = strrep(given{k}(3:end), '-', '_');
+    if strcmp(name, 'set')
+        at = rindex(given{k + 1}, '=');
+        values(end + 1:end + 2) = {given{k + 1}(1:at - 1), str2double(given{k + 1}(at + 1:end))};
+    elseif any(strcmp(name, {'output', 'events'}))
+        options(end + 1:end + 2) = {name, given{k + 1}};
+    else
+        options(end + 1:end + 2) = {name, str2double(given{k + 1})};
+    end
+end
+try
+    [t, rows, outcome] = PROGRAM(options{:}, 'set', values);
+catch failure
+    fprintf(2, 'error: %s\\n', failure.message);
+    exit(2);
+end
+exit(double(strcmp(outcome.kind, 'failed')));
+"""
+
+
+def octave_program(job: Job, folder: Path) -> Program:
+    """The program of a job for MATLAB, which GNU Octave carries out."""
+    names = [path.stem for path in write_program(job, "matlab", folder)]
+    (main,) = [name for name in names if f"{name}_data" in names]
+    (folder / "in_octave.m").write_text(IN_OCTAVE.replace("PROGRAM", main), encoding="ascii")
+    return Program((str(OCTAVE), "--quiet", "--no-history", "--path", str(folder), str(folder / "in_octave.m")), folder)
+
+
 def run_program(program: Program, *arguments: str, code: int = 0) -> tuple[np.ndarray, str]:
     """(the samples that a program writes, its message on the standard error)."""
     file = program.folder / "run.csv"
@@ -71,13 +107,15 @@ def run_program(program: Program, *arguments: str, code: int = 0) -> tuple[np.nd
     return (np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2) if code < 2 else np.zeros(0)), done.stderr
 
 
-WRITERS = {"c": c_program, "cpp": cpp_program, "python": python_program}
+WRITERS = {"c": c_program, "cpp": cpp_program, "python": python_program, "matlab": octave_program}
 
 
 def has_language(language: str) -> str:
     """The reason why programs in a language cannot be built here; empty where they can."""
     if language == "python":
         return ""
+    if language == "matlab":
+        return "" if OCTAVE else "GNU Octave is not installed on this computer"
     if not has_compiler():
         return f"no C compiler '{compiler()[0]}' on this computer"
     return "no C++ compiler 'c++' on this computer" if language == "cpp" and shutil.which("c++") is None else ""

@@ -144,12 +144,11 @@ def _holding(whole: Variation, at: LocalInstant) -> dict[str, Any]:
 
 def _check_memory(plant: Plant) -> None:
     """Raises UnsupportedError where memory changes in a manner that has no derivatives here."""
-    python = [
-        plant.elements[stage.samplers[0][0]].name for tick in plant.ticks for stage in tick.stages if stage.python
-    ]
-    if python:
+    called = [stage for tick in plant.ticks for stage in tick.stages if stage.runs != "compiled"]
+    if called:
+        name, language = plant.elements[called[0].samplers[0][0]].name, called[0].runs.capitalize()
         raise UnsupportedError(
-            f"sensitivities: controller '{python[0]}' is a Python function, which has no derivatives. "
+            f"sensitivities: controller '{name}' is a {language} function, which has no derivatives. "
             "Write it as `elements.Sampled`, which is traced."
         )
     known = (len(plant.automaton.edges) if plant.automaton else 0) + len(plant.contact_guards)

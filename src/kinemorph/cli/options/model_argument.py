@@ -51,6 +51,8 @@ class ReadingOptions:
         list[str] | None, option("Value of an argument that a xacro file declares. May be repeated.", "NAME=VALUE")
     ] = None
 
+    allow_c: Annotated[bool, flag("--allow-c", "Let controllers in C that the file names be compiled and run.")] = False
+
     def __post_init__(self) -> None:
         for folder in self.package_dir or ():
             if not folder.is_dir():
@@ -65,7 +67,9 @@ class ReadingOptions:
         """These options as the readers in `formats` take them. `repairable` keeps the document for later repairs."""
         base: Any = None if self.base is None else self.base.value
         given = tuple((name, value) for name, _, value in (text.partition("=") for text in self.argument or ()))
-        return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable, given)
+        return Options(
+            base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable, given, self.allow_c
+        )
 
 
 def is_file(text: str) -> bool:

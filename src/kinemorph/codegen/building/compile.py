@@ -6,40 +6,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import get_args
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, get_args
 
 from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Runnable, as_program
 from kinemorph.codegen.loops.block_routines import check_precision
-from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.codegen.loops.loop_program import LoopProgram, refuse_foreign
 from kinemorph.codegen.storing.recipes import Recalled
 from kinemorph.codegen.work_clock import at_work
 from kinemorph.errors import UnsupportedError
 
+Foreign: TypeAlias = Mapping[str, Callable[..., Any]]  # foreign functions by name
 
-def _interpreter(program: Runnable, precision: Precision, few_calls: bool) -> Kernel:
+
+def _interpreter(program: Runnable, precision: Precision, few_calls: bool, foreign: Foreign | None) -> Kernel:
     from kinemorph.codegen.backends.interpreter.loop_programs import interpreter_loops
     from kinemorph.codegen.backends.interpreter.programs import interpreter
 
     traced = program.traced
-    return interpreter_loops(traced) if isinstance(traced, LoopProgram) else interpreter(traced)
+    return interpreter_loops(traced, foreign) if isinstance(traced, LoopProgram) else interpreter(traced)
 
 
-def _llvm(program: Runnable, precision: Precision, few_calls: bool) -> Kernel:
+def _llvm(program: Runnable, precision: Precision, few_calls: bool, foreign: Foreign | None) -> Kernel:
     from kinemorph.codegen.backends.llvm.backend import llvm
 
     return llvm(program, precision, few_calls=few_calls)
 
 
-def _c(program: Runnable, precision: Precision, few_calls: bool) -> Kernel:
+def _c(program: Runnable, precision: Precision, few_calls: bool, foreign: Foreign | None) -> Kernel:
     from kinemorph.codegen.backends.c.library import c
 
+    refuse_foreign(program.traced, "the backend 'c'")
     return c(program.traced, precision)
 
 
-BACKENDS: dict[str, Callable[[Runnable, Precision, bool], Kernel]] = {
+BACKENDS: dict[str, Callable[[Runnable, Precision, bool, Foreign | None], Kernel]] = {
     "interpreter": _interpreter,
     "llvm": _llvm,
     "c": _c,
@@ -63,13 +66,19 @@ def check_target(backend: object, precision: object) -> None:
 
 
 def build(
-    program: Runnable, backend: str = "llvm", *, precision: Precision = "float64", few_calls: bool = False
+    program: Runnable,
+    backend: str = "llvm",
+    *,
+    precision: Precision = "float64",
+    few_calls: bool = False,
+    foreign: Foreign | None = None,
 ) -> CompiledFunction:
     """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
 
     `precision` ("float64" or "float32") is the precision of its arithmetic and of the arrays it returns. `few_calls`
     says that compiling it would take longer than all of its calls: it is compiled in the least time, up to five times
-    faster, and a call takes up to twice as long.
+    faster, and a call takes up to twice as long. `foreign` is a table {name: callable} of the foreign functions that a
+    loop program calls (`codegen.loops.loop_program.Foreign`); only the interpreter takes it.
     """
     program = as_program(program, "build", (LoopProgram, Recalled))
     check_target(backend, precision)
@@ -77,7 +86,7 @@ def build(
         check_precision(program.traced, precision)
     start = time.perf_counter()
     with at_work("compiling", program.name):
-        kernel = BACKENDS[backend](program, precision, few_calls)
+        kernel = BACKENDS[backend](program, precision, few_calls, foreign)
     seconds = time.perf_counter() - start
     made = CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)
     made.few_calls = few_calls

@@ -12,6 +12,7 @@ from kinemorph.codegen.loops.loop_program import (
     Call,
     Constants,
     For,
+    Foreign,
     If,
     LoopProgram,
     Statement,
@@ -44,6 +45,8 @@ def loop_parts(loop: LoopProgram) -> list[bytes]:
         match one:
             case Call(program, outs, ins):
                 return f"call {called[id(program)]} [{'; '.join(map(place, (*outs, *ins)))}]\n"
+            case Foreign(function, outs, ins):
+                return f"foreign {function} [{'; '.join(map(place, outs))}] [{'; '.join(map(place, ins))}]\n"
             case For(counter, start, stop, body, apart):
                 return f"for {counter} in {number(start)} to {number(stop)} {apart} {written(body)}\n"
             case While(condition, body):

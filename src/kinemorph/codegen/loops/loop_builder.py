@@ -10,6 +10,7 @@ program = loop.program()
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,6 +23,7 @@ from kinemorph.codegen.loops.loop_program import (
     Call,
     Constants,
     For,
+    Foreign,
     If,
     LoopProgram,
     Statement,
@@ -29,9 +31,9 @@ from kinemorph.codegen.loops.loop_program import (
     While,
     affine,
     all_statements,
-    calls,
     runnable,
     views_of,
+    writes,
 )
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.frozen_array import FrozenArray
@@ -54,6 +56,7 @@ class LoopBuilder:
         self._fixed = {port.name for port in self._inputs}
         self._counters = 0
         self._lets = 0
+        self._foreign: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}  # sizes by function
 
     def __getitem__(self, name: str) -> View:
         """The view of a whole array: an input, an output, a buffer or a constant."""
@@ -129,13 +132,39 @@ class LoopBuilder:
                     f"{self._owner}: the called program '{program.name}' has {kind} of sizes {sizes}; the given views "
                     f"have sizes {given}. Give one view of the right size for each."
                 )
-        for view in outs:
+        self._bodies[-1].append(Call(program, self._writable(outs), tuple(ins)))
+
+    def foreign(self, function: str, ins: Sequence[View], outs: Sequence[View]) -> None:
+        """Adds a call of a function that is defined outside of the loop program; see `loop_program.Foreign`.
+
+        `function` is its name; its arguments are the inputs, then the outputs. All of its calls have the same sizes.
+        """
+        if not isinstance(function, str) or re.fullmatch("[A-Za-z](_?[A-Za-z0-9])*", function) is None:
+            raise CompileError(
+                f"{self._owner}: {function!r} is given as the name of a foreign function; expected letters, digits and "
+                "single underscores, a letter first. Rename the function."
+            )
+        ins = tuple(self._checked(view) for view in ins)
+        new = Foreign(function, self._writable([self._checked(view) for view in outs]), ins)
+        if not new.outs:
+            raise CompileError(f"{self._owner}: the foreign function '{function}' has no outputs. Give at least one.")
+        sizes = self._foreign.setdefault(function, new.sizes)
+        if sizes != new.sizes:
+            raise CompileError(
+                f"{self._owner}: the foreign function '{function}' is called with inputs and outputs of sizes {sizes} "
+                f"and of sizes {new.sizes}. Use the same sizes in all calls."
+            )
+        self._bodies[-1].append(new)
+
+    def _writable(self, views: Sequence[View]) -> tuple[View, ...]:
+        """The views themselves; CompileError if a call cannot write to one of them."""
+        for view in views:
             if view.array in self._fixed or view.at is not None:
                 raise CompileError(
                     f"{self._owner}: '{view.array}' cannot be written to here: it is an input, a constant, or a place "
                     "that depends on data. Write to an output or a buffer at a fixed place."
                 )
-        self._bodies[-1].append(Call(program, tuple(outs), tuple(ins)))
+        return tuple(views)
 
     def let(self, out: View, function: Callable[..., Any], *ins: View) -> None:
         """Adds a statement out = function(*ins); the function gets and returns numbers, or lists for longer views."""
@@ -193,9 +222,15 @@ class LoopBuilder:
                 f"{self._owner}: the number of passes of a loop with apart=True is only known while it runs; it has "
                 "to be constant. Give whole numbers as bounds, or leave out apart=True."
             )
-        written = {view.array for call in calls(loop.body) for view in call.outs}
+        for inner in all_statements(loop.body):
+            if isinstance(inner, Foreign):
+                raise CompileError(
+                    f"{self._owner}: a loop with apart=True calls the foreign function '{inner.function}', which may "
+                    "keep memory from pass to pass. Leave out apart=True."
+                )
+        outs = list(writes(loop.body))
+        written = {view.array for view in outs}
         owners: dict[tuple[str, int], int] = {}  # (array, index) -> the pass that writes to it
-        outs = [view for call in calls(loop.body) for view in call.outs]
         views = [view for inner in all_statements(loop.body) for view in views_of(inner) if view.array in written]
         around = {view.array: _around(view, loop).terms for view in outs}  # counters of outer loops
         for number in range((loop.stop - loop.start).constant):
@@ -264,12 +299,12 @@ class LoopBuilder:
 
     def program(self) -> LoopProgram:
         """The finished loop program; CompileError if nothing writes to one of its outputs, which start undefined."""
-        written = {view.array for call in calls(self._bodies[0]) for view in call.outs}
+        written = {view.array for view in writes(self._bodies[0])}
         for port in self._outputs:
             if port.size and port.name not in written:
                 raise CompileError(
-                    f"{self._owner}: nothing is written to its output '{port.name}'. Write to it with let, copy or "
-                    "call."
+                    f"{self._owner}: nothing is written to its output '{port.name}'. Write to it with let, copy, "
+                    "call or foreign."
                 )
         return LoopProgram(
             self.name,

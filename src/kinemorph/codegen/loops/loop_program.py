@@ -1,12 +1,13 @@
 """Loop programs: Programs that are called in loops and pass numbers to each other in arrays.
 
 A loop program has named, shaped inputs and outputs like a Program, and so can be built by any backend and called by
-another loop program. Inside are arrays (inputs, outputs, constants, local buffers) and four statements:
+another loop program. Inside are arrays (inputs, outputs, constants, local buffers) and five statements:
 
-    Call    runs a Program or a loop program on views of arrays
-    For     counts; its bounds are affine in the counters of outer loops, and the upper one may be a number in an array
-    While   repeats as long as a number is positive, which is checked before each pass
-    If      runs one body if a number is positive, else another
+    Call      runs a Program or a loop program on views of arrays
+    Foreign   calls a function by name that is defined outside of the loop program, such as a function of a user
+    For       counts; its bounds are affine in the counters of outer loops, and the upper may be a number in an array
+    While     repeats as long as a number is positive, which is checked before each pass
+    If        runs one body if a number is positive, else another
 
 A condition is true if its number is greater than zero, so a NaN ends a loop. Every state has its own conditions: in a
 batch, states that have left a loop keep their values while others continue. Inputs and constants are only read; outputs
@@ -27,7 +28,7 @@ from typing import TypeAlias
 from kinemorph.codegen.graphs.keys import hashed
 from kinemorph.codegen.graphs.program import Port, Program, as_program, as_programs
 from kinemorph.codegen.graphs.tracing import Shape
-from kinemorph.errors import CompileError
+from kinemorph.errors import CompileError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -139,6 +140,25 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """Calls a function by name that is defined elsewhere, on views of the arrays that it reads and writes.
+
+    In C it is `void function(const double *in0, ..., double *out0, ...)`, which the linker finds. In Python and MATLAB
+    it takes the inputs as flat arrays and returns the outputs, several of them as a tuple or a list of outputs. The
+    interpreter gets a table {name: callable}. It may keep memory of its own, so no backend reorders or repeats calls.
+    """
+
+    function: str
+    outs: tuple[View, ...]
+    ins: tuple[View, ...]
+
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The numbers of entries of its inputs and of its outputs."""
+        return tuple(view.size for view in self.ins), tuple(view.size for view in self.outs)
+
+
+@dataclass(frozen=True)
 class For:
     """Runs the body with `counter` = start, start + 1, ..., stop - 1. If `stop` is a View, it is read before the loop.
 
@@ -170,7 +190,7 @@ class If:
     otherwise: tuple[Statement, ...] = ()
 
 
-Statement: TypeAlias = Call | For | While | If
+Statement: TypeAlias = Call | Foreign | For | While | If
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +211,14 @@ class LoopProgram(Fixed):
     def programs(self) -> tuple[Program | LoopProgram, ...]:
         """The programs that its statements call, each once, in the order of their first call."""
         return tuple({id(call.program): call.program for call in calls(self.body)}.values())
+
+    @cached_property
+    def foreign(self) -> dict[str, Foreign]:
+        """The foreign functions that it calls, itself or in programs that it calls: for each name one of the calls."""
+        found = {call.function: call for call in all_statements(self.body) if isinstance(call, Foreign)}
+        for program in self.programs:
+            found |= program.foreign if isinstance(program, LoopProgram) else {}
+        return found
 
     @cached_property
     def op_counts(self) -> dict[str, int]:
@@ -256,6 +284,16 @@ def all_runnable(values: object, what: str) -> list[Program | LoopProgram]:
     return found
 
 
+def refuse_foreign(program: object, who: str) -> None:
+    """Raises UnsupportedError if a program calls foreign functions; `who` is a backend that cannot call any."""
+    if isinstance(program, LoopProgram) and program.foreign:
+        names = ", ".join(f"'{name}'" for name in program.foreign)
+        raise UnsupportedError(
+            f"program '{program.name}' calls the foreign functions {names}, which {who} cannot call. Write it as C, "
+            "Python or MATLAB with `write_program`, or build it with the backend 'interpreter' and `foreign`."
+        )
+
+
 UNKNOWN = 8  # the assumed number of passes of a loop if it depends on data
 
 
@@ -266,6 +304,8 @@ def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
         match statement:
             case Call():
                 total += max(statement.program.cost, sum(view.size for view in statement.outs))
+            case Foreign():
+                total += UNKNOWN * sum(view.size for view in (*statement.ins, *statement.outs))
             case For():
                 start = statement.start.at(counters)
                 passes = UNKNOWN if isinstance(statement.stop, View) else statement.stop.at(counters) - start
@@ -295,6 +335,11 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
     return (statement for statement in all_statements(body) if isinstance(statement, Call))
 
 
+def writes(body: Sequence[Statement]) -> Iterator[View]:
+    """The views that the calls in a body write to, also those inside loops and branches."""
+    return (view for one in all_statements(body) if isinstance(one, (Call, Foreign)) for view in one.outs)
+
+
 def loop_depth(body: Sequence[Statement]) -> int:
     """The nesting depth of For loops in a body: for example 3 where matrices are multiplied or factored."""
     deepest = 0
@@ -321,7 +366,7 @@ def filled_first(loop: LoopProgram) -> set[str]:
         call = statement
         if isinstance(statement, For) and statement.apart and statement.body and statement.start == Affine(0):
             call = statement.body[0]
-        if isinstance(call, Call):
+        if isinstance(call, (Call, Foreign)):
             whole = {view.array for view in call.outs if sizes.get(view.array) == _covered(view, statement)}
             filled |= whole - seen - {view.array for view in _looked_at(call.ins)}
         for inner in all_statements([statement]):
@@ -344,7 +389,7 @@ def _covered(view: View, around: Statement) -> int | None:
 def views_of(statement: Statement) -> Iterator[View]:
     """The views that a statement itself reads or writes, without those of the statements inside it."""
     match statement:
-        case Call():
+        case Call() | Foreign():
             yield from _looked_at((*statement.outs, *statement.ins))
         case For():
             yield from _looked_at([statement.stop] if isinstance(statement.stop, View) else [])

@@ -22,6 +22,7 @@ from kinemorph.codegen.loops.loop_program import (
     Affine,
     Call,
     For,
+    Foreign,
     If,
     LoopProgram,
     Statement,
@@ -89,6 +90,9 @@ def _statement_lines(body: Sequence[Statement], numbers: Mapping[int, int], inde
             case Call():
                 outs, ins = (", ".join(map(format_view, views)) for views in (statement.outs, statement.ins))
                 yield f"{indent}{outs} = [{numbers[id(statement.program)]}]({ins})"
+            case Foreign():
+                outs, ins = (", ".join(map(format_view, views)) for views in (statement.outs, statement.ins))
+                yield f"{indent}{outs} = foreign {statement.function}({ins})"
             case For():
                 stop = statement.stop
                 bound = format_view(stop) if isinstance(stop, View) else format_affine(stop)

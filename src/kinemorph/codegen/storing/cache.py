@@ -34,8 +34,9 @@ VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
 CODE, OUTLINE = ".code", ".outline"  # suffixes: code, outline of a program
+EXECUTABLE = ".executable"  # a program of its own, compiled from C
 NUMBERS, PART = ".numbers", ".part"  # numbers that code refers to, file that is being written
-NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|\.\w+{PART})")
+NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|{EXECUTABLE}|\.\w+{PART})")
 LIMIT = 512 << 20  # [byte] largest total size; above it, the least recently used files are removed
 KEPT = 0.75  # the share of the limit that remains after that
 LOOK = LIMIT // 16  # [byte] that a process writes between two checks of the total size
@@ -137,7 +138,7 @@ class CodeCache:
         """Stores code, an outline or numbers under a digest; an existing file is replaced."""
         try:
             self._prepare()
-            with self._part(digest) as part:
+            with self.part(digest) as part:
                 part.write_bytes(_head(digest, code) + code)
                 path = self.folder / (digest + ending)
                 if path.is_dir() and not path.is_symlink():
@@ -181,7 +182,7 @@ class CodeCache:
         """Why the folder cannot be used, found by writing a test file; None if it can be used."""
         try:
             self._prepare()
-            with self._part("0" * 64) as part:
+            with self.part("0" * 64) as part:
                 part.write_bytes(FORMAT)
         except OSError as error:
             return _reason(error)
@@ -197,7 +198,7 @@ class CodeCache:
         _check(os.stat(self.folder))
 
     @contextlib.contextmanager
-    def _part(self, digest: str) -> Iterator[Path]:
+    def part(self, digest: str) -> Iterator[Path]:
         """A context with the path of a new file that only the user can read; it is removed at the end if it exists."""
         handle, name = tempfile.mkstemp(prefix=f"{digest}.", suffix=PART, dir=self.folder)
         os.close(handle)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kinemorph.codegen.reading.equation_rows import EquationRow
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.display.tables.grid import Facts as Facts
 from kinemorph.display.tables.grid import Grid as Grid
@@ -88,11 +87,12 @@ class Formula:
     """One or several formulas on lines of their own.
 
     `name`      a short text before the formulas that says what they are; "" for none
-    `content`   rows of equations, which are aligned at their signs of equality, or an expression tree
+    `content`   an expression tree; rows of equations as `equation_rows` returns them, which are aligned at their signs
+                of equality; or an object with a method `rows` that returns such rows, such as `WrittenEquations`
     """
 
     name: str
-    content: Sequence[EquationRow] | Tree
+    content: Any
 
 
 @dataclass(frozen=True, eq=False)

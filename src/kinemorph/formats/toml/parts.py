@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +17,7 @@ from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.position_blueprint import PositionBlueprint
 from kinemorph.formats.repairs import TomlRepairs
-from kinemorph.formats.sources import Options, Source, named_text
+from kinemorph.formats.sources import Options, Outside, Source, find_file, named_text
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.automata import read_automaton
 from kinemorph.formats.toml.bodies import Bodies
@@ -26,6 +28,7 @@ from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
+from kinemorph.model.elements.control.c_functions import CController, is_c_text
 from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, POSE
@@ -57,6 +60,7 @@ class Parts:
         self.values = Values(
             findings, document.lines, repairs=repairs, open=lambda name: named_text(name, source, options)
         )
+        self.values.forms["starts"] = self._starts
         self.motion = Motion(self.values, {})  # reads formulas of coordinates; `declare` adds their names
         self._references: list[tuple[At, str]] = []
 
@@ -241,11 +245,57 @@ class Parts:
         read = self.values.table(raw, at, element_fields(element), skip=("kind",))
         if self.values.error_count > before:
             return
+        self._locate(element, read, at)
+        if self.values.error_count > before:
+            return
         made = self.values.made(element, {"name": name, **read}, at)
         if made is None:
             return
+        if isinstance(made, CController):
+            made = self._judged(made, at)
         blueprint.element(line, made)
         self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
+
+    def _starts(self, raw: Any, at: At, field: Field) -> Any:
+        """Numbers by name, from a table or from names alone, which start at 0."""
+        if isinstance(raw, dict):
+            return {name: self.values.literal(value, at.key(name), field) for name, value in raw.items()}
+        return self.values.labels(raw, at, field)
+
+    def _locate(self, element: type[Any], read: dict[str, Any], at: At) -> None:
+        """Puts the places of files and folders that an element names in place of their names in the file."""
+        for field in dataclasses.fields(element):
+            kind = field.metadata.get("path")
+            if kind is None or field.name not in read:
+                continue
+            given = read[field.name]
+            names = (given,) if isinstance(given, str) else given
+            read[field.name] = tuple(
+                name if is_c_text(name) else self._found(name, kind, at.key(field.name)) for name in names
+            )
+
+    def _found(self, name: str, kind: str, at: At) -> str:
+        """The path of a file or folder that the model names. One that is not there or not allowed gives a finding."""
+        try:
+            path = find_file(name, self.source, self.options, folder=kind == "folder")
+        except Outside:
+            problem = f"{at.what} names the {kind} {short(name)}, which is outside the folders that may be read"
+            remedy = f"Move the {kind} to the folder of the model, or name its folder in package_dirs (--package-dir)."
+            self.values.error("path", at, problem, remedy)
+            return name
+        if path is None:
+            problem = f"{at.what} names the {kind} {short(name)}, which does not exist"
+            self.values.error("path", at, problem, f"Correct the name, or move the {kind} to the folder of the model.")
+        return str(path)
+
+    def _judged(self, element: CController, at: At) -> CController:
+        """A controller in C that may run only where the caller has allowed it; a warning says where it may not."""
+        if not self.options.allow_c:
+            names = listed([os.path.basename(file) for file in element.files]) or "a text in this file"
+            problem = f"its function '{element.function}' is C ({names}), which is not compiled and cannot run"
+            remedy = "If you trust it, allow it: load(..., allow_c=True), or the option --allow-c."
+            self.values.warn("c", at, problem, remedy)
+        return replace(element, trusted=self.options.allow_c)
 
     def _check_references(self, robot: Robot) -> None:
         """Reports every joint, body or frame that an element names and the robot does not have."""

@@ -175,6 +175,9 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "part": _part,
     "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
     "function": lambda field: {"not": {}},
+    "starts": lambda field: {
+        "anyOf": [{"type": "object", "additionalProperties": NUMBER}, {"type": "string"}, _list({"type": "string"})]
+    },
     "texts": lambda field: {"type": "object", "additionalProperties": {"type": "string"}},
     "any": lambda field: {},
 }

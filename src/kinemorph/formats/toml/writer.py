@@ -22,6 +22,7 @@ from kinemorph.model import units
 from kinemorph.model.body import STANDING, Body
 from kinemorph.model.configuration import initial_configuration, neutral
 from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.model.elements.control.c_functions import CController
 from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
 from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.expressions import name_text
@@ -381,6 +382,8 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             continue
         try:
             brief = element.brief() if hasattr(element, "brief") else element
+            if isinstance(brief, CController):
+                brief = brief.seen_from(Path(findings.file).parent)
             entries = _part(brief, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             problem = "it has data that a model file cannot express, so it is left out"

@@ -8,7 +8,7 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
     stiff       the forces as laws of points, joints and pairs, for implicit steps (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
-    decide      new memory at a tick, computed in plain Python, where `python` is set
+    decide      new memory at a tick, in plain numbers, where `runs` is not "compiled"
     settle      new memory after an accepted step
     entered     new memory where a phase of a hybrid motion begins
     guards      numbers whose change of sign is an event, and `switch`: new memory then
@@ -17,9 +17,9 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kinemorph.mechanics.elements.instant import ElementView
 
 E = TypeVar("E")
+Runs = Literal["compiled", "python", "c"]  # compiled law, Python function, function in C
 DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # modules of built-in data and laws
 
 
@@ -116,7 +117,7 @@ class ElementLaw(Generic[E]):
     """The abstract base of laws, each for one kind of element."""
 
     contact = False  # whether it is a stiff contact: runs take implicit steps by default
-    python = False  # whether `decide` takes the place of `sample`
+    runs: Runs = "compiled"  # what samples it at its first clock; else `decide` takes the place of `sample` there
     sums = (
         False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
     )
@@ -178,6 +179,13 @@ class ElementLaw(Generic[E]):
         """The names and units of the element's inputs; inputs that no signal drives are inputs u of the plant."""
         return ()
 
+    def foreign_inputs(self, element: E) -> Mapping[str, int]:
+        """The foreign functions that give its inputs in a program, in the order of `inputs`: name -> how many inputs.
+
+        A run in Python does not call them. See `simulation.integrators.asked_inputs`.
+        """
+        return {}
+
     def signals(self, element: E) -> tuple[Slot, ...]:
         """The names and units of the signals that `publish` returns.
 
@@ -233,14 +241,19 @@ class ElementLaw(Generic[E]):
         raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`. Define it.")
 
     def decide(
-        self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
+        self,
+        element: E,
+        function: Callable[..., Any],
+        t: float,
+        values: Sequence[float],
+        memory: Sequence[float],
     ) -> Sequence[float]:
-        """The new memory at a tick of the clock with this number, in plain numbers.
+        """The new memory at a tick of its first clock, in plain numbers.
 
-        `values` are those of the signals that the element `reads`, `memory` is its memory before. Raises
-        ControllerError where it fails.
+        `function` is the user function as this run calls it, `values` are those of the signals that the element
+        `reads`, `memory` is its memory before. Raises ControllerError where it fails.
         """
-        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`. Define it.")
+        raise AssertionError(f"{type(self).__name__} is not compiled, but does not define `decide`. Define it.")
 
     def settles(self, element: E) -> bool:
         """Whether its memory changes after accepted steps."""

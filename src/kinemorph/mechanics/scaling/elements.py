@@ -17,6 +17,7 @@ from kinemorph.model.elements.constraints.guides import PointOnSurface
 from kinemorph.model.elements.constraints.own_constraints import Constraint, VelocityConstraint
 from kinemorph.model.elements.constraints.prescribed import PrescribedMotion
 from kinemorph.model.elements.contact.grounds import HeightFunction
+from kinemorph.model.elements.control.c_functions import CController
 from kinemorph.model.elements.control.functions import Continuous, SampledFunction
 from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.elements.forces.applied import Table
@@ -181,7 +182,10 @@ def _unknown_function(element: Any, field: str) -> Problem:
 
 
 def _check_file(element: Any) -> None:
-    """Raises ModelError for a path or table whose numbers are still in a file."""
+    """Raises ModelError for a path or table whose numbers are still in a file, and for a controller in C."""
+    if isinstance(element, CController):
+        what = f"its function '{element.function}' is C with numbers in the units of this size"
+        raise ModelError(Problem(type(element).__name__, element.name, what, "Scale the system without it.", "source"))
     held = [element, *(getattr(element, field.name) for field in dataclasses.fields(element))]
     for one in held:
         if isinstance(one, (SplinePath, Table)) and one.file:

@@ -16,7 +16,7 @@ from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.forces.joint_forces import JointForceLaw
 from kinemorph.model.elements.constraints.guides import PointOnSurface
 from kinemorph.model.elements.constraints.own_constraints import Constraint
-from kinemorph.model.elements.control.functions import Continuous, SampledFunction
+from kinemorph.model.elements.control.functions import OwnFunction
 from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
 from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
 from kinemorph.model.elements.drives.actuators import Actuator
@@ -122,7 +122,7 @@ class SignalUnits:
             return {"own": [self.unit(self._signals(element)[0])]}
         if isinstance(element, Actuator):
             return {"in": [self.command(element)], "effort": [FORCES[self.joint(element.joint)]]}
-        if isinstance(element, (SampledFunction, Continuous)):
+        if isinstance(element, OwnFunction):
             return {"out": self.outputs(element)}
         if isinstance(element, TorqueSpline):
             return {"out": self.driven(element)}

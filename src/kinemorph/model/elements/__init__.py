@@ -20,6 +20,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "forces.bushings": ("Bushing",),
     "constraints.own_constraints": ("Constraint", "VelocityConstraint"),
     "contact.contacts": ("Contact",),
+    "control.c_functions": ("CController",),
     "control.controllers": ("PD", "PID"),
     "control.fuzzy_rules": ("FuzzyRules",),
     "control.functions": ("Continuous", "PythonController", "Sampled"),

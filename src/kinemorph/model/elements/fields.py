@@ -7,7 +7,10 @@ tuple[...] | FrozenArray | an array             the same list; in Python it may 
 a frozen dataclass, or a union of several       a table; with its `kind` if there are several dataclasses
 X | Y                                           the form that fits the value in the file
 X | None                                        X, or left out
+Starts                                          a table of numbers by name, or a list of names
 Callable                                        not possible in a file
+
+A field with the metadata `in_files` False is no key of a file; one with `path`, "file" or "folder", names such.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import numpy as np
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.body import Vector
 from kinemorph.model.elements import kind_of
+from kinemorph.model.elements.control.wiring import Starts
 from kinemorph.model.parameter import Formula, Parameter, Value
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -44,6 +48,7 @@ class Field(NamedTuple):
 
 
 _PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
+_PLAIN |= {Starts: "starts"}
 _VALUE = (float, Parameter, Formula)  # the types of a Value
 
 
@@ -65,7 +70,7 @@ def part_fields(part: type[Any]) -> tuple[Field, ...]:
 def _rows(part: type[Any]) -> Iterator[Field]:
     hints = get_type_hints(part)
     for field in dataclasses.fields(part):
-        if field.init:
+        if field.init and field.metadata.get("in_files", True):
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             form, inner = _form(hints[field.name])
             yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)

@@ -24,12 +24,17 @@ def observed(plant: Plant, laws: Mapping[str, Law], name: str, switches: Sequenc
     """See `Plant.observed`."""
 
     def values(at: LocalInstant) -> list[Any]:
-        now = _instant(plant, at)._asdict()
-        read = [one_number(of_groups(law, now, f"'{key}'"), key) for key, law in laws.items()]
+        read = values_of(plant, laws, at)
         own = plant.laws.jumps.guards(at) if switches and plant.laws.jumps else ()
         return [*read, *(own[k] for k in switches)]
 
     return plant.traced(name, values, AT, {"out": str(len(laws) + len(switches))})
+
+
+def values_of(plant: Plant, laws: Mapping[str, Law], at: LocalInstant) -> list[Any]:
+    """The number that each of the laws returns at an instant of a plant."""
+    now = _instant(plant, at)._asdict()
+    return [one_number(of_groups(law, now, f"'{key}'"), key) for key, law in laws.items()]
 
 
 def awake(plant: Plant, laws: int, switches: Sequence[int]) -> Program | None:

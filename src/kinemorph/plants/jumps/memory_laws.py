@@ -9,13 +9,14 @@ enter       at the start of a run, for the elements whose memory depends on the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from kinemorph.algebra.scalar import absolute, less, minus, plus, where
 from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS, RigidContactLaw
+from kinemorph.mechanics.elements.control.functions import SampledLaw
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change, ElementLaw
 from kinemorph.mechanics.trees import charts
@@ -31,7 +32,7 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
-    laws = (sample, read, decide, settle, guards, awake, switch, switch_one, switch_contacts)
+    laws = (sample, read, decide, ask, receive, settle, guards, awake, switch, switch_one, switch_contacts)
     found = Jumps(*(partial(law, loaded) for law in laws))
     enters = bool(loaded.rigid) or any(
         type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members
@@ -62,17 +63,45 @@ def sample(loaded: LoadedRobot, samplers: Sequence[Sampler], at: LocalInstant) -
 
 
 def read(loaded: LoadedRobot, sampler: Sampler, at: LocalInstant) -> list[Any]:
-    """The signals that an element's Python function gets as arguments."""
+    """The signals that an element's user function gets as arguments."""
     element, law = loaded.elements.members[sampler[0]][:2]
     now = _now(loaded, at)
     return [now.signal(name) for name in law.reads(element)]
 
 
-def decide(loaded: LoadedRobot, sampler: Sampler, t: float, values: Sequence[float], m: Sequence[float]) -> list[float]:
-    """The memory after a call of an element's Python function with the signals `values`, in plain numbers."""
+def decide(
+    loaded: LoadedRobot,
+    sampler: Sampler,
+    function: Callable[..., Any],
+    t: float,
+    values: Sequence[float],
+    m: Sequence[float],
+) -> list[float]:
+    """The memory after a call of an element's user function with the signals `values`, in plain numbers."""
     element, law, _, start = loaded.elements.members[sampler[0]]
     end = start + len(law.memory(element))
-    return [*m[:start], *law.decide(element, t, values, m[start:end], sampler[1]), *m[end:]]
+    return [*m[:start], *law.decide(element, function, t, values, m[start:end]), *m[end:]]
+
+
+def ask(loaded: LoadedRobot, sampler: Sampler, at: LocalInstant) -> dict[str, Any]:
+    """The signals `reads` and the `memory` of its own that an element's function in C gets as arguments."""
+    element, law, _, start = loaded.elements.members[sampler[0]]
+    assert isinstance(law, SampledLaw)
+    own = at.m[start + law.front(element) : start + len(law.memory(element))]
+    found = {"reads": read(loaded, sampler, at), "memory": list(own)}
+    return {name: values for name, values in found.items() if values}
+
+
+def receive(
+    loaded: LoadedRobot, sampler: Sampler, at: LocalInstant, drives: Sequence[Any], memory_after: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """The memory after an element's function in C has returned the outputs `drives` and its own `memory_after`."""
+    index = sampler[0]
+    element, law, _, start = loaded.elements.members[index]
+    assert isinstance(law, SampledLaw)
+    view = _now(loaded, at).views[index]
+    new = law.received(element, view.m, drives, memory_after, view.value((element.lower, element.upper)))
+    return {"m": [*at.m[:start], *new, *at.m[start + len(new) :]]}
 
 
 def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dict[str, Any]:

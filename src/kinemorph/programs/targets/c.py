@@ -20,8 +20,13 @@ from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
-TAKEN = frozenset({"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"})
+TAKEN = frozenset(
+    {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"}
+    | {"all_finite", "next_tick"}
+)
 WIDTH = 110  # characters in a line of numbers
+LONGEST = 4095  # characters in a string literal: C99 promises no more
+PER_LINE = 20  # characters of a longer text
 
 MAKEFILE = """CC = cc
 CFLAGS = -std=c99 -O2
@@ -48,11 +53,14 @@ def write_c(job: Job) -> dict[str, str]:
     return texts | {"Makefile": makefile(texts, name)}
 
 
-def library_texts(job: Job, name: str) -> dict[str, str]:
-    """{file name: text} of everything but the function `main`: the model, its tables, and the driver."""
-    programs = job.programs(f"{name}_")
+def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, str]:
+    """{file name: text} of everything but the function `main`: the model, its tables, and the driver.
+
+    With `exchange`, name_exchange.c and .h are added, for integrators of others.
+    """
+    programs = job.programs(f"{name}_", exchange=exchange)
     texts = export_c(programs, f"{name}_model", file=f"{name}_model")
-    driver = driver_texts("c", name)
+    driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
     return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
 
 
@@ -145,6 +153,14 @@ def _table(declared: str, entries: str | Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a string literal of C in ASCII; other characters are their bytes in UTF-8."""
+    """A text as a constant of C in ASCII; other characters are their bytes in UTF-8.
+
+    It is a string literal, or an array of characters where it is longer than LONGEST.
+    """
     safe = {ord("\\"): r"\\", ord('"'): r"\"", ord("?"): r"\?"}  # two question marks could begin a trigraph
-    return '"' + "".join(safe.get(b, chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode()) + '"'
+    letters = [safe.get(b, chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode()]
+    if len(letters) <= LONGEST:
+        return '"' + "".join(letters) + '"'
+    entries = ["'\\''" if letter == "'" else f"'{letter}'" for letter in letters] + ["0"]
+    lines = (", ".join(entries[k : k + PER_LINE]) for k in range(0, len(entries), PER_LINE))
+    return "(const char[]){" + ",\n        ".join(lines) + "}"

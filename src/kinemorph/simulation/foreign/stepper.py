@@ -31,6 +31,7 @@ from kinemorph.simulation.foreign.engines import CvodeEngine, Engine, Equations,
 from kinemorph.simulation.foreign.ida import IdaEngine, Mask
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import OUTSIDE
+from kinemorph.simulation.march.constraints import DRIFT
 from kinemorph.simulation.march.crossings import PIECES
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
@@ -40,7 +41,6 @@ from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import did_you_mean
 
 MOST_STEPS = 2000  # steps in one call: the run takes over at least this often
-DRIFT = 10.0  # times rtol: how far steps may drift from constraints before the method starts again on them
 
 
 def sundials_engine(name: str, problem: InitialValueProblem) -> Engine:

@@ -14,7 +14,7 @@ free joints, whose velocities are in moving axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from kinemorph.codegen.loops.elimination import factored, substituted
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.asked_inputs import AskingLoop
 from kinemorph.simulation.integrators.method import Shape, Site
 
 
@@ -50,6 +51,23 @@ def residual_derivatives(plant: Plant) -> Program:
     `plants.LocalInstant` for the letters.
     """
     return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
+
+
+@lru_cache(maxsize=16)
+def _derivatives_and_inputs(plant: Plant) -> Program:
+    """The program of `residual_derivatives` with one more output, R_u (n, nu): the derivative by the inputs u."""
+    return jacobian(plant.residual, "out", ("z", "s", "t", "u"), values=True)
+
+
+def call_residual_derivatives(loop: LoopBuilder, plant: Plant, outs: Sequence[View], ins: Sequence[View]) -> None:
+    """Writes the call of `residual_derivatives`; where foreign functions give inputs, their part by differences."""
+    if not isinstance(loop, AskingLoop):
+        loop.call(residual_derivatives(plant), outs, ins)
+        return
+    Ru = loop.scratch("residual_by_inputs", (plant.nv + plant.nx, plant.nu))
+    _, _, Rs, Rt = outs
+    loop.call(_derivatives_and_inputs(plant), [*outs, Ru], ins)
+    loop.add_differences(plant.residual, ins, Ru, Rs, Rt)
 
 
 @lru_cache(maxsize=16)
@@ -150,7 +168,7 @@ class LinearStep:
         left = loop.scratch("linear_left", (self.n,))
         z = rate.part(self.nv, self.n)
         ins = [site.t, site.base, site.s, z, site.m, site.u, site.p]
-        loop.call(residual_derivatives(self.plant), [left, self.Rz, self.Rs, self.Rt], ins)
+        call_residual_derivatives(loop, self.plant, [left, self.Rz, self.Rs, self.Rt], ins)
         if self.slope.rows:
             loop.call(self.slope.program, [self.W], [site.s.part(self.nv, self.nv)])
 

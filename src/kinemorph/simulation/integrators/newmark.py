@@ -27,9 +27,9 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import (
     bending,
     bending_slope,
+    call_residual_derivatives,
     chart_rate,
     factor_or_fail,
-    residual_derivatives,
 )
 from kinemorph.simulation.integrators.method import Shape, Site
 from kinemorph.simulation.integrators.newton_start import (
@@ -180,7 +180,7 @@ class Newmark:
             for name, shape in (("J", (n, n)), ("Rs", (n, plant.ns)), ("Rt", (n,)))
         )
         gamma, beta = self.gamma * self.share, self.beta * self.share
-        loop.call(residual_derivatives(plant), [left, J, Rs, Rt], ins)
+        call_residual_derivatives(loop, plant, [left, J, Rs, Rt], ins)
         with loop.repeat(n) as i, loop.repeat(n) as c:
             loop.let(J[i, c], lambda a, h, b: a + gamma * h * b, J[i, c], site.h, Rs[i, nv + c])
         if beta:

@@ -22,7 +22,7 @@ from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.integrators.linear_steps import residual_derivatives
+from kinemorph.simulation.integrators.linear_steps import call_residual_derivatives
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.vocabulary.blocks import LeastSquares
 
@@ -70,7 +70,8 @@ def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequ
     loop.let(going, lambda: 1.0)
     loop.let(passes, lambda: 0.0)
     with loop.while_(going):
-        loop.call(residual_derivatives(site.plant), [left, Rz, Rs, Rt], residual_inputs(site, site.t, site.s, z))
+        ins = residual_inputs(site, site.t, site.s, z)
+        call_residual_derivatives(loop, site.plant, [left, Rz, Rs, Rt], ins)
         if sought == "velocities":
             for k, row in enumerate(rows):
                 for j, column in enumerate(columns):

@@ -13,6 +13,7 @@ from kinemorph.simulation.march.layout import HUGE, Status
 
 KEPT, WELL_KEPT = 10.0, 0.01  # errors over tolerance: constraints are met; are met up to rounding
 LOOKS = 8  # points along one step that are checked for singular configurations
+DRIFT = 10.0  # times rtol: how far steps of other libraries may drift from constraints before they are corrected
 MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of a state, to meet constraints; to meet them up to rounding
 
 

@@ -11,8 +11,10 @@ rises and falls again within one step.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from kinemorph.codegen.loops.loop_program import View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.layout import Guards
 
@@ -99,13 +101,7 @@ class Watching:
         loop.call(self.guards.program, [self.values], ins)
         loop.let(hit, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
-            loop.let(
-                loop["fired"][i],
-                lambda g, floor, side, direction: (
-                    ((g - floor) * side <= 0.0) * (side * side > 0.0) * (direction * side <= 0.0)
-                ),
-                *(self.values[i], at["floors"][i], at["sides"][i], self.which[i]),
-            )
+            loop.let(loop["fired"][i], crossed, self.values[i], at["floors"][i], at["sides"][i], self.which[i])
             loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
         if awake is None:
             return
@@ -119,14 +115,8 @@ class Watching:
                 loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
 
     def _note_sides(self) -> None:
-        loop, sides, floors = self.loop, self.at["sides"], self.at["floors"]
-        with loop.repeat(self.guards.count) as i:
-            loop.let(
-                sides[i],
-                lambda g, floor, side: (g > floor).where(1.0, (g < floor).where(-1.0, side)),
-                *(self.values[i], floors[i], sides[i]),
-            )
-            loop.let(floors[i], lambda g, floor: (g > 0.0).where(0.0, floor), self.values[i], floors[i])
+        with self.loop.repeat(self.guards.count) as i:
+            note_side(self.loop, self.at, self.values, i)
 
     def _bisect(self, low: View, high: View) -> None:
         """Writes code that bisects (low, high] around the first crossing; it ends with the guards evaluated at high."""
@@ -141,3 +131,21 @@ class Watching:
                 loop.copy(low, middle)
             loop.let(apart, lambda a, b: (a + 0.5 * (b - a) > a) * (a + 0.5 * (b - a) < b) * (b - a > 1e-14), low, high)
         self._look_at(high)
+
+
+def crossed(g: Any, floor: Any, side: Any, direction: Any) -> Any:
+    """1 if a guard with the value g has crossed its floor from its `side`, in the `direction` that counts, else 0."""
+    return ((g - floor) * side <= 0.0) * (side * side > 0.0) * (direction * side <= 0.0)
+
+
+def note_side(loop: LoopBuilder, at: Mapping[str, View], values: View, i: Affine) -> None:
+    """Writes code for the side on which guard i is by its value; a guard that has passed zero has no floor any more."""
+    side, floor = at["sides"][i], at["floors"][i]
+    loop.let(side, lambda g, f, known: (g > f).where(1.0, (g < f).where(-1.0, known)), values[i], floor, side)
+    loop.let(floor, lambda g, f: (g * f.sign() < 0.0).where(0.0, f), values[i], floor)
+
+
+def kept_floor(g: Any, floor: Any, side: Any) -> Any:
+    """The floor of a guard at zero that is on the given side: where it is not above its floor, one just beyond g."""
+    beyond = g - side * (1e-3 * abs(g) + 1e-300)
+    return (((g - floor) * side <= 0.0) * (side * side > 0.0)).where(beyond, floor)

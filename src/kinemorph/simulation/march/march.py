@@ -15,7 +15,7 @@ One array, the memory, holds all data between calls; `layout` defines the place 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.crossings import Watching
@@ -39,7 +40,13 @@ REMEMBERED = (
 
 
 def march(
-    plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
+    plant: Plant,
+    method: Method,
+    *,
+    samples: int = 256,
+    guards: Guards | None = None,
+    fixed: bool = False,
+    calls_c: bool = False,
 ) -> LoopProgram:
     """The loop program that marches a plant by a method through up to `samples` sample times.
 
@@ -50,11 +57,13 @@ def march(
                 reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign; where jumps
                 are compiled, log (LOG_LENGTH, `log_width`), a row for each, and logged (), how many there are
 
-    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`.
+    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`. With `calls_c`, the
+    march itself calls controllers that are functions in C, by foreign calls; else it returns where they sample.
     """
     plan = layout(plant, method, guards)
     n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"march of {plant.name} by {method.name}",
         {
             "memory": (plan.size,),
@@ -62,7 +71,8 @@ def march(
             "count": (),
             "stop": (),
             "limits": (6,),
-            **{name: plant.ports[name] for name in ("u", "p")},
+            "u": (plant.given,),
+            "p": plant.ports["p"],
         },
         {
             "memory_end": (plan.size,),
@@ -73,7 +83,7 @@ def march(
             **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
         },
     )
-    _March(loop, plant, method, guards, fixed).write()
+    _March(loop, plant, method, guards, fixed=fixed, calls_c=calls_c).write()
     return loop.program()
 
 
@@ -101,36 +111,48 @@ def first_of(*cases: tuple[Any, Any], otherwise: Any) -> Any:
     return otherwise
 
 
+def site_of(
+    loop: LoopBuilder, plant: Plant, method: Method, at: Mapping[str, View], step: View, *, fixed: bool = False
+) -> Site:
+    """The site of steps of the size `step` [s] in a loop program with the inputs `limits`, u and p.
+
+    `at` are views of the arrays in the memory of a march, by name.
+    """
+    return Site(
+        loop=loop,
+        plant=plant,
+        h=step,
+        error=loop.buffer("error"),
+        failed=loop.buffer("failed"),
+        u=all_inputs(loop),
+        p=loop["p"],
+        rtol=loop["limits"][0],
+        atol=loop["limits"][1],
+        own={name: at[f"own_{name}"] for name in method.memory(plant)},
+        fixed=fixed,
+        **{name: at[name] for name in REMEMBERED},
+    )
+
+
 class _March:
     """Writes the code of the march into a loop program, part by part."""
 
-    def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
+    def __init__(
+        self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, *, fixed: bool, calls_c: bool
+    ) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
         plan, limits = layout(plant, method, guards), loop["limits"]
-        rtol, atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))  # jumps: see `Jumps`
+        self.smallest, self.largest, self.most = (limits[k] for k in range(2, 5))  # jumps: see `Jumps`
         self.at = at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
         self.status, self.tries = loop["status"], loop.buffer("tries")
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
         self.clocks = Clocks(loop, plant, at, to_samples=plant.flatness is not None and not fixed)
         self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
-        self.site = site = Site(
-            loop=loop,
-            plant=plant,
-            h=self.step,
-            error=loop.buffer("error"),
-            failed=loop.buffer("failed"),
-            u=loop["u"],
-            p=loop["p"],
-            rtol=rtol,
-            atol=atol,
-            own={name: at[f"own_{name}"] for name in method.memory(plant)},
-            fixed=fixed,
-            **{name: at[name] for name in REMEMBERED},
-        )
+        self.site = site = site_of(loop, plant, method, at, self.step, fixed=fixed)
         self.constraints = Constraints(site, at, self.status)
         settling = plant.settling(located=guards is not None and guards.located)
-        self.memory = Memory(site, at, self.status, self.clocks, settling)
+        self.memory = Memory(site, at, self.status, self.clocks, settling, calls_c=calls_c)
         self.watching = Watching(site, at, guards, self._interpolate, self.between) if guards else None
         self.jumps = None
         if guards and guards.compiled and self.watching:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
+from kinemorph.mechanics.elements.control.functions import names_of_outputs
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.sample_instants import FAR
+from kinemorph.plants.sample_instants import FAR, Tick
 from kinemorph.simulation.integrators.method import CHANGED, Site
 from kinemorph.simulation.march.layout import HUGE, Status
 
@@ -21,10 +23,14 @@ class Clocks:
         """With `to_samples`, steps end at sample times too."""
         self.loop, self.plant, self.at, self.to_samples = loop, plant, at, to_samples
         ticks = plant.ticks
-        self.bound = loop.buffer("bound") if ticks or to_samples else loop["stop"]
         if ticks:
             self.next = loop.buffer("ticking", (len(ticks),))  # when each clock ticks next
             self.grids = tick_grids(loop, plant)
+
+    @cached_property
+    def bound(self) -> View:
+        """The view of the time that no step goes beyond [s]."""
+        return self.loop.buffer("bound") if self.plant.ticks or self.to_samples else self.loop["stop"]
 
     def find_bound(self, target: View) -> View:
         """Writes code for the time that no step goes beyond, and returns its view: `stop`, or an earlier tick.
@@ -39,10 +45,15 @@ class Clocks:
         elif ticks:
             loop.copy(self.bound, loop["stop"])
         if ticks:
+            self.find_ticks()
             with loop.repeat(len(ticks)) as i:
-                loop.let(self.next[i], tick_time, self.at["clock"][i], *(row[i] for row in self.grids))
                 loop.let(self.bound, lambda b, t: b.minimum(t), self.bound, self.next[i])
         return self.bound
+
+    def find_ticks(self) -> None:
+        """Writes code for the time of the next tick of each clock [s]; there has to be a clock."""
+        with self.loop.repeat(len(self.plant.ticks)) as i:
+            self.loop.let(self.next[i], tick_time, self.at["clock"][i], *(row[i] for row in self.grids))
 
 
 def tick_grids(loop: LoopBuilder, plant: Plant) -> list[View]:
@@ -59,16 +70,36 @@ def tick_time(k: Any, first: Any, step: Any, parts: Any) -> Any:
     return (first + (k * step).minimum(FAR)) / parts
 
 
+def c_sizes(element: Any) -> dict[str, int]:
+    """How many numbers a foreign call passes for an element that is a function in C, by name."""
+    kept = len(element.memory)
+    return {"reads": len(element.reads), "memory": kept, "drives": len(names_of_outputs(element)), "memory_after": kept}
+
+
+def c_name(sampler: tuple[int, int]) -> str:
+    """The name of the foreign function of an element, by its index among the elements."""
+    return f"controller_{sampler[0]}"
+
+
 class Memory:
     """Writes code that changes the memory of elements.
 
-    `settling` is the plant's program for changes after every step, or None.
+    `settling` is the plant's program for changes after every step, or None. With `calls_c`, elements that are functions
+    in C sample within the march, by foreign calls; else it returns for them.
     """
 
     def __init__(
-        self, site: Site, at: Mapping[str, View], status: View, clocks: Clocks, settling: Program | None
+        self,
+        site: Site,
+        at: Mapping[str, View],
+        status: View,
+        clocks: Clocks,
+        settling: Program | None,
+        *,
+        calls_c: bool,
     ) -> None:
         self.site, self.at, self.status, self.clocks, self.settling = site, at, status, clocks, settling
+        self.marched = ("compiled", "c") if calls_c else ("compiled",)  # the stages of ticks that are written here
         self.loop, self.plant = site.loop, site.plant
 
     def change(self) -> None:
@@ -92,10 +123,10 @@ class Memory:
                 *(at["t"], self.clocks.next[i], self.status),
             )
             with loop.if_(due):
-                if not tick.compiled:
+                if any(stage.runs not in self.marched for stage in tick.stages):
                     loop.let(self.status, lambda: float(Status.TICK))
                     continue
-                loop.call(plant.sampling(tick.stages[0].samplers), [new], ins)
+                self._sample(tick, new)
                 loop.let(whole, lambda: 1.0)
                 with loop.repeat(len(plant.m)) as j:
                     loop.let(whole, lambda whole, x: whole * (abs(x) < HUGE), whole, new[j])
@@ -104,6 +135,33 @@ class Memory:
                     loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
                 with loop.otherwise():  # Python says what is wrong
                     loop.let(self.status, lambda: float(Status.TICK))
+
+    def _sample(self, tick: Tick, new: View) -> None:
+        """Writes code for the memory `new` (nm,) after all stages of a tick, one after the other."""
+        loop, plant, site = self.loop, self.plant, self.site
+        memory = self.at["m_next"]  # the memory before each stage
+        for stage in tick.stages:
+            for samplers in (stage.samplers,) if stage.runs == "compiled" else ((one,) for one in stage.samplers):
+                if memory is new:
+                    memory = loop.scratch("staged_memory", (len(plant.m),))
+                    loop.copy(memory, new)
+                if stage.runs == "compiled":
+                    loop.call(plant.sampling(samplers), [new], site.inputs(m=memory))
+                else:
+                    self._call_c(samplers[0], new, memory)
+                memory = new
+
+    def _call_c(self, sampler: tuple[int, int], new: View, memory: View) -> None:
+        """Writes a foreign call of an element's function in C, and code for the memory after it."""
+        loop, plant = self.loop, self.plant
+        sizes = c_sizes(plant.elements[sampler[0]])
+        given = {name: loop.buffer(f"c_{name}_{sampler[0]}", (size,)) for name, size in sizes.items() if size}
+        ins = [given[name] for name in ("reads", "memory") if name in given]
+        outs = [given[name] for name in ("drives", "memory_after") if name in given]
+        if ins:
+            loop.call(plant.asking(sampler, **sizes), ins, self.site.inputs(m=memory))
+        loop.foreign(c_name(sampler), [self.site.t, *ins], outs)
+        loop.call(plant.receiving(sampler, **sizes), [new], [*self.site.inputs(m=memory), *outs])
 
     def remember(self, new: View) -> None:
         """Writes code that stores new memory; where it differs, the next step does not use rates of the last one."""

@@ -26,7 +26,9 @@ from kinemorph.mechanics.constraints.newton_closing import CLOSED, LONGEST, MOST
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import NEAR, Instants
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import CHANGED, Method
+from kinemorph.simulation.march.crossings import kept_floor
 from kinemorph.simulation.march.jumps import SMALL
 from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import tick_grids, tick_time
@@ -44,14 +46,14 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
                 where a sampled value is not finite, which is then in the memory
     """
     plan = layout(plant, method, guards)
-    ports = {name: plant.ports[name] for name in ("u", "p")}
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"start of {plant.name} by {method.name}",
-        {"memory": (plan.size,), "moved": (), "kept": (2, plant.nv), **ports},
+        {"memory": (plan.size,), "moved": (), "kept": (2, plant.nv), "u": (plant.given,), "p": plant.ports["p"]},
         {"memory_end": (plan.size,), "status": ()},
     )
     at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
-    here = LocalInstant(at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"])
+    here = LocalInstant(at["t"], at["base"], at["s"], at["m_next"], all_inputs(loop), loop["p"])
     loop.copy(loop["memory_end"], loop["memory"])
     loop.let(loop["status"], lambda: 0.0)
     loop.let(at["fresh"], lambda fresh, moved: fresh.maximum(CHANGED).maximum(moved), at["fresh"], loop["moved"])
@@ -217,4 +219,4 @@ def _find_sides(loop: LoopBuilder, plant: Plant, guards: Guards, here: LocalInst
             lambda value, rate: (abs(value) <= SMALL * (1.0 + abs(rate))).where(rate, value).sign(),
             *(values[i], rates[i]),
         )
-        loop.let(at["floors"][i], lambda: 0.0)
+        loop.let(at["floors"][i], lambda value, side: kept_floor(value, 0.0, side), values[i], at["sides"][i])

@@ -192,6 +192,7 @@ class PlantStepper(ABC):
         Where q or v is given, or with `close`, the state is brought onto the constraints: named values are kept, the
         others follow. With tick=False, elements that sample at t wait for a call of `tick`.
         """
+        self.clockwork.end()  # a new run: functions in C start again
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
         self.m = self._opened(entered_memory(self.plant, m, self.inputs))

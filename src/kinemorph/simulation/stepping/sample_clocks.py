@@ -10,13 +10,13 @@ moves them. No step goes beyond a tick: elements sample the state exactly there.
 
 and a sample stored at that instant shows the result of all of them. A run that starts at t includes the ticks at t; one
 that continues another run does not, because the first run has included them. Compiled elements sample within the march;
-it returns to Python for elements that are Python functions, and where a sampled value is not finite.
+it returns to Python for elements that are user functions in Python or C, and where a sampled value is not finite.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,10 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
+from kinemorph.model.elements.control.c_functions import CController, c_controllers
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import Stage
+from kinemorph.simulation.c_code.process import CProcess
 
 
 class Clockwork:
@@ -33,6 +35,22 @@ class Clockwork:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
+        self._c: CProcess | None = None  # the process of functions in C, from their first sample on
+
+    def end(self) -> None:
+        """Ends the process of functions in C; the next sample starts a new one, with new static variables."""
+        if self._c is not None:
+            self._c.end()
+            self._c = None
+
+    def _function(self, element: Any) -> Callable[..., Any]:
+        """The user function of an element, as this run calls it."""
+        if not isinstance(element, CController):
+            function: Callable[..., Any] = element.law
+            return function
+        if self._c is None:
+            self._c = CProcess(c_controllers(self.plant.elements))
+        return self._c.functions[element.name]
 
     def first(self, t: float, known: Collection[str] = ()) -> Array:
         """The number k of each clock's next tick from t [s] on, shape (clocks,); the first tick has k = 0.
@@ -78,14 +96,15 @@ class Clockwork:
 
     def sampled(self, stage: Stage, inputs: Sequence[Any]) -> Array:
         """The new memory after one stage of a tick; `inputs` may be a batch if the stage is compiled."""
-        if not stage.python:
+        if stage.runs == "compiled":
             return _called(self.plant.compiled("sampling", stage.samplers), np.shape(inputs[3]), inputs)
         assert self.plant.laws.jumps is not None
         t, m = float(inputs[0]), np.array(inputs[3], dtype=float)
         for sampler in stage.samplers:
             read = self.plant.compiled("reading", sampler)
             values = _called(read, read.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
-            m = np.array(self.plant.laws.jumps.decide(sampler, t, values.tolist(), m.tolist()), dtype=float)
+            function = self._function(self.plant.elements[sampler[0]])
+            m = np.array(self.plant.laws.jumps.decide(sampler, function, t, values.tolist(), m.tolist()), dtype=float)
         return m
 
 

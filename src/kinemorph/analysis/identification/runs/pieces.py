@@ -18,7 +18,7 @@ from kinemorph.analysis.identification.recording import Recording
 from kinemorph.errors import ShapeError
 from kinemorph.model.configuration import difference
 from kinemorph.model.elements.control.controllers import PD, PID
-from kinemorph.model.elements.control.functions import Continuous, SampledFunction
+from kinemorph.model.elements.control.functions import OwnFunction
 from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
 from kinemorph.model.elements.control.model_based import ComputedTorque, GravityCompensation
 from kinemorph.model.robot import Robot
@@ -26,7 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.words import did_you_mean, listed
 
 LEAST = 3  # samples of a piece
-CONTROLLERS = (PD, PID, ComputedTorque, Continuous, FuzzyRules, GravityCompensation, SampledFunction)
+CONTROLLERS = (PD, PID, ComputedTorque, FuzzyRules, GravityCompensation, OwnFunction)
 NEAR = 7  # samples at the beginning of a piece that give a first guess of its velocities
 
 Between = Literal["held", "linear"]

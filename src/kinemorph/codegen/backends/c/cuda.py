@@ -25,7 +25,7 @@ from kinemorph.codegen.backends.c.spelling import CUDA, block_comment
 from kinemorph.codegen.backends.c.unit import Unit
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.block_routines import of_precision
-from kinemorph.codegen.loops.loop_program import LoopProgram, all_runnable
+from kinemorph.codegen.loops.loop_program import LoopProgram, all_runnable, refuse_foreign
 
 THREADS = 128  # threads in a block
 REMARKS = (
@@ -48,6 +48,8 @@ def export_cuda(
     `file` is the name of the files without their endings, by default `name` as an identifier.
     """
     programs = all_runnable(programs, "export_cuda")
+    for program in programs:
+        refuse_foreign(program, "CUDA")
     unit = Unit(programs, name, of_precision(CUDA, precision, programs), file)
     launchers = [unit.names.new(f"{function.name}_launch") for function in unit.functions]
     signatures = [

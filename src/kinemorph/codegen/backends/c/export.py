@@ -9,7 +9,7 @@ code is C99 and compiles without warnings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.backends.c.functions import parameters
 from kinemorph.codegen.backends.c.spelling import C
@@ -25,14 +25,20 @@ REMARKS = (
 
 
 def export_c(
-    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64", file: str | None = None
+    programs: Sequence[Program | LoopProgram],
+    name: str,
+    *,
+    precision: str = "float64",
+    file: str | None = None,
+    foreign: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """{file name: text} of `name.c` and `name.h`, with one function for each program.
 
-    `file` is the name of the files without their endings, by default `name` as an identifier.
+    `file` is the name of the files without their endings, by default `name` as an identifier. `foreign` are the names
+    of foreign functions, which other files define, where they differ from the names in the programs.
     """
     programs = all_runnable(programs, "export_c")
-    unit = Unit(programs, name, of_precision(C, precision, programs), file)
+    unit = Unit(programs, name, of_precision(C, precision, programs), file, foreign)
     prototypes = [
         f"void {function.name}({parameters(function.inputs, function.outputs, unit.dialect, restrict=False)});"
         for function in unit.functions

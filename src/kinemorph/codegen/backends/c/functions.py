@@ -18,7 +18,7 @@ from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.schedule import plan
-from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.codegen.loops.loop_program import Foreign, LoopProgram
 from kinemorph.vocabulary.blocks import Block, Item
 
 SCRATCH = "scratch"
@@ -38,6 +38,9 @@ class Unit(Protocol):
 
         It is defined before its callers.
         """
+
+    def foreign(self, call: Foreign) -> str:
+        """The name of a function that is defined in another file; it is declared before its callers."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,18 @@ from collections.abc import Sequence
 from kinemorph.codegen.backends.c.functions import Function, Place, Statements, Unit, braced, heading, unused
 from kinemorph.codegen.backends.c.spelling import Dialect, number
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, listed
+from kinemorph.codegen.loops.loop_program import (
+    Affine,
+    Call,
+    For,
+    Foreign,
+    If,
+    LoopProgram,
+    Statement,
+    View,
+    While,
+    listed,
+)
 from kinemorph.codegen.loops.printing import format_affine
 
 SHORT = 48  # a program with at most this many operations and results is inlined where it is called
@@ -83,6 +94,9 @@ class _Writer:
             match statement:
                 case Call():
                     self._call(statement, indent, alone=len(body) == 1)
+                case Foreign():
+                    self.written.update(view.array for view in statement.outs)
+                    self._add(self._called(statement, self.unit.foreign(statement)), indent, alone=len(body) == 1)
                 case For():
                     self._count(statement, indent)
                 case While():
@@ -123,7 +137,11 @@ class _Writer:
         elif isinstance(program, Program) and not program.blocks and program.ops + len(program.refs) <= SHORT:
             lines = self._written_out(call, program, load=bool(overlap) and len(program.refs) > 1)
         else:
-            lines = self._called(call, overlap)
+            lines = self._called(call, self.unit.internal(program))
+        self._add(lines, indent, alone=alone)
+
+    def _add(self, lines: list[str], indent: str, *, alone: bool) -> None:
+        """Adds the lines of a call; unless it is alone in its body, those that define variables are put in braces."""
         if not alone and any(line.startswith(("const ", f"{self.real} ")) for line in lines):  # it defines variables
             lines = ["{", *(f"    {line}" for line in lines), "}"]
         self.lines += [indent + line for line in lines]
@@ -157,10 +175,10 @@ class _Writer:
         size = call.outs[0].size
         return [*lines, f"for (int {counter} = 0; {counter} < {size}; ++{counter}) {target} = {source};"]
 
-    def _called(self, call: Call, overlap: set[str]) -> list[str]:
-        """The lines of a call of the program's function; outputs in arrays of `overlap` use a temporary array."""
+    def _called(self, call: Call | Foreign, name: str) -> list[str]:
+        """The lines of a call of the function `name`; an output in an array that is read uses a temporary array."""
+        overlap = {view.array for view in call.ins} & {view.array for view in call.outs}
         self.read.update(view.array for view in call.ins)
-        name = self.unit.internal(call.program)
         lines: list[str] = []
         after: list[str] = []
         passed = []

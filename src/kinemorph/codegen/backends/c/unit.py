@@ -7,7 +7,7 @@ and block routines that they call become internal functions of the file, each de
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.codegen.backends.c.functions import Function, about, define_program
@@ -16,27 +16,37 @@ from kinemorph.codegen.backends.c.spelling import RESERVED, Dialect, Names, bloc
 from kinemorph.codegen.backends.identifiers import comment, identifier, includable
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.block_routines import routine
-from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.codegen.loops.loop_program import Foreign, LoopProgram
 from kinemorph.vocabulary.blocks import Block
 
 
 class Unit:
     """A source file being written. `functions` are those that a user calls, in order; `lines` are the lines so far.
 
-    `file` is the name of the file without its ending, by default `name` as an identifier.
+    `file` is the name of the file without its ending, by default `name` as an identifier. `foreign` are the names of
+    foreign functions in this file, by their names in loop programs, where they differ.
     """
 
     def __init__(
-        self, programs: Sequence[Program | LoopProgram], name: str, dialect: Dialect, file: str | None = None
+        self,
+        programs: Sequence[Program | LoopProgram],
+        name: str,
+        dialect: Dialect,
+        file: str | None = None,
+        foreign: Mapping[str, str] | None = None,
     ) -> None:
         self.dialect = dialect
         self.names = Names()
+        self._foreign = dict(foreign or {})
+        called = [name for program in programs if isinstance(program, LoopProgram) for name in program.foreign]
+        self.names.taken.update(self._foreign.get(name, name) for name in called)  # no other function may have them
         self.name = identifier(name, reserved=RESERVED)  # of the header guard; a function may have the same name
         self.file = self.name if file is None else includable(file)
         self.functions = [self._named(program) for program in programs]
         self.lines: list[str] = []
         self._internal: dict[Any, Function] = {}
         self._picked = ""
+        self._declared: set[str] = set()
 
     def _named(self, program: Program | LoopProgram) -> Function:
         """A program with new names for its function and arrays."""
@@ -71,6 +81,16 @@ class Unit:
             self._picked = self.names.new("picked")
             self.lines += define_picked(self._picked, self.dialect)
         return self._picked
+
+    def foreign(self, call: Foreign) -> str:
+        """The name of a function that is defined in another file; it is declared at the first request."""
+        name = self._foreign.get(call.function, call.function)
+        if name not in self._declared:
+            self._declared.add(name)
+            real = self.dialect.real
+            listed = ", ".join([f"const {real} *"] * len(call.ins) + [f"{real} *"] * len(call.outs))
+            self.lines += [f"extern void {name}({listed});", ""]
+        return name
 
     def opening(self, remarks: Sequence[str]) -> list[str]:
         """The lines of the comment at the top of a file; `remarks` are its last lines."""

@@ -6,7 +6,7 @@ are not stored for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,29 @@ from kinemorph.codegen.backends import Array, Kernel
 from kinemorph.codegen.backends.interpreter.programs import MEANINGS
 from kinemorph.codegen.graphs.evaluation import carry_out
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops.loop_program import Call, For, Foreign, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.loops.printing import format_loops
+from kinemorph.errors import CompileError
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 Mask = npt.NDArray[np.bool_]
+Table = Mapping[str, Callable[..., Any]]  # foreign functions by name
+_NONE: Table = {}
 
 
-def interpreter_loops(program: LoopProgram) -> Kernel:
-    """The kernel that interprets a loop program; its source is the printed program."""
+def interpreter_loops(program: LoopProgram, foreign: Table | None = None) -> Kernel:
+    """The kernel that interprets a loop program; its source is the printed program.
+
+    `foreign` is a table of the foreign functions that it calls, {name: callable}. Each is called for one state at a
+    time, with the inputs as flat arrays; it returns its output, or several as a tuple.
+    """
+    table = foreign or {}
+    for name in program.foreign:
+        if not callable(table.get(name)):
+            raise CompileError(
+                f"program '{program.name}' calls the foreign function '{name}', and no callable is given for it. Give "
+                f"one: foreign={{'{name}': function}}."
+            )
 
     def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
         rows = [
@@ -32,7 +46,7 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
             for port, array in zip(program.inputs, ins, strict=True)
         ]
         with np.errstate(all="ignore"):
-            results = evaluate(program, n, rows, outs[0].dtype.name)
+            results = evaluate(program, n, rows, outs[0].dtype.name, table)
         for out, result in zip(outs, results, strict=True):
             out.reshape(result.shape)[:] = result
         return all(bool(np.isfinite(out).all()) for out in outs)
@@ -40,10 +54,12 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
     return Kernel(lambda: format_loops(program), run)
 
 
-def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64") -> list[Array]:
+def evaluate(
+    program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64", foreign: Table = _NONE
+) -> list[Array]:
     """The outputs of a program for n states, shape (n, size) each; inputs have shape (n, size) or (1, size)."""
     if isinstance(program, LoopProgram):
-        return _Run(program, n, ins, dtype).results()
+        return _Run(program, n, ins, dtype, foreign).results()
     columns = [column for rows in ins for column in rows.T]
     entries = iter(carry_out(program, columns, MEANINGS[dtype]))
     results: list[Array] = []
@@ -56,10 +72,10 @@ def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype
 
 
 class _Run:
-    """One run of a loop program for n states; `ins` are as in `evaluate`."""
+    """One run of a loop program for n states; `ins` and `foreign` are as in `evaluate`."""
 
-    def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str) -> None:
-        self.program, self.n, self.dtype = program, n, dtype
+    def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str, foreign: Table) -> None:
+        self.program, self.n, self.dtype, self.foreign = program, n, dtype, foreign
         self.arrays: dict[str, Array] = {}
         for port, rows in zip(program.inputs, ins, strict=True):
             self.arrays[port.name] = np.broadcast_to(rows, (n, port.size))
@@ -82,11 +98,10 @@ class _Run:
             match statement:
                 case Call():
                     ins = [self.read(view, counters) for view in statement.ins]
-                    results = evaluate(statement.program, self.n, ins, self.dtype)
-                    for view, result in zip(statement.outs, results, strict=True):
-                        start = view.offset.at(counters)
-                        place = self.arrays[view.array][:, start : start + view.size]
-                        np.copyto(place, result, where=active[:, None])
+                    results = evaluate(statement.program, self.n, ins, self.dtype, self.foreign)
+                    self.write(statement.outs, results, active, counters)
+                case Foreign():
+                    self.write(statement.outs, self.called(statement, active, counters), active, counters)
                 case For():
                     self.count(statement, active, counters)
                 case While():
@@ -99,6 +114,23 @@ class _Run:
                     for chosen, way in ((truth, statement.then), (~truth, statement.otherwise)):
                         if way and (active & chosen).any():
                             self.carry_out(way, active & chosen, counters)
+
+    def called(self, call: Foreign, active: Mask, counters: Mapping[str, int]) -> list[Array]:
+        """The outputs of a foreign function, shape (n, size) each; it is called for each active state."""
+        results = [np.full((self.n, view.size), np.nan, self.dtype) for view in call.outs]
+        ins = [self.read(view, counters) for view in call.ins]
+        for k in np.flatnonzero(active):
+            given = self.foreign[call.function](*(rows[k].copy() for rows in ins))
+            for result, one in zip(results, given if isinstance(given, tuple) else (given,), strict=True):
+                result[k] = np.ravel(one)
+        return results
+
+    def write(self, views: Sequence[View], results: Sequence[Array], active: Mask, counters: Mapping[str, int]) -> None:
+        """Stores results, shape (n, size) each, for the states that are active."""
+        for view, result in zip(views, results, strict=True):
+            start = view.offset.at(counters)
+            place = self.arrays[view.array][:, start : start + view.size]
+            np.copyto(place, result, where=active[:, None])
 
     def count(self, loop: For, active: Mask, counters: Mapping[str, int]) -> None:
         """Runs a For; a bound that is read from an array may differ from state to state."""

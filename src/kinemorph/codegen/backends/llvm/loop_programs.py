@@ -21,12 +21,14 @@ from kinemorph.codegen.loops.loop_program import (
     Affine,
     Call,
     For,
+    Foreign,
     If,
     LoopProgram,
     Statement,
     View,
     While,
     filled_first,
+    refuse_foreign,
 )
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -102,6 +104,8 @@ class LoopWriter(Abreast):
                     self._count(statement, mask)
                 case For():
                     self._count_to_view(statement, mask)
+                case Foreign():
+                    refuse_foreign(self.program, "the backend 'llvm'")
                 case While():
                     self._while(statement, mask)
                 case If():

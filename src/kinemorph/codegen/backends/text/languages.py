@@ -34,6 +34,7 @@ class Language:
     block: str  # function, arguments
     between: str  # the separator of the arguments of a block
     targets: str  # several arrays that a call writes to
+    foreign: str  # a call of a foreign function: its name, the sizes of its outputs, its arguments
     zeros: str  # size
     constant: str  # numbers
     repeat: str  # a for loop: counter, start, last (in Python the number after it)

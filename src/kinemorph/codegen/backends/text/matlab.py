@@ -8,7 +8,7 @@ ignore a NaN, are wrapped, so that every op gives the same result as in the inte
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinemorph.codegen.backends.identifiers import comment, identifier
@@ -173,6 +173,7 @@ LANGUAGE = Language(
     block="{}([{}])",
     between="; ",
     targets="[{}]",
+    foreign="{0}({2})",
     zeros="zeros({}, 1)",
     constant="[{}]",
     repeat="for {} = {}:{}",
@@ -190,9 +191,17 @@ Dialect = tuple[str, Language]
 
 
 def export_matlab(
-    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
+    programs: Sequence[Program | LoopProgram],
+    name: str,
+    *,
+    precision: str = "float64",
+    foreign: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """{file name: text} of one function file for each program; its name is `name` and the name of the program."""
+    """{file name: text} of one function file for each program; its name is `name` and the name of the program.
+
+    `foreign` are the names of foreign functions, which are functions in files of their own, where they differ from the
+    names in the programs.
+    """
     programs = all_runnable(programs, "export_matlab")
     dialect = of_precision(DIALECTS, precision, programs)
     names = Names(LANGUAGE)
@@ -200,14 +209,14 @@ def export_matlab(
     files = {}
     for program in programs:
         function = names.new(f"{owner}_{function_name(program)}")
-        files[f"{function}.m"] = _file(program, function, dialect)
+        files[f"{function}.m"] = _file(program, function, dialect, foreign)
     return files
 
 
-def _file(program: Program | LoopProgram, name: str, dialect: Dialect) -> str:
+def _file(program: Program | LoopProgram, name: str, dialect: Dialect, foreign: Mapping[str, str] | None = None) -> str:
     """The text of the function file of a program: its function, then the local functions that it needs."""
     kind, language = dialect
-    functions = Functions(language)
+    functions = Functions(language, foreign)
     top = functions.of(program, name)
     texts = [_public(top, kind)]
     texts += [_local(function) for function in functions.written if function is not top]

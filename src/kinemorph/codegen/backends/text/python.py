@@ -17,7 +17,16 @@ from kinemorph.codegen.backends.text.languages import Language, Names, function_
 from kinemorph.codegen.backends.text.scripting import Function, Functions
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.block_routines import of_precision
-from kinemorph.codegen.loops.loop_program import For, If, LoopProgram, View, While, all_runnable, all_statements
+from kinemorph.codegen.loops.loop_program import (
+    For,
+    Foreign,
+    If,
+    LoopProgram,
+    View,
+    While,
+    all_runnable,
+    all_statements,
+)
 
 REALS = {"float64": "np.float64", "float32": "np.float32"}
 
@@ -55,6 +64,17 @@ def _gathered(array, start, stride, number, count):
     array = array.reshape(*array.shape, *[1] * (places.ndim - array.ndim))
     return np.take_along_axis(np.broadcast_to(array, (len(array), *first.shape)), places, axis=0)
 ''',
+    "_foreign": '''
+def _foreign(function, sizes, *inputs):
+    """Calls a function of user.py on copies of arrays; it returns arrays of the given sizes, several as a tuple."""
+    outputs = function(*(array.copy() for array in inputs))
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    arrays = tuple(np.asarray(output, dtype=real).ravel() for output in outputs)
+    if tuple(map(len, arrays)) != sizes:
+        found = tuple(map(len, arrays))
+        raise ValueError(f"user.py: {function.__name__} returned arrays of sizes {found}; expected the sizes {sizes}")
+    return arrays[0] if len(arrays) == 1 else arrays
+''',
     "_bound": '''
 def _bound(number):
     """The first whole number that is not below `number`; of no use as a bound where it is not a number."""
@@ -84,7 +104,7 @@ def _state_by_state(*sizes):
 }
 
 
-OWN = {"math", "np", "real", "batch", *(helper[1:] for helper in HELPERS)}
+OWN = {"math", "np", "real", "batch", "user", *(helper[1:] for helper in HELPERS)}
 LANGUAGE = Language(
     reserved=frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *OWN}),
     ops={
@@ -125,6 +145,7 @@ LANGUAGE = Language(
     block="{}(_stacked({}))",
     between=", ",
     targets="{}",
+    foreign="_foreign(user.{0}, ({1}), {2})",
     zeros="np.zeros(({}, *batch), dtype=real)",
     constant="np.array([{}], dtype=real)",
     repeat="for {} in range({}, {}):",
@@ -137,11 +158,12 @@ LANGUAGE = Language(
 
 
 def export_python(
-    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
+    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64", user: str = "user"
 ) -> dict[str, str]:
     """{file name: text} of the module `name.py`, with one function for each program.
 
     A function has the name of its program, without the part before the last dot. It takes one state or a batch.
+    Foreign functions are those of the module with the name `user`.
     """
     programs = all_runnable(programs, "export_python")
     real = of_precision(REALS, precision, programs)
@@ -162,6 +184,7 @@ def export_python(
         "import math",
         "",
         "import numpy as np",
+        *(["", f"import {user} as user" if user != "user" else "import user"] if "_foreign(user." in body else []),
         "",
         f"real = {real}",
     ]
@@ -212,8 +235,11 @@ def _tuple(items: Iterable[str]) -> str:
 
 
 def is_uniform(program: LoopProgram) -> bool:
-    """Whether every state of a batch takes the same path through the loops; called programs are not checked."""
+    """Whether the loops work on a whole batch at once: every state takes the same path, and no function is foreign.
+
+    Called programs are not checked.
+    """
     return not any(
-        isinstance(statement, (While, If)) or (isinstance(statement, For) and isinstance(statement.stop, View))
+        isinstance(statement, (While, If, Foreign)) or (isinstance(statement, For) and isinstance(statement.stop, View))
         for statement in all_statements(program.body)
     )

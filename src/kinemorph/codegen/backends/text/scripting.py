@@ -7,7 +7,7 @@ Blocks and programs that loops call become separate functions; short programs ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -19,6 +19,7 @@ from kinemorph.codegen.loops.loop_program import (
     Affine,
     Call,
     For,
+    Foreign,
     If,
     LoopProgram,
     Statement,
@@ -47,10 +48,14 @@ class Function:
 
 
 class Functions:
-    """The functions of one source file, each written at the first request for it, after the functions that it calls."""
+    """The functions of one source file, each written at the first request for it, after the functions that it calls.
 
-    def __init__(self, language: Language) -> None:
+    `foreign` are the names of foreign functions in this file, by their names in loop programs, where they differ.
+    """
+
+    def __init__(self, language: Language, foreign: Mapping[str, str] | None = None) -> None:
         self.language = language
+        self.foreign = foreign or {}
         self.names = Names(language)
         self.written: list[Function] = []
         self._found: dict[int | Block, Function] = {}
@@ -94,7 +99,8 @@ class _Body:
 
     def __init__(self, program: Program | LoopProgram, functions: Functions) -> None:
         self.program, self.functions, self.language = program, functions, functions.language
-        names = Names(self.language)
+        own = program.foreign if isinstance(program, LoopProgram) else {}
+        names = Names(self.language, [functions.foreign.get(name, name) for name in own])
         self.arrays: dict[str, str] = {}
         if isinstance(program, LoopProgram):
             ports = [*program.inputs, *program.outputs, *program.buffers, *(port for port, _ in program.constants)]
@@ -192,6 +198,11 @@ class _Body:
             match statement:
                 case Call():
                     self.call(statement)
+                case Foreign():
+                    given = ", ".join(self.span(view) for view in statement.ins)
+                    sizes = "".join(f"{size}, " for size in statement.sizes[1])
+                    name = self.functions.foreign.get(statement.function, statement.function)
+                    self.assign(self.targets(statement.outs), language.foreign.format(name, sizes, given))
                 case For():
                     stop = statement.stop
                     if isinstance(stop, View):
@@ -224,10 +235,8 @@ class _Body:
         """Writes a call of a function, or inlines a short program. All inputs are read before an output is written."""
         program = call.program
         if isinstance(program, LoopProgram) or program.ops + len(program.refs) > IN_PLACE:
-            targets = [self.span(view) for view in call.outs]
-            joined = targets[0] if len(targets) == 1 else self.language.targets.format(", ".join(targets))
             function = self.functions.of(program)
-            self.assign(joined, f"{function.name}({', '.join(self.span(view) for view in call.ins)})")
+            self.assign(self.targets(call.outs), f"{function.name}({', '.join(self.span(view) for view in call.ins)})")
             return
         pool = _Pool(self.stem)
         inputs = [entry for view in call.ins for entry in self.entries(view, pool)]
@@ -241,6 +250,11 @@ class _Body:
                     values[k] = name
         for place, value in zip(places, values, strict=True):
             self.assign(place, value)
+
+    def targets(self, views: Sequence[View]) -> str:
+        """The left side of an assignment of the results of a function to views."""
+        spans = [self.span(view) for view in views]
+        return spans[0] if len(spans) == 1 else self.language.targets.format(", ".join(spans))
 
     # ── views ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -25,9 +25,8 @@ def _sentence(subject: Subject, words: Words) -> str:
     told = words("The model {name} has {bodies} bodies and {dof} degrees of freedom.", **known)
     if robot.loops:
         told = words(
-            "The model {name} has {bodies} bodies in closed chains. Its equations are those of the tree that is left "
-            "where {loops} joints are cut, with {dof} degrees of freedom; constraints close the loops again.",
-            loops=len(robot.loops),
+            "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} "
+            "degrees of freedom, in which the loops are cut; constraints close them again.",
             **known,
         )
     return told

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kinemorph.analysis.signature import Row
+from kinemorph.analysis.signature import RATES, Row
 from kinemorph.display.reports.document import (
     Attachment,
     Block,
@@ -70,7 +70,7 @@ def _summary(signed: SignedModel, words: Words) -> list[Block]:
 
 
 def _tables(signed: SignedModel, words: Words) -> list[Block]:
-    part = signed.signature.part
+    part, runs = signed.signature.part, [repeat.name for repeat in signed.repeats]
     blocks: list[Block] = [Verdict(_checks("Laws of mechanics", part("laws"), words), signed.signature.passed)]
     if part("formulations"):
         blocks.append(Verdict(_formulations(part("formulations"), words), True))
@@ -79,15 +79,21 @@ def _tables(signed: SignedModel, words: Words) -> list[Block]:
     if part("values"):
         blocks.append(Table(_values(part("values"), words), colored=True, code=(words("function"),)))
     if part("runs"):
-        blocks.append(Verdict(_checks("Energy balance and other laws of the runs", part("runs"), words), True))
+        blocks.append(Verdict(_checks("Energy balance and other laws of the runs", part("runs"), words, runs), True))
     return blocks
 
 
-def _checks(title: str, rows: Sequence[Row], words: Words) -> Grid:
+def _name(name: str, runs: Sequence[str], words: Words) -> str:
+    """The name of a check; that of a run's check begins with the name of the run."""
+    run = next((run for run in runs if name.startswith(f"{run}, ")), None)
+    return sentence(words, name) if run is None else f"{run}, {sentence(words, name.removeprefix(f'{run}, '))}"
+
+
+def _checks(title: str, rows: Sequence[Row], words: Words, runs: Sequence[str] = ()) -> Grid:
     """A table of checks: verdict, worst figure, tolerance, and the law; the reason where one does not apply."""
     cells = [
         [
-            sentence(words, row.check.name),
+            _name(row.check.name, runs, words),
             words(row.check.status),
             _error(row.check.worst, words),
             _error(row.check.tolerance, words),
@@ -123,7 +129,7 @@ def _values(rows: Sequence[Row], words: Words) -> Grid:
         size = math.sqrt(sum(x * x for x in row.numbers) / len(row.numbers)) if row.numbers else None
         cells.append(
             [
-                row.check.name,
+                words(row.check.name) if row.check.name == RATES else row.check.name,
                 words(row.check.status),
                 words.integer(len(row.numbers)) if row.numbers else "",
                 "" if size is None else words.number(size, 10),

@@ -134,8 +134,7 @@ class _Writer:
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = f'<p class="faint">{text(block.name)}</p>' if block.name else ""
-            inside = display(block.content, "mathml", self.words)
-            return f'{name}<div class="formula">{inside}</div>'
+            return f'{name}<div class="formula">{display(block.content, "mathml", self.words)}</div>'
         if isinstance(block, Figure):
             caption = self._caption("Figure", block.caption)
             below = f"<figcaption>{caption}</figcaption>" if caption else ""

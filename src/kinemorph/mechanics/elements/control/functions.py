@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,7 @@ class FunctionLaw(ElementLaw[Any]):
     kept = "memory"  # the field that names the memory of the function
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = []
-        if not callable(element.law):
-            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and the signals in `reads`"
-            found.append(wrong(element.name, problem, "Give a function.", "law"))
-        else:
-            found += self._arguments(element)
+        found = self.function_problems(element)
         if not names_of_outputs(element):
             problem = "it drives nothing; expected names of the targets that its outputs drive"
             remedy = "Give `drives`, or `outputs` that other elements read."
@@ -65,8 +60,11 @@ class FunctionLaw(ElementLaw[Any]):
             found += sampling_problems(element)
         return found
 
-    def _arguments(self, element: Any) -> list[str]:
+    def function_problems(self, element: Any) -> list[str]:
         """A problem where the function cannot be called with the time, its signals and its memory; else none."""
+        if not callable(element.law):
+            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and the signals in `reads`"
+            return [wrong(element.name, problem, "Give a function.", "law")]
         given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
         try:
             inspect.signature(element.law).bind(*given)
@@ -92,13 +90,15 @@ class FunctionLaw(ElementLaw[Any]):
         """The memory slots of the function."""
         return tuple(Slot(name, "", start) for name, start in getattr(element, self.kept))
 
-    def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(outputs, memory) that the function returns at time t for the signals `values` and its memory `kept`.
+    def asked(
+        self, element: Any, function: Callable[..., Any], t: S, values: Sequence[S], kept: Sequence[S]
+    ) -> tuple[list[S], list[S]]:
+        """(outputs, memory) that `function` returns at time t for the signals `values` and its memory `kept`.
 
         Raises ShapeError where they have the wrong size.
         """
         try:
-            found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
+            found = function(t, *values, list(kept)) if self.own(element) else (function(t, *values), ())
         except TracingError as error:
             raise TracingError(f"element '{element.name}': {error}") from error
         if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -139,7 +139,7 @@ class ContinuousLaw(FunctionLaw):
         return Effort(rates=self._now(element, view)[1]) if element.states else Effort()
 
     def _now(self, element: Continuous, view: ElementView) -> tuple[list[S], list[S]]:
-        return self.asked(element, view.t, [view.signal(name) for name in element.reads], view.x)
+        return self.asked(element, element.law, view.t, [view.signal(name) for name in element.reads], view.x)
 
 
 class SampledLaw(FunctionLaw):
@@ -156,38 +156,46 @@ class SampledLaw(FunctionLaw):
         return dict(zip(names, view.m[: len(names)], strict=True))
 
     def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
-        values = [view.signal(name) for name in element.reads] if clock == 0 else ()
-        return self.stepped(element, view.t, values, view.m, clock, view.value((element.lower, element.upper)))
+        front = self.front(element)
+        if clock == 1:  # the clock that releases delayed outputs
+            return [*let_out(view.m[:front], len(names_of_outputs(element))), *view.m[front:]]
+        values = [view.signal(name) for name in element.reads]
+        found = self.asked(element, element.law, view.t, values, view.m[front:])
+        return self.received(element, view.m, *found, view.value((element.lower, element.upper)))
 
-    def stepped(
-        self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]
+    def front(self, element: Any) -> int:
+        """The number of values in the memory before those of the function: held and delayed outputs."""
+        return held_count(element, len(names_of_outputs(element)))
+
+    def received(
+        self, element: Any, m: Sequence[S], outputs: Sequence[S], kept: Sequence[S], bounds: tuple[Any, Any]
     ) -> list[S]:
-        """The new memory at a tick of the sampling clock (0), or of the clock that releases delayed outputs (1).
+        """The memory after a sample, from the memory m before it and what the function returned.
 
-        `values` are those of the signals that it reads, m is its memory, `bounds` are (lower, upper) limits of outputs.
+        `outputs` and `kept` are the outputs and the new memory of the function, `bounds` (lower, upper) limits.
         """
-        n = len(names_of_outputs(element))
-        front = held_count(element, n)
-        if clock == 1:
-            return [*let_out(m[:front], n), *m[front:]]
-        outputs, kept = self.asked(element, t, values, m[front:])
+        n, front = len(outputs), self.front(element)
         lower, upper = each(bounds[0], n), each(bounds[1], n)
         ends = zip(outputs, lower, upper, strict=True)
         outputs = [converted(u, low, high, element.quantum) for u, low, high in ends]
         return [*let_in(m[:front], outputs), *kept]
 
 
-class PythonControllerLaw(SampledLaw):
-    """A sampled controller whose function is any Python code, called with plain floats; errors name the controller."""
-
-    python = True
+class CalledLaw(SampledLaw):
+    """A sampled controller whose function is called with plain floats; errors name the controller."""
 
     def decide(
-        self, element: PythonController, t: float, values: Sequence[float], memory: Sequence[float], clock: int
+        self,
+        element: Any,
+        function: Callable[..., Any],
+        t: float,
+        values: Sequence[float],
+        memory: Sequence[float],
     ) -> Sequence[float]:
         bounds = evaluate_all((element.lower, element.upper))
         try:
-            return self.stepped(element, t, values, memory, clock, bounds)
+            found = self.asked(element, function, t, values, memory[self.front(element) :])
+            return self.received(element, memory, *found, bounds)
         except ControllerError:
             raise
         except ShapeError as error:
@@ -196,9 +204,14 @@ class PythonControllerLaw(SampledLaw):
             raise ControllerError(f"controller '{element.name}' raised {told(error)}. Correct the function.") from error
 
     def asked(
-        self, element: Any, t: float, values: Sequence[float], kept: Sequence[float]
+        self,
+        element: Any,
+        function: Callable[..., Any],
+        t: float,
+        values: Sequence[float],
+        kept: Sequence[float],
     ) -> tuple[list[float], list[float]]:
-        outputs, kept = super().asked(element, t, values, kept)
+        outputs, kept = super().asked(element, function, t, values, kept)
         for what, numbers in (("output", outputs), ("memory", kept)):
             for k, x in enumerate(numbers):
                 if not isinstance(x, (int, float, np.number)) or not math.isfinite(x):
@@ -209,6 +222,12 @@ class PythonControllerLaw(SampledLaw):
                         f"{remedy}"
                     )
         return [float(x) for x in outputs], [float(x) for x in kept]
+
+
+class PythonControllerLaw(CalledLaw):
+    """A sampled controller whose function is any Python code."""
+
+    runs = "python"
 
 
 def _listed(values: Any) -> list[Any]:

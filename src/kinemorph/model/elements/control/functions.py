@@ -1,4 +1,4 @@
-"""Controllers defined by user functions. They have these fields in common:
+"""Controllers defined by user functions in Python. They have these fields in common:
 
     reads       the signals that are the arguments of the function after t: law(t, angle, rate)
     drives      the joints, actuators or motors that the outputs drive, in order
@@ -23,9 +23,13 @@ from typing import Any
 from kinemorph.model.elements.control.wiring import Names, Numbers, Starts, as_names, as_numbers, as_starts
 
 
+class OwnFunction:
+    """The base of controllers that are functions of the user, in Python or in C."""
+
+
 @dataclass(frozen=True)
-class SampledFunction:
-    """The base of controllers whose function is called at the sample times; its outputs are held in between."""
+class SampledFunction(OwnFunction):
+    """The base of controllers whose Python function is called at the sample times; its outputs are held in between."""
 
     name: str
     law: Callable[..., Any]
@@ -65,7 +69,7 @@ class PythonController(SampledFunction):
 
 
 @dataclass(frozen=True)
-class Continuous:
+class Continuous(OwnFunction):
     """A function that is compiled into the equations of motion and evaluated at all times.
 
     With `states` it takes them as a list, its last argument, and returns (outputs, rates of the states). It is traced

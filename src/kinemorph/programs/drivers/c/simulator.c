@@ -15,6 +15,7 @@ void simulator_init(simulator *s)
     memcpy(s->u, simulator_u, sizeof s->u);
     memcpy(s->p, simulator_p, sizeof s->p);
     memcpy(s->limits, simulator_limits, sizeof s->limits);
+    s->last_jump = -INFINITY;
 }
 
 int simulator_find(const char *name)
@@ -141,6 +142,27 @@ int simulator_advance(simulator *s, double until)
         if (status == SIMULATOR_BUDGET || status == SIMULATOR_LOGGED) status = SIMULATOR_GOING;
     }
     return status;
+}
+
+double simulator_record(simulator *s, int mark, double t)
+{
+    simulator_pace *own = &s->paces[mark];
+    const int least = simulator_marks[mark].least;
+    double before, last, share;
+    if (t < s->last_jump) memset(s->paces, 0, sizeof s->paces); /* another motion, which has begun before */
+    s->together = fabs(t - s->last_jump) < SIMULATOR_RESOLUTION ? s->together + 1 : 0;
+    s->last_jump = t;
+    if (least == 0) return -INFINITY;
+    own->times[0] = own->times[1], own->times[1] = own->times[2], own->times[2] = t;
+    if (own->count < 3) own->count += 1;
+    last = own->times[2] - own->times[1];
+    if (least == 1 && own->count > 1 && last < SIMULATOR_RESOLUTION) return t;
+    if (own->count < 3) return -INFINITY;
+    before = own->times[1] - own->times[0];
+    own->quick = last < simulator_marks[mark].shortest ? own->quick + 1 : 0;
+    if (own->quick < least || (last > before && own->quick < SIMULATOR_MOST_QUICK)) return -INFINITY;
+    share = before > 0.0 ? last / before : 0.0;
+    return share < 1.0 ? t + last * share / (1.0 - share) : t;
 }
 
 double simulator_snapped(double t)

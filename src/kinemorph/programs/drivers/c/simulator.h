@@ -19,6 +19,13 @@
 extern "C" {
 #endif
 
+/* The times of the last events of one guard, which may come ever faster. */
+typedef struct simulator_pace {
+    double times[3];
+    int count;
+    int quick;
+} simulator_pace;
+
 typedef struct simulator {
     double memory[SIMULATOR_MEMORY]; /* of the march, see simulator_model.h */
     double next[SIMULATOR_MEMORY];
@@ -34,6 +41,9 @@ typedef struct simulator {
     int ready;                                              /* whether the next step can be taken */
     double kept[2 * SIMULATOR_ROOM(SIMULATOR_NV)]; /* 1 for coordinates, then for velocities that were set, else 0 */
     double moved;                                           /* 1 where the state has been changed from outside, else 0 */
+    simulator_pace paces[SIMULATOR_ROOM(SIMULATOR_GUARDS)]; /* of events that were recorded */
+    double last_jump;                                       /* the time of the last of them [s] */
+    int together;                                           /* the number of those at the same instant before it */
 } simulator;
 
 /* The initial state of the job. */
@@ -73,6 +83,10 @@ int simulator_march(simulator *s, int count, double stop);
 
 /* Advances to a time [s]. Returns SIMULATOR_GOING, or the status with which the motion has ended before it. */
 int simulator_advance(simulator *s, double until);
+
+/* Records an event of guard `mark` at t [s], as s->log has it. Returns the time at which these events accumulate [s] if
+ * they come ever faster, so that the motion comes to rest, and else -INFINITY. */
+double simulator_record(simulator *s, int mark, double t);
 
 /* The time [s], replaced by the sample time of an element that differs from it by rounding only. */
 double simulator_snapped(double t);

@@ -10,13 +10,7 @@
 #define PENDING (2 * SIMULATOR_LOG_LENGTH) /* jumps that wait for the samples before them */
 #define BEFORE (4 + SIMULATOR_NC)          /* where the state before a jump begins in its row of the log */
 #define AFTER (BEFORE + SIMULATOR_ROW)
-
-/* The times of the last events of one guard. */
-typedef struct pace {
-    double times[3];
-    int count;
-    int quick;
-} pace;
+#define PI 3.14159265358979323846
 
 typedef struct run {
     simulator *s;
@@ -29,14 +23,13 @@ typedef struct run {
     long next;                 /* the number of the next sample */
     double log[PENDING][SIMULATOR_LOG_WIDTH];
     int pending;
-    pace paces[SIMULATOR_ROOM(SIMULATOR_GUARDS)];
-    double last_jump;
-    int together; /* jumps at one instant */
     double last;  /* the time of the last sample that was delivered, in this piece */
     int piece;
     int empty; /* whether this piece has no sample yet */
     int ended;
     double begin[SIMULATOR_ROOM(SIMULATOR_NQ)]; /* the configuration from which gimbals move to their singular angles */
+    int close; /* whether a gimbal is near a singular angle, and the time [s] and the number of steps since when */
+    double close_time, close_steps;
     int last_mark; /* of the last event */
 } run;
 
@@ -123,40 +116,22 @@ static void report(run *r, double t, int mark, const char *kind, double lost)
     if (r->plan->event) r->plan->event(r->plan->sink, t, simulator_marks[mark].name, kind, lost);
 }
 
-/* The time at which the events of a guard accumulate [s] if the one at t is at rest; else a negative number. */
-static double at_rest(run *r, int mark, double t)
-{
-    pace *own = &r->paces[mark];
-    const int least = simulator_marks[mark].least;
-    double before, last, share;
-    own->times[0] = own->times[1], own->times[1] = own->times[2], own->times[2] = t;
-    if (own->count < 3) own->count += 1;
-    last = own->times[2] - own->times[1];
-    r->outcome->last = own->count > 1 ? last : 0.0;
-    if (least == 1 && own->count > 1 && last < SIMULATOR_RESOLUTION) return t;
-    if (own->count < 3) return -INFINITY;
-    before = own->times[1] - own->times[0];
-    own->quick = last < simulator_marks[mark].shortest ? own->quick + 1 : 0;
-    if (own->quick < least || (last > before && own->quick < SIMULATOR_MOST_QUICK)) return -INFINITY;
-    share = before > 0.0 ? last / before : 0.0;
-    return share < 1.0 ? t + last * share / (1.0 - share) : t;
-}
-
 /* Records a jump; returns 0 where the run came to rest before it, so that it does not count. */
 static int jumped(run *r, const double *row)
 {
     const int mark = (int)row[1];
     const double t = row[0];
+    const simulator_pace *own = &r->s->paces[mark];
+    double rest;
     int kind = simulator_marks[mark].kind, pushed = 0;
     for (int k = 0; k < SIMULATOR_NC; ++k) pushed |= row[4 + k] != 0.0;
     if (kind == SIMULATOR_IMPACT && !pushed) kind = SIMULATOR_SWITCH;
-    if (simulator_marks[mark].least > 0) {
-        const double rest = at_rest(r, mark, t);
-        if (rest > -INFINITY) {
-            report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
-            end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
-            return 0;
-        }
+    rest = simulator_record(r->s, mark, t);
+    if (simulator_marks[mark].least > 0) r->outcome->last = own->count > 1 ? own->times[2] - own->times[1] : 0.0;
+    if (rest > -INFINITY) {
+        report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
+        end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
+        return 0;
     }
     report(r, t, mark, simulator_kinds[kind], row[3]);
     if (row[2] == 0.0 && simulator_marks[mark].stays) {
@@ -164,9 +139,7 @@ static int jumped(run *r, const double *row)
         end(r, "rest", t, SIMULATOR_SAYS_STAYS_AT_ZERO, simulator_marks[mark].name);
         return 1;
     }
-    r->together = t - r->last_jump < SIMULATOR_RESOLUTION ? r->together + 1 : 0;
-    r->last_jump = t;
-    if (r->together >= SIMULATOR_MOST_SWITCHES) {
+    if (r->s->together >= SIMULATOR_MOST_SWITCHES) {
         end(r, "failed", t, SIMULATOR_SAYS_ENDLESS, simulator_marks[mark].name);
     }
     return 1;
@@ -196,23 +169,28 @@ static void watch_domains(run *r, double t, const double *q, double edge)
 #endif
 }
 
-/* Ends the run where the second angle of a gimbal at q is nearer than `edge` [rad] to a singular angle, or has passed one
- * since the configuration `begin`, unless that is NULL; `last` is the configuration before q. */
+/* The first gimbal whose second angle at q is nearer than `edge` [rad] to a singular angle, or has passed one since the
+ * configuration `begin`, unless that is NULL; -1 if there is none. Angles so large that their digits do not show this are
+ * not near. */
+static int gimbal_at(const double *q, double edge, const double *begin)
+{
+    for (int k = 0; k < SIMULATOR_GIMBALS; ++k) {
+        const double angle = q[simulator_gimbals[k].second], turns = (angle - simulator_gimbals[k].angle) / PI;
+        if (fabs(turns - rint(turns)) * PI < edge && 2.220446049250313e-16 * fabs(angle) < edge) return k;
+        if (begin && floor(turns) != floor((begin[simulator_gimbals[k].second] - simulator_gimbals[k].angle) / PI)) return k;
+    }
+    return -1;
+}
+
+/* Ends the run where a gimbal is at its singular angle, see `gimbal_at`; `last` is the configuration before q. */
 static void watch_gimbals(run *r, double t, const double *q, double edge, const double *begin, const double *last)
 {
-#if SIMULATOR_GIMBALS > 0
-    for (int k = 0; k < SIMULATOR_GIMBALS && !r->ended; ++k) {
-        const simulator_gimbal *own = &simulator_gimbals[k];
-        const double pi = 3.14159265358979323846, turns = (q[own->second] - own->angle) / pi;
-        const int near = fabs(turns - rint(turns)) * pi < edge;
-        if (!near && (!begin || floor(turns) == floor((begin[own->second] - own->angle) / pi))) continue;
+    const int found = gimbal_at(q, edge, begin);
+    if (found >= 0) {
+        const simulator_gimbal *own = &simulator_gimbals[found];
         end(r, "failed", t, own->sentence, r->outcome->text);
-        sprintf(r->outcome->text, "%.6g",
-                (own->angle + pi * rint((last[own->second] - own->angle) / pi)) * 180.0 / pi);
+        sprintf(r->outcome->text, "%.6g", (own->angle + PI * rint((last[own->second] - own->angle) / PI)) * 180.0 / PI);
     }
-#else
-    (void)r, (void)t, (void)q, (void)edge, (void)begin, (void)last;
-#endif
 }
 
 /* Ends a run that has failed or diverges where its coordinates end: near a singular angle, or the end of a domain. */
@@ -302,7 +280,22 @@ static void explain(run *r, int status)
     r->outcome->value = state[first];
 }
 
-/* Ends the run where a velocity of a robot is too large to mean anything. */
+/* Ends a run whose steps dwindle because a gimbal comes to its singular angle: at the pace since it came near, the run
+ * would take more than SIMULATOR_HOPELESS steps. */
+static void look_at_gimbals(run *r)
+{
+    const double *q = r->s->memory + SIMULATOR_AT_BASE, t = simulator_time(r->s);
+    const double steps = (double)(simulator_accepted(r->s) + simulator_rejected(r->s));
+    if (gimbal_at(q, SIMULATOR_GIMBAL_NEAR, NULL) < 0) {
+        r->close = 0;
+    } else if (!r->close) {
+        r->close = 1, r->close_time = t, r->close_steps = steps;
+    } else if ((steps - r->close_steps) * (r->plan->until - r->start) > SIMULATOR_HOPELESS * (t - r->close_time)) {
+        watch_gimbals(r, t, q, SIMULATOR_GIMBAL_NEAR, NULL, q);
+    }
+}
+
+/* Ends the run where a velocity of a robot is too large to mean anything, and where a gimbal locks. */
 static void look(run *r)
 {
     const double *v = r->s->memory + SIMULATOR_AT_S + SIMULATOR_NV;
@@ -311,7 +304,10 @@ static void look(run *r)
     for (int k = 0; k < SIMULATOR_NV; ++k) {
         if (fabs(v[k]) > SIMULATOR_SENSELESS && (worst < 0 || fabs(v[k]) > fabs(v[worst]))) worst = k;
     }
-    if (worst < 0) return;
+    if (worst < 0) {
+        if (!SIMULATOR_FIXED) look_at_gimbals(r);
+        return;
+    }
     watch_now(r, 0);
     if (r->ended) return;
     end(r, "failed", simulator_time(r->s), SIMULATOR_SAYS_DIVERGES, simulator_variables[SIMULATOR_NV + worst]);
@@ -435,6 +431,17 @@ void simulator_usual_plan(simulator_plan *plan)
     plan->most_events = SIMULATOR_MOST_EVENTS;
 }
 
+void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
+{
+    run r;
+    memset(&r, 0, sizeof r);
+    memset(outcome, 0, sizeof *outcome);
+    outcome->name = outcome->unit = "";
+    outcome->h = s->memory[SIMULATOR_AT_H];
+    r.s = s, r.outcome = outcome;
+    explain(&r, status);
+}
+
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
     run r;
@@ -445,7 +452,6 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     outcome->h = s->memory[SIMULATOR_AT_H];
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
-    r.last_jump = -INFINITY;
     r.empty = 1;
     s->limits[5] = plan->most_events;
     plan_times(&r);

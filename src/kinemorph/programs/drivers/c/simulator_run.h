@@ -44,6 +44,9 @@ void simulator_usual_plan(simulator_plan *plan);
 /* Carries out a run from the present state on. Returns 1 if it reached its end, a stopping event or rest, else 0. */
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome);
 
+/* The outcome of a motion that cannot go on from the present state, with a status that another function has returned. */
+void simulator_explain(simulator *s, int status, simulator_outcome *outcome);
+
 /* Writes the message of an outcome into `text`, cut off after size - 1 characters; empty for a run that finished. */
 void simulator_message(const simulator_outcome *outcome, char *text, int size);
 

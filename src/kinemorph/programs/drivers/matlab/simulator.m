@@ -200,11 +200,11 @@ function [over, under] = ratio(x)
     end
 end
 
-function times = sample_times(data, start, until, spacing)
+function times = sample_times(data, start, finish, spacing)
     if isempty(spacing)
         spacing = data.constants.spacing;
         if spacing <= 0
-            times = [start; data.times(data.times > start & data.times < until); until];
+            times = [start; data.times(data.times > start & data.times < finish); finish];
             for k = 2:numel(times)
                 times(k) = snapped(data, times(k));
             end
@@ -216,12 +216,12 @@ function times = sample_times(data, start, until, spacing)
     if b > 0 && d > 0 && lcm(b, d) <= 1e9
         parts = lcm(b, d); first = c * (parts / d); step = a * (parts / b);
     end
-    count = floor((until - start) / spacing * (1 + 1e-12) + 1e-9);
+    count = floor((finish - start) / spacing * (1 + 1e-12) + 1e-9);
     times = (first + (0:count)' * step) / parts;
-    if until - times(end) > 1e-9 * (until - start)
-        times = [times; until];
+    if finish - times(end) > 1e-9 * (finish - start)
+        times = [times; finish];
     end
-    times(end) = until;
+    times(end) = finish;
     times(1) = start;
     for k = 2:numel(times)
         times(k) = snapped(data, times(k));
@@ -237,7 +237,7 @@ function run = start_run(data, model, options)
                  'rows', zeros(numel(times), data.sizes.row), 'count', 0, 'piece', 0, 'last', NaN, ...
                  'pending', zeros(0, data.sizes.log_width), 'pace_times', NaN(data.sizes.guards, 3), ...
                  'quick', zeros(data.sizes.guards, 1), 'last_jump', -Inf, 'together', 0, 'last_mark', 0, ...
-                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'begin', [], 'pieces', zeros(numel(times), 1));
+                 'kind', '', 'ended', options.start, 'message', '', 'events', [], 'begin', [], 'close', [], 'pieces', zeros(numel(times), 1));
     run.events = cell(0, 4);
 end
 
@@ -252,9 +252,9 @@ function run = carry_out(data, run)
     elseif status ~= s.going
         run = explain(data, run, status);
     end
-    until = run.times(end);
-    while isempty(run.kind) && (now_of(data, run) < until || run.next <= numel(run.times))
-        [run, status] = through(data, run, until);
+    finish_time = run.times(end);
+    while isempty(run.kind) && (now_of(data, run) < finish_time || run.next <= numel(run.times))
+        [run, status] = through(data, run, finish_time);
         if isempty(run.kind)
             run = look(data, run);
         end
@@ -389,7 +389,7 @@ function [sentence, text] = at_lock(data, q, edge, begun, last)
     sentence = ''; text = '';
     for k = 1:data.sizes.gimbals
         own = data.gimbals(k); j = own.second + 1; turns = (q(j) - own.angle) / pi;
-        near = abs(turns - round(turns)) * pi < edge;
+        near = abs(turns - round(turns)) * pi < edge && eps * abs(q(j)) < edge;
         passed = ~isempty(begun) && floor(turns) ~= floor((begun(j) - own.angle) / pi);
         if near || passed
             sentence = own.sentence;
@@ -523,6 +523,22 @@ function run = look(data, run)
         end
         run = finish(data, run, 'failed', now_of(data, run), 'diverges', data.variables{n.nv + worst}, v(worst), ...
                      data.columns{n.nq + worst, 2}, 0);
+    elseif n.gimbals > 0 && ~data.constants.fixed
+        run = look_at_gimbals(data, run);
+    end
+end
+
+function run = look_at_gimbals(data, run)
+    % ends a run whose steps dwindle because a gimbal comes to its singular angle
+    n = data.sizes; t = now_of(data, run); row = present_row(data, run.model)'; q = row(1:n.nq);
+    steps = run.model.memory(n.at_accepted + 1) + run.model.memory(n.at_rejected + 1);
+    [sentence, text] = at_lock(data, q, data.constants.gimbal_near, [], q);
+    if isempty(sentence)
+        run.close = [];
+    elseif isempty(run.close)
+        run.close = [t, steps];
+    elseif (steps - run.close(2)) * (run.times(end) - run.times(1)) > data.constants.hopeless * (t - run.close(1))
+        run = finish(data, run, 'failed', t, sentence, text, 0, '', 0);
     end
 end
 

@@ -15,4 +15,27 @@ TEXTS = {
     "total mass": "masse totale",
     "gravity": "pesanteur",
     "runs": "simulations",
+    "The model {name} has {bodies} bodies and {dof} degrees of freedom.": (
+        "Le modèle {name} comporte {bodies} corps et {dof} degrés de liberté."
+    ),
+    "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} degrees of "
+    "freedom, in which the loops are cut; constraints close them again.": (
+        "Le modèle {name} comporte {bodies} corps en chaînes fermées. Ses équations sont celles d'un arbre à {dof} "
+        "degrés de liberté, dans lequel les boucles sont coupées ; des contraintes les referment."
+    ),
+    "The robot where its runs begin; axes of joints are dash-dotted lines.": (
+        "Le robot au début de ses simulations ; les axes des liaisons sont en trait mixte."
+    ),
+    "Bodies and joints: every joint connects a body with its parent.": (
+        "Corps et liaisons : chaque liaison relie un corps à son parent."
+    ),
+    "Frames": "Repères",
+    "frame": "repère",
+    "on body": "sur le corps",
+    "Parameters": "Paramètres",
+    "parameter": "paramètre",
+    "value": "valeur",
+    "unit": "unité",
+    "Quantities that follow from others": "Grandeurs qui dépendent des autres",
+    "formula": "formule",
 }

@@ -1,0 +1,161 @@
+"""Texts of the chapters about equilibrium, poles, curves and the energy audit."""
+
+from __future__ import annotations
+
+TEXTS = {
+    # equilibrium
+    "Equilibrium": "Équilibre",
+    "It is stable: small motions about it decay or stay small.": (
+        "Il est stable : les petits mouvements autour de lui s'amortissent ou restent petits."
+    ),
+    "It is not stable: some small motions about it grow.": (
+        "Il n'est pas stable : certains petits mouvements autour de lui s'amplifient."
+    ),
+    "Linear equations do not decide whether it is stable.": (
+        "Les équations linéarisées ne permettent pas de conclure à sa stabilité."
+    ),
+    "The search began at the initial state of the model.": "La recherche part de l'état initial du modèle.",
+    "An equilibrium was found after {n} iterations; forces of up to {force} N m or N are left.": (
+        "Un équilibre a été trouvé en {n} itérations ; il reste des efforts d'au plus {force} N m ou N."
+    ),
+    "No equilibrium was found in {n} iterations: forces of up to {force} N m or N are not balanced.": (
+        "Aucun équilibre n'a été trouvé en {n} itérations : des efforts allant jusqu'à {force} N m ou N ne sont pas "
+        "équilibrés."
+    ),
+    "No equilibrium can be searched for. The program says: ": (
+        "La recherche d'un équilibre n'est pas possible. Message du programme : "
+    ),
+    "Coordinates at the equilibrium": "Coordonnées à l'équilibre",
+    "coordinate": "coordonnée",
+    "The other coordinates are not listed.": "Les autres coordonnées ne sont pas indiquées.",
+    "The robot at its equilibrium.": "Le robot à l'équilibre.",
+    # poles
+    "Poles": "Pôles",
+    "pole": "pôle",
+    "real part [1/s]": "partie réelle [1/s]",
+    "imaginary part [rad/s]": "partie imaginaire [rad/s]",
+    "frequency [Hz]": "fréquence [Hz]",
+    "damping ratio": "taux d'amortissement",
+    "The equations are linearized about the equilibrium.": "Les équations sont linéarisées autour de l'équilibre.",
+    "No equilibrium was found, so that the equations are linearized about the initial state.": (
+        "Aucun équilibre n'a été trouvé ; les équations sont donc linéarisées autour de l'état initial."
+    ),
+    "{n} of the {m} poles has": "{n} des {m} pôles a",
+    "{n} of the {m} poles have": "{n} des {m} pôles ont",
+    "{verdict} a positive real part: the motion grows.": (
+        "{verdict} une partie réelle positive : le mouvement s'amplifie."
+    ),
+    "No pole has a positive real part.": "Aucun pôle n'a de partie réelle positive.",
+    "Poles; of conjugate pairs the upper one": "Pôles ; un seul par paire de conjugués",
+    "Poles in the complex plane, with lines of constant damping ratio and of constant frequency.": (
+        "Pôles dans le plan complexe, avec les lignes d'égal taux d'amortissement et d'égale fréquence."
+    ),
+    "The other poles are not listed.": "Les autres pôles ne sont pas indiqués.",
+    "The poles cannot be computed. The program says: ": (
+        "Les pôles ne peuvent pas être calculés. Message du programme : "
+    ),
+    # curves
+    "Curves": "Courbes",
+    "Run {name}": "Simulation {name}",
+    "The run lasts from {start} to {end} s, by the method {method}, in {steps} steps; {samples} samples are kept.": (
+        "La simulation va de {start} à {end} s, par la méthode {method}, en {steps} pas ; {samples} échantillons sont "
+        "conservés."
+    ),
+    "It was stopped by an event.": "Un événement l'a arrêtée.",
+    "It ended because the system came to rest.": "Elle s'est terminée parce que le système est au repos.",
+    "It failed before its end.": "Elle a échoué avant la fin.",
+    "It was interrupted.": "Elle a été interrompue.",
+    "It is not finished.": "Elle n'est pas terminée.",
+    "Coordinates q over time.": "Coordonnées généralisées q en fonction du temps.",
+    "Velocities v over time.": "Vitesses généralisées v en fonction du temps.",
+    "Generalized forces tau over time.": "Efforts généralisés tau en fonction du temps.",
+    "States of elements over time.": "États des éléments en fonction du temps.",
+    "Forces of contacts and other elements over time.": (
+        "Efforts des contacts et d'autres éléments en fonction du temps."
+    ),
+    "Events": "Événements",
+    "t [s]": "t [s]",
+    "event": "événement",
+    "{n} more events are not listed.": "{n} autres événements ne sont pas indiqués.",
+    "{n} more runs are not shown.": "{n} autres simulations ne sont pas présentées.",
+    # audit
+    "Energy audit": "Bilan d'énergie",
+    "The sum of kinetic and potential energy, less the energy that drives supply, plus the energy that is dissipated, "
+    "is constant between impacts. The audit checks this and other laws of conservation.": (
+        "La somme des énergies cinétique et potentielle, moins l'énergie fournie par les actionneurs, plus l'énergie "
+        "dissipée, est constante entre deux chocs. Le contrôle porte sur ce bilan et sur d'autres lois de conservation."
+    ),
+    "Energies over time, and the error of their balance.": "Énergies en fonction du temps et erreur de leur bilan.",
+    "Audit of run {name}": "Contrôle de la simulation {name}",
+    "law": "loi",
+    "No law of conservation is violated.": "Aucune loi de conservation n'est violée.",
+    "{n} law of conservation is violated.": "{n} loi de conservation est violée.",
+    "{n} laws of conservation are violated.": "{n} lois de conservation sont violées.",
+    "The run cannot be audited. The program says: ": (
+        "La simulation ne peut pas être contrôlée. Message du programme : "
+    ),
+    "ending": "fin",
+    "the run ended as requested": "la simulation s'est terminée comme demandé",
+    "finite": "nombres finis",
+    "every sample is a finite number": "chaque échantillon est un nombre fini",
+    "kinetic + potential - supplied + dissipated energy is constant": (
+        "énergie cinétique + potentielle − fournie + dissipée est constante"
+    ),
+    "the plant is made of equations, not of a robot: it has no energy": (
+        "le système est fait d'équations et non d'un robot : il n'a pas d'énergie"
+    ),
+    "the energy that forces supply and dissipate was not recorded. Make the plant with account=True": (
+        "l'énergie fournie et dissipée par les efforts n'a pas été enregistrée"
+    ),
+    "momentum is conserved": "la quantité de mouvement est conservée",
+    "the robot of the run is not known": "le robot de la simulation n'est pas connu",
+    "the plant is made of equations, not of a robot": "le système est fait d'équations et non d'un robot",
+    "momentum of {a}": "quantité de mouvement de {a}",
+    "momentum about {a}": "moment cinétique autour de {a}",
+    "linear momentum": "quantité de mouvement",
+    "angular momentum": "moment cinétique",
+    "angular momentum, origin": "moment cinétique, origine",
+    "the momentum along {a} is constant, as no force acts along it": (
+        "la quantité de mouvement selon {a} est constante, car aucun effort n'agit dans cette direction"
+    ),
+    "the component along gravity of the angular momentum about the ball joint is constant": (
+        "la composante selon la pesanteur du moment cinétique autour de la rotule est constante"
+    ),
+    "loops to the ground or coupled joints act on the robot from outside": (
+        "des boucles vers le sol ou des liaisons couplées agissent sur le robot de l'extérieur"
+    ),
+    "constraints of elements, such as rolling wheels, act on the robot": (
+        "des contraintes d'éléments, comme des roues, agissent sur le robot"
+    ),
+    "a force acts from outside along {a}": "un effort extérieur agit selon {a}",
+    "the ground, gravity or a force acts along the first joint of every tree": (
+        "le sol, la pesanteur ou un effort agit selon la première liaison de chaque arbre"
+    ),
+    "changes of the system": "changements du système",
+    "linear and angular momentum are the same just before and after": (
+        "quantité de mouvement et moment cinétique sont les mêmes juste avant et juste après"
+    ),
+    "one of the systems is connected to the ground or has no robot": (
+        "l'un des systèmes est relié au sol ou n'a pas de robot"
+    ),
+    "quaternions": "quaternions",
+    "every quaternion has length 1": "chaque quaternion est de longueur 1",
+    "every quaternion has length {a}": "chaque quaternion est de longueur {a}",
+    "the robot has no quaternions": "le robot n'a pas de quaternion",
+    "loops": "boucles",
+    "loops stay closed and coupled joints follow their leaders [m or rad]": (
+        "les boucles restent fermées et les liaisons couplées suivent leurs meneuses [m ou rad]"
+    ),
+    "the robot has no loops or coupled joints": "le robot n'a ni boucle ni liaison couplée",
+    "linear momentum grows by m g t": "la quantité de mouvement croît de m g t",
+    "linear momentum is constant": "la quantité de mouvement est constante",
+    "angular momentum about the center of mass is constant": (
+        "le moment cinétique autour du centre de masse est constant"
+    ),
+    "angular momentum about the world's origin is constant": (
+        "le moment cinétique autour de l'origine du repère global est constant"
+    ),
+    "the component along gravity of the angular momentum about the world's origin is constant": (
+        "la composante selon la pesanteur du moment cinétique autour de l'origine du repère global est constante"
+    ),
+}

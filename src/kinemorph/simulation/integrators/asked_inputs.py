@@ -1,0 +1,129 @@
+"""Inputs of a plant that foreign functions give: code of a user, which a program calls and Python never sees.
+
+The last inputs u of such a plant (`Plant.asked`) are what the user's functions return: forces, rates of states, sampled
+memory. Methods and the march need not know: they write their code with a `LoopBuilder` whose `call` first asks the
+functions on whose results a program depends, at the very time and state of that call,
+
+    bodies     (t, base, s, m, u, p) -> q and the motion of all bodies        a program of the plant
+    function   (t, q, v, x, m, u, p, position, rotation, velocity, turning) -> its inputs        foreign
+
+and then calls the program with all inputs. Newton's matrices have exact derivatives of the model, and differences of
+what the functions return: with the exact derivative R_w of the residual by these inputs w,
+
+    R_s = exact part + R_w dw/ds,        dw/ds by differences, one column for each entry of s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
+from kinemorph.plants.programs import AT, Asked, Plant
+
+SHIFT = 2.0**-26  # of a difference, relative to 1 + |s|: the square root of the rounding error
+MOTION = {"position": 3, "rotation": 9, "velocity": 3, "turning": 3}  # numbers of each body
+
+
+def loop_builder(plant: Plant, name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> LoopBuilder:
+    """The builder of a loop program that calls programs of a plant; its input "u" are the inputs that a run gives."""
+    given = {**inputs, "u": (plant.given,)}
+    return AskingLoop(plant, name, given, outputs) if plant.asked else LoopBuilder(name, given, outputs)
+
+
+def all_inputs(loop: LoopBuilder) -> View:
+    """The view of all inputs u of the plant, for calls of its programs."""
+    return loop.inputs if isinstance(loop, AskingLoop) else loop["u"]
+
+
+def used(program: Program | LoopProgram, plant: Plant) -> tuple[Asked, ...]:
+    """The functions of the user on whose results a program depends."""
+    if isinstance(program, LoopProgram) or not {*AT.split()} <= {port.name for port in program.inputs}:
+        return ()
+    first = 0
+    for port in program.inputs:
+        if port.name == "u":
+            break
+        first += port.size
+    nodes = program.graph.nodes
+    read = {nodes[i][1] - first for i in program.order if nodes[i][0] == "input"}
+    return tuple(one for one in plant.asked if read & set(range(one.first, one.first + one.size)))
+
+
+class AskingLoop(LoopBuilder):
+    """Writes a loop program in which foreign functions give the last inputs of a plant, before every call that needs
+    them.
+    """
+
+    def __init__(self, plant: Plant, name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
+        super().__init__(name, inputs, outputs)
+        self.plant = plant
+        self.inputs = self.buffer("all_inputs", (plant.nu,))
+        if plant.given:
+            self.copy(self.inputs.part(0, plant.given), self["u"])
+        self._motion = {
+            "q": self.buffer("seen_q", (plant.nq,)),
+            **{name: self.buffer(f"seen_{name}", (plant.sizes["nb"], count)) for name, count in MOTION.items()},
+        }
+
+    def call(self, program: Program | LoopProgram, outs: Sequence[View], ins: Sequence[View]) -> None:
+        """Adds a call of a program, after calls of the functions on whose results it depends."""
+        functions = used(program, self.plant)
+        if functions:
+            self.ask(functions, dict(zip((port.name for port in program.inputs), ins, strict=True)))
+        super().call(program, outs, ins)
+
+    def ask(self, functions: Sequence[Asked], at: Mapping[str, View]) -> None:
+        """Adds calls of the user's functions at the instant (t, base, s, m, u, p) that `at` views."""
+        plant, seen = self.plant, self._motion
+        assert plant.bodies is not None
+        super().call(plant.bodies, list(seen.values()), [at[name] for name in AT.split()])
+        v, x = at["s"].part(plant.nv, plant.nv), at["s"].part(2 * plant.nv, plant.nx)
+        now = [at["t"], seen["q"], v, x, at["m"], self["u"], at["p"], *(seen[name] for name in MOTION)]
+        for one in functions:
+            self.foreign(one.function, now, [self.inputs.part(one.first, one.size)])
+
+    def add_differences(self, residual: Program, ins: Sequence[View], Ru: View, Rs: View, Rt: View) -> None:
+        """Adds code for Rs (n, ns) and Rt (n,) plus the derivatives by way of the user's functions.
+
+        `Ru` (n, nu) is the derivative of the residual with respect to all inputs u, at its inputs `ins`.
+        """
+        plant, functions = self.plant, used(residual, self.plant)
+        at = dict(zip((port.name for port in residual.inputs), ins, strict=True))
+        if not functions:
+            return
+        before, moved = self.scratch("asked_before", (plant.nu,)), self.scratch("moved_state", (plant.ns,))
+        time, step = self.scratch("moved_time"), self.scratch("moved_by")
+        self.copy(before, self.inputs)
+
+        def add(column: Affine | None) -> None:
+            with self.repeat(Ru.shape[0]) as i, self.repeat(plant.given, plant.nu) as k:
+                out = Rt[i] if column is None else Rs[i, column]
+                self.let(
+                    out,
+                    lambda total, slope, new, old, step: total + slope * ((new - old) / step),
+                    *(out, Ru[i, k], self.inputs[k], before[k], step),
+                )
+
+        with self.repeat(plant.ns) as j:
+            self.copy(moved, at["s"])
+            with self._shifted(moved[j], step):
+                self.ask(functions, at | {"s": moved})
+            add(j)
+        self.copy(time, at["t"])
+        with self._shifted(time, step):
+            self.ask(functions, at | {"t": time})
+        add(None)
+        self.copy(self.inputs, before)
+
+    @contextmanager
+    def _shifted(self, number: View, step: View) -> Iterator[None]:
+        """Adds code that moves a number a little, by what `step` is then, before the code of the `with` block."""
+        start = self.scratch("moved_from")
+        self.copy(start, number)
+        self.let(number, lambda x: x + SHIFT * (1.0 + abs(x)), number)
+        self.let(step, lambda new, old: new - old, number, start)
+        yield

@@ -1,0 +1,253 @@
+"""Model exchange in C: another integrator, SciPy's DOP853, advances a model and sees the motion of `simulate`.
+
+SEEDS 001-02, 001-03: the model leaves as running code.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph import Guard, RobotBuilder
+from kinemorph.algebra.dual import Dual
+from kinemorph.plants import manifold_free
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.user_laws import LEVEL
+from kinemorph.programs import Job, make_job
+from kinemorph.simulation.results.trajectory import Trajectory
+from support.cases.c_programs import needs_cc
+from support.cases.program_cases import CASES, DATA, Case
+from support.tools.exchange_master import GOING, REST, STOPPED, Advanced, Instance, Library, advance, build_library
+
+pytestmark = needs_cc
+
+
+def heavy_top() -> Case:
+    """A top with a quaternion."""
+    given = json.loads((DATA / "heavy_top.json").read_text())["inputs"]
+    builder = RobotBuilder("heavy_top").body(
+        "top", given["mass"], com=given["com_from_fixed_point"], inertia=given["J_com"]
+    )
+    robot = builder.joint("pivot", "spherical", "world", "top").build()
+    return Case(robot, 1.0, {"q": [1.0, 0.0, 0.0, 0.0], "v": given["omega0_body"]})
+
+
+def case_named(name: str) -> Case:
+    """A case by its name, without the options of a method."""
+    case = heavy_top() if name == "heavy_top" else CASES[name]()
+    kept = {key: value for key, value in case.options.items() if key in ("q", "v", "events")}
+    return Case(case.model, case.until, kept)
+
+
+def exactly(case: Case, times: np.ndarray) -> Trajectory:
+    """The run of `simulate` by DOP853 with small tolerances."""
+    options = {"method": "dop853", "rtol": 1e-11, "atol": 1e-13, "output_step": list(times[1:])}
+    return kinemorph.simulate(case.model, times[-1], **{**case.options, **options})
+
+
+def worst(found: Advanced, run: Trajectory) -> float:
+    """The largest difference between the states of a master and those of a run, at times that both have."""
+    rows = {t: np.concatenate([s.q[k], s.v[k], s.x[k]]) for s in run.segments for k, t in enumerate(s.t)}
+    pairs = [(row, rows[t]) for t, row in zip(found.t, found.states, strict=True) if t in rows]
+    assert len(pairs) >= min(len(found.t), 10)
+    return max(float(np.abs(mine[: len(other)] - other).max()) for mine, other in pairs)
+
+
+# ── a motor with a sampled PID ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def motor(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, Job, Library]:
+    case = case_named("dc_motor")
+    job = make_job(case.model, 0.2, **case.options)
+    return case, job, build_library(job, tmp_path_factory.mktemp("motor"))
+
+
+def test_sampled_elements_are_time_events(motor: tuple[Case, Job, Library]) -> None:
+    case, job, library = motor
+    times = np.linspace(0.0, 0.2, 11)
+    found = advance(Instance(library), times)
+    period = job.plant.ticks[0].period
+    assert found.status == GOING and not found.events
+    assert np.allclose(found.ticks, period * np.arange(1, len(found.ticks) + 1), rtol=0.0, atol=1e-15)
+    assert len(found.ticks) == round(0.2 / period)
+    assert worst(found, exactly(case, times)) < 1e-8
+
+
+def test_instances_are_apart(motor: tuple[Case, Job, Library]) -> None:
+    library = motor[2]
+    alone, first, second = (Instance(library) for _ in range(3))
+    second.set("v.shaft", 3.0)
+    for model in (alone, first, second):
+        model.begin()
+    wanted = alone.rates(0.0, alone.states)
+    second.rates(0.0, second.states)
+    assert np.array_equal(first.rates(0.0, first.states), wanted)
+    assert not np.array_equal(first.states, second.states)
+
+
+def check_linearize(case: Case, job: Job, library: Library, v: Any = None) -> None:
+    """Directional derivatives equal the matrices of `linearize` where the constraints allow a motion."""
+    model = Instance(library)
+    model.begin()
+    model.event()
+    states, sizes = model.states, library.sizes
+    nq, nv, nu = sizes["nq"], sizes["nv"], sizes["nu"]
+    own = kinemorph.plants.plant(case.model)  # without the accounts of energy, which are the last states
+    n = nq + nv + own.nx
+    memory = [model.get(name) for name in library.columns if name.startswith("m.")]
+    x = states[nq + nv : n] if own.nx else None
+    wanted = kinemorph.linearize(case.model, q=states[:nq], v=states[nq : nq + nv], x=x, m=memory or None)
+    A = model.slopes(0.0, states, range(n))[:n]
+    B = model.slopes(0.0, states, range(sizes["row"], sizes["row"] + nu))[:n]
+    assert np.abs((A - wanted.A) @ wanted.basis).max() < 1e-12 * max(1.0, np.abs(wanted.A).max())
+    assert np.abs(B - wanted.B).max(initial=0.0) < 1e-12 * max(1.0, np.abs(wanted.B).max(initial=0.0))
+
+
+def test_directional_derivatives_equal_linearize(motor: tuple[Case, Job, Library]) -> None:
+    check_linearize(*motor)
+
+
+# ── smooth motions, loops, quaternions ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["double_pendulum", "heavy_top", "four_bar"])
+def test_another_integrator_sees_the_same_motion(name: str, tmp_path: Path) -> None:
+    case, times = case_named(name), np.linspace(0.0, 1.0, 21)
+    library = build_library(make_job(case.model, 1.0, **case.options), tmp_path)
+    found = advance(Instance(library), times)
+    assert found.status == GOING and not found.events
+    assert worst(found, exactly(case, times)) < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_directional_derivatives_of_robots_equal_linearize(name: str, tmp_path: Path) -> None:
+    case = case_named(name)
+    job = make_job(case.model, 1.0, **{**case.options, "q": {"q1": 0.8}, "v": {"q1": 2.0}})
+    check_linearize(case, job, build_library(job, tmp_path))
+
+
+def by_duals(plant: Plant, t: float, y: np.ndarray, p: np.ndarray, u: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """The derivative of the rates along a direction of y, u and p, by dual numbers and without a program."""
+    given = np.concatenate([y, u, p])
+    made = [Dual(float(x), float(d), level=LEVEL - 1) for x, d in zip(given, along, strict=True)]
+    a, b = len(y), len(y) + len(u)
+    found = manifold_free.flow(plant.laws, plant.sizes, t, made[:a], [], made[a:b], made[b:])
+    return np.array([entry.tangent if isinstance(entry, Dual) else 0.0 for entry in found])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, parameters", [("heavy_top", ()), ("double_pendulum", ("m1", "m2"))])
+def test_directional_derivatives_equal_dual_numbers(name: str, parameters: tuple[str, ...], tmp_path: Path) -> None:
+    """With respect to quaternions of any length, and to parameters."""
+    case = case_named(name)
+    job = make_job(case.model, 1.0, **case.options, parameters=parameters)
+    library = build_library(job, tmp_path)
+    model = Instance(library)
+    model.begin()
+    model.event()
+    rng = np.random.default_rng(3)
+    states = model.states * (1.0 + 0.1 * (name == "heavy_top"))
+    plant, row = job.plant, library.sizes["row"]
+    knowns = [*range(library.continuous), *range(row, len(library.columns))]
+    seed = rng.normal(size=len(knowns))
+    model.move(0.0, states)
+    rows = [len(library.columns) + k for k in range(library.continuous)]
+    u, p = job.first.u, job.first.p
+    wanted = by_duals(plant, 0.0, states, p, u, seed)
+    assert np.abs(model.directional(rows, knowns, seed) - wanted).max() < 1e-12 * max(1.0, np.abs(wanted).max())
+    assert np.array_equal(model.directional(knowns, knowns, seed), seed)  # the values of columns
+
+
+@pytest.mark.slow
+def test_a_step_that_drifts_is_brought_back(tmp_path: Path) -> None:
+    """Where loops are open, or quaternions are not of length 1, by more than the tolerance, and not before."""
+    for name in ("four_bar", "heavy_top"):
+        case = case_named(name)
+        job = make_job(case.model, 1.0, **case.options, rtol=1e-8)
+        model = Instance(build_library(job, tmp_path / name))
+        model.begin()
+        model.event()
+        states = model.states
+        assert not model.completed()
+        model.move(0.0, states + 1e-9)
+        assert not model.completed() and np.array_equal(model.states, states + 1e-9)
+        off = states + 1e-4
+        model.move(0.0, off)
+        assert model.completed() and np.array_equal(model.states, off)
+        status, jumped, _, rounds = model.event()
+        assert (status, jumped, rounds) == (GOING, True, 1)
+        back = model.states
+        assert 1e-6 < np.abs(back - off).max() < 1e-3
+        if name == "heavy_top":
+            assert abs(np.linalg.norm(back[:4]) - 1.0) < 1e-15
+            assert np.allclose(model.rates(0.0, off)[4:], model.rates(0.0, back)[4:], rtol=0.0, atol=1e-12)
+        else:
+            plant = job.plant
+            here = (0.0, back[:3], np.concatenate([[0.0] * 3, back[3:]]), [], job.first.u, [])
+            phi, rate, _, _ = plant.compiled("constraints")(*here)
+            assert np.abs(phi).max() < 1e-11 and np.abs(rate).max() < 1e-10
+
+
+@pytest.mark.slow
+def test_a_coarse_integrator_keeps_loops_closed(tmp_path: Path) -> None:
+    case = case_named("four_bar")
+    job = make_job(case.model, 10.0, **case.options, rtol=1e-6)
+    found = advance(Instance(build_library(job, tmp_path)), np.linspace(0.0, 10.0, 101), rtol=1e-4, atol=1e-5)
+    assert found.status == GOING and found.asked > 0
+    plant = job.plant
+    for row in found.states[::10]:
+        here = (0.0, row[:3], np.concatenate([[0.0] * 3, row[3:]]), [], job.first.u, [])
+        assert np.abs(plant.compiled("constraints")(*here)[0]).max() < 1e-3
+
+
+# ── events ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+def test_a_bouncing_ball(tmp_path: Path) -> None:
+    """State events to 1e-8 s, and rest: the events accumulate, and the master is told to end."""
+    case, times = case_named("bouncing_ball"), np.linspace(0.0, 20.0, 41)
+    library = build_library(make_job(case.model, 20.0, **case.options), tmp_path)
+    found, run = advance(Instance(library), times), exactly(case, times)
+    bounces = [event.t for event in run.events if event.kind == "reset"]
+    assert found.status == REST and run.outcome.kind == "rest"
+    assert abs(len(found.events) - len(bounces)) <= 1
+    both = min(len(found.events), len(bounces))
+    assert np.abs(np.array(found.events[:both]) - bounces[:both]).max() < 1e-8
+    assert abs(found.end - run.outcome.t) < 1e-5
+    assert worst(found, run) < 1e-8
+
+
+@pytest.mark.slow
+def test_a_guard_that_stops(tmp_path: Path) -> None:
+    case = case_named("bouncing_ball")
+    stop = Guard("low", lambda q: q[0] - 0.5, "falling", stop=True)
+    options = {**case.options, "events": [stop]}
+    library = build_library(make_job(case.model, 5.0, **options), tmp_path)
+    found = advance(Instance(library), np.linspace(0.0, 5.0, 11))
+    run = kinemorph.simulate(case.model, 5.0, **options, rtol=1e-11, atol=1e-13)
+    assert found.status == STOPPED and abs(found.end - run.outcome.t) < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, until",
+    [("rimless_wheel", 3.0), ("kneed_walker", 1.5), ("rigid_ball", 2.0), ("rocking_block", 1.5), ("slip_runner", 1.0)],
+)
+def test_phases_and_impacts(name: str, until: float, tmp_path: Path) -> None:
+    """Edges of automata with resets and impacts, rigid contacts, loops that open and close."""
+    case, times = Case(getattr(kinemorph.library, name)(), until), np.linspace(0.0, until, 21)
+    library = build_library(make_job(case.model, until, method="dop853"), tmp_path)
+    found, run = advance(Instance(library), times, most=20_000), exactly(case, times)
+    assert found.status == GOING and run.outcome.kind == "finished" and len(run.events) > 0
+    assert worst(found, run) < 1e-8
+    for event in run.events:  # a master also sees guards that rise, where nothing happens
+        assert np.abs(np.array(found.events) - event.t).min() < 1e-8
