@@ -298,10 +298,10 @@ def changes(before: Signature, after: Signature) -> list[tuple[str, str]]:
     found = []
     for row in before.rows:
         other = now.get(row.name)
+        if row.check.status == "skipped" or (other and other.check.status == "skipped"):
+            continue
         if other is None:
             found.append((row.name, "this row is not computed for the model."))
-        elif "skipped" in (row.check.status, other.check.status):
-            continue
         elif row.check.status != other.check.status:
             seen = "" if other.check.worst is None else f" (worst {other.check.worst:.1e})"
             found.append((row.name, f"it was {row.check.status} and is {other.check.status}{seen}."))
