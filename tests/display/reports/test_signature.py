@@ -16,14 +16,16 @@ from kinemorph.analysis import signature as signatures
 from kinemorph.analysis.signature import Row, Signature, changes, signature
 from kinemorph.analysis.verification import exported_code
 from kinemorph.analysis.verification.verdict import Check
+from kinemorph.display.reports.chapters import verification
 from kinemorph.display.reports.document import Attachment, Document
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.report import report
 from kinemorph.display.reports.signing.pdf_attachments import PdfProblem, pdf_attachments
 from kinemorph.display.reports.signing.report_files import read_report
 from kinemorph.display.reports.signing.sealed import digest, seal_of, sealed
 from kinemorph.display.reports.signing.verdicts import MODEL_FILE, VERDICT_FILE, read_verdict
 from kinemorph.display.reports.signing.verify_report import verify_report
+from kinemorph.display.reports.subject import subject_of
+from kinemorph.display.reports.writers import html
 from kinemorph.elements import TorsionSpring
 from kinemorph.errors import KinemorphError
 from kinemorph.model import library
@@ -41,8 +43,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     joint = robot.joints[0].name
     system = System(robot, (TorsionSpring("spring", joint, 3.0),))
     motion = simulate(system, 0.2, q=[0.4], step=0.01, method="rk4")
-    path = tmp_path_factory.mktemp("reports") / "pendulum.html"
-    return report(system, motion, path=path, chapters=("verification",))
+    words = Words("en")
+    section = verification.chapter(subject_of(system, motion), words)
+    assert section is not None
+    document = Document("pendulum", "en", (section,), section.attachments)
+    ((path, data),) = html.files(document, tmp_path_factory.mktemp("reports") / "pendulum.html", words)
+    path.write_bytes(data)
+    return path
 
 
 def rewritten(page: Path, target: Path, name: str, change: Callable[[bytes], bytes], *, seal: bool = False) -> Path:
@@ -68,9 +75,10 @@ def heavier(model: bytes) -> bytes:
 
 
 def test_an_untouched_report_passes(page: Path) -> None:
-    found = verify_report(page)
-    assert found and not found.changes and not found.failed and found.rows > 30
-    assert run("verify", "--report", str(page)).exit_code == 0
+    result = run("verify", "--report", str(page), "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0 and found["passed"] and not found["changes"] and not found["failed"]
+    assert found["rows"] > 30
 
 
 def test_a_mass_changed_by_one_millionth_is_named_row_by_row(page: Path, tmp_path: Path) -> None:
@@ -98,19 +106,16 @@ def test_a_forged_seal_and_forged_digests_do_not_hide_the_mass(page: Path, tmp_p
 
 
 def test_an_edited_figure_and_an_edited_verdict_are_told(page: Path, tmp_path: Path) -> None:
-    edited = tmp_path / "edited.html"
-    edited.write_text(page.read_text("utf-8").replace("passed", "Passed", 1), "utf-8")
-    assert [row for row, _ in verify_report(edited).changes] == ["document"]
+    edited = page.read_bytes().replace(b"passed", b"Passed", 1)
+    assert seal_of(page.read_bytes()) == "intact" and seal_of(edited) == "broken"
 
     def worse(verdict: bytes) -> bytes:
         data = json.loads(verdict)
         data["rows"][0]["worst"] = 1e-17
         return json.dumps(data).encode()
 
-    assert [row for row, _ in verify_report(rewritten(page, edited, VERDICT_FILE, worse)).changes] == [
-        "document",
-        VERDICT_FILE,
-    ]
+    found = verify_report(rewritten(page, tmp_path / "edited.html", VERDICT_FILE, worse))
+    assert [row for row, _ in found.changes] == ["document", VERDICT_FILE]
 
 
 def test_what_is_no_report_is_one_sentence(page: Path, tmp_path: Path) -> None:
@@ -133,12 +138,8 @@ def test_what_is_no_report_is_one_sentence(page: Path, tmp_path: Path) -> None:
         "some of its entries are missing": rewritten(page, tmp_path / "writing.html", VERDICT_FILE, writing),
         "cannot be read": rewritten(page, tmp_path / "model.html", MODEL_FILE, lambda _: b"[bodies"),
     }
-    for name, text in {
-        "empty.pdf": "%PDF-1.7",
-        "bare.html": "<html></html>",
-        "text.html": "a",
-        "archive.zip": "PK",
-    }.items():
+    texts = {"empty.pdf": "%PDF-1.7", "bare.html": "<html></html>", "text.html": "a", "archive.zip": "PK"}
+    for name, text in texts.items():
         (tmp_path / name).write_text(text)
     for message, path in cases.items():
         with pytest.raises(KinemorphError, match=re.escape(message)):
@@ -158,7 +159,7 @@ def test_a_pdf_gives_its_attached_files_and_damage_is_a_sentence(page: Path, tmp
     ((path, data),) = typst.files(Document("title", "en", (), attached), target, Words("en"))
     assert path == target and seal_of(data) == "intact" and pdf_attachments(data) == files
     target.write_bytes(data)
-    assert verify_report(target)
+    assert read_report(target).files == files
     places = random.Random(1)
     for _ in range(200):
         broken = bytearray(data)

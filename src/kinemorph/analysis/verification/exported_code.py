@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Thread
 
 import numpy as np
 
@@ -19,23 +21,41 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.block_routines import of_precision
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import CompileError, UnsupportedError
 
 NAME = "exported"  # of the files
 
 
-def exported_c_error(s: Sample) -> WorstError:
-    """The largest relative error of exported C code against the interpreter, at the states of the sample.
+def exported_c_error(s: Sample) -> Callable[[], WorstError]:
+    """Begins to compile exported C code, and returns a function that waits for the compiler and compares.
 
-    Compared are M, h, inverse and forward dynamics; errors of forward dynamics are divided by the condition number of
-    M, which amplifies rounding. Raises UnsupportedError where this computer has no C compiler.
+    That function returns the largest relative error against the interpreter, at the states of the sample, of M, h,
+    inverse and forward dynamics; errors of forward dynamics are divided by the condition number of M, which amplifies
+    rounding. Raises UnsupportedError where this computer has no C compiler.
     """
     if not has_compiler():
         raise UnsupportedError("not checked: this computer has no C compiler.")
     programs = [getattr(s.dynamics, name).program.traced for name in MAIN_FUNCTIONS]
     texts = export_c(programs, NAME)
     source = texts[f"{NAME}.c"].replace(f'#include "{NAME}.h"', texts[f"{NAME}.h"])
-    library = load(source, NAME)
+    compiling = Thread(target=_attempted, args=(source,))
+    compiling.start()
+
+    def compared() -> WorstError:
+        compiling.join()
+        return _compared(s, programs, load(source, NAME))
+
+    return compared
+
+
+def _attempted(source: str) -> None:
+    """Compiles a source for a later `load` of it, which raises the error where that failed."""
+    with suppress(CompileError):
+        load(source, NAME)
+
+
+def _compared(s: Sample, programs: Sequence[Program | LoopProgram], library: ctypes.CDLL) -> WorstError:
+    """The largest relative error of the functions of a library, which are those of the programs."""
     condition, errors = condition_numbers(s), []
     for program, function in zip(
         programs, Unit(programs, NAME, of_precision(C, "float64", programs)).functions, strict=True

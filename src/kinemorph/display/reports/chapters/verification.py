@@ -114,6 +114,7 @@ def _formulations(rows: Sequence[Row], words: Words) -> Grid:
         ops = [words.integer(count) for count in row.ops] or ["", ""]
         note = sentence(words, check.note) if check.status == "skipped" else ""
         cells.append([check.name, words(check.status), error, _error(check.tolerance, words), *ops, note])
+    columns: tuple[str, ...]
     columns = ("formulation", "verdict", "error", "tolerance", "operations ID", "operations FD", "note")
     if not any(row[-1] for row in cells):
         columns, cells = columns[:-1], [row[:-1] for row in cells]

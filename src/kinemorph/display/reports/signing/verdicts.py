@@ -132,7 +132,8 @@ NUMBER_OPTIONS = ("step", "rtol", "atol", "until", "start", "output_step")  # of
 
 def _read_repeat(data: Mapping[str, Any]) -> Repeat:
     """What a run needs to be repeated. Only known options of known types are taken: a file cannot ask for others."""
-    given, options = dict(data["options"]), {}
+    given = dict(data["options"])
+    options: dict[str, Any] = {}
     if given:
         options = {key: None if given[key] is None else float(given[key]) for key in NUMBER_OPTIONS}
         options |= {key: [float(x) for x in given[key]] for key in "qv"}
