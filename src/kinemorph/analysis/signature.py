@@ -20,7 +20,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.audit import audit
-from kinemorph.analysis.verification.exported_code import exported_c_error
+from kinemorph.analysis.verification.exported_code import exported_c_error, exported_python_error
 from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functions, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
@@ -141,12 +141,14 @@ def _robot_rows(system: System, states: int, seed: int) -> list[Row]:
     formulations = _formulation_rows(sample)
     llvm = next(check for check in checks if check.name == COMPILED)
     says = "Exported C code, compiled by the C compiler, gives M, h, ID and FD of the interpreter."
+    in_python = "Exported Python code, which needs only NumPy, gives M, h, ID and FD of the interpreter."
     exported = _measured("exported C", says, exporting)
     return [
         *(Row("laws", check) for check in checks if check.name != COMPILED),
         *formulations,
         Row("code", Check("LLVM", *tuple(vars(llvm).values())[1:])),
         Row("code", exported),
+        Row("code", _measured("exported Python", in_python, lambda: exported_python_error(sample))),
         *_value_rows(sample),
     ]
 
@@ -296,10 +298,10 @@ def changes(before: Signature, after: Signature) -> list[tuple[str, str]]:
     found = []
     for row in before.rows:
         other = now.get(row.name)
+        if row.check.status == "skipped" or (other and other.check.status == "skipped"):
+            continue
         if other is None:
             found.append((row.name, "this row is not computed for the model."))
-        elif "skipped" in (row.check.status, other.check.status):
-            continue
         elif row.check.status != other.check.status:
             seen = "" if other.check.worst is None else f" (worst {other.check.worst:.1e})"
             found.append((row.name, f"it was {row.check.status} and is {other.check.status}{seen}."))

@@ -130,6 +130,10 @@ TEXTS = {
     "Exported C code, compiled by the C compiler, gives M, h, ID and FD of the interpreter.": (
         "Le code C exporté, compilé par le compilateur C, donne M, h, ID et FD de l'interpréteur."
     ),
+    "exported Python": "Python exporté",
+    "Exported Python code, which needs only NumPy, gives M, h, ID and FD of the interpreter.": (
+        "Le code Python exporté, qui n'a besoin que de NumPy, donne M, h, ID et FD de l'interpréteur."
+    ),
     "not checked: this computer has no C compiler.": "non contrôlé : cet ordinateur n'a pas de compilateur C.",
     # values
     "M(q) times a vector": "M(q) fois un vecteur",
