@@ -23,14 +23,21 @@ class Target(StrEnum):
     cpp = "cpp"
     python = "python"
     matlab = "matlab"
+    fmu2 = "fmu2"
+    fmu3 = "fmu3"
 
 
 @verb
 def program(
     robot: RobotName,
-    to: Annotated[Target, option(f"Language of the program: {', '.join(Target)}.", "LANGUAGE")] = Target.c,
+    to: Annotated[Target, option(f"Language of the program, or an FMU: {', '.join(Target)}.", "LANGUAGE")] = Target.c,
     output: Annotated[
-        Path | None, option("Folder of the program; it is made if needed.", "FOLDER", default="./program")
+        Path | None,
+        option(
+            "Folder of the program; it is made if needed. For an FMU also its file, NAME.fmu.",
+            "FOLDER",
+            default="./program",
+        ),
     ] = None,
     time: Annotated[
         float | None, option("Simulated time in seconds.", default="the one in the model file, or 10")
@@ -51,6 +58,14 @@ def program(
             "Parameters that the program keeps as inputs: all, or names separated by commas.", "NAMES", default="none"
         ),
     ] = None,
+    systems: Annotated[
+        str | None,
+        option(
+            "Systems whose libraries an FMU has, separated by commas: linux, linux-arm, windows, mac, mac-arm, this.",
+            "NAMES",
+            default="all for which there is a compiler",
+        ),
+    ] = None,
     *,
     run: Annotated[RunOptions, "method", "step", "output_step", "limits", "friction"],
     state: StateOptions,
@@ -61,6 +76,8 @@ def program(
 
     The program takes the same steps as `kinemorph simulate` with the same options. Its own options set times, step
     size, tolerances, the initial state, inputs and parameters; they are listed by its option --help.
+
+    An FMU is a file for other simulation tools, by FMI 2.0 or 3.0, for co-simulation and for model exchange.
     """
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.programs import make_job, write_program
@@ -82,7 +99,8 @@ def program(
             replace(system, source=""), time, q=q, v=v, loops=loops, inputs=state.values("torque"),
             locked=state.lock or (), parameters=kept, **run.given, **tolerances,
         )  # fmt: skip
-        files = write_program(job, to.value, output or Path("program"))
+        built = None if systems is None else systems.split(",")
+        files = write_program(job, to.value, output or Path("program"), systems=built)
     data = {"robot": system.name, "target": to.value, "method": job.method.name, "files": wrote(files)}
     if as_json:
         out(json.dumps(data, indent=2) + "\n")

@@ -73,11 +73,13 @@ def checked_systems(systems: str | Sequence[str] | None) -> list[str]:
     for name in named:
         known = (*SYSTEMS, "this")
         if name not in known:
-            raise UnsupportedError(f"system '{name}' is unknown.{did_you_mean(name, known)} Choose from {', '.join(known)}.")
+            raise UnsupportedError(
+                f"system '{name}' is unknown.{did_you_mean(name, known)} Choose from {', '.join(known)}."
+            )
         own = this_system() if name == "this" else name
         if own not in buildable() and name != "this":
             raise UnsupportedError(
-                f"system '{name}': no compiler here builds libraries for it. Install zig by `pip install kinemorph[fmu]`."
+                f"system '{name}': no compiler here builds libraries for it. Install zig: `pip install kinemorph[fmu]`."
             )
         found += [own] if own in buildable() else []
     return found
@@ -120,7 +122,7 @@ def _built(folder: Path, system: str, files: Sequence[str], identifier: str) -> 
     )  # fmt: skip
     if done.returncode != 0:
         raise CompileError(
-            f"FMU '{identifier}', library for {system}: the compiler '{' '.join(command[:4])}' does not accept the code. "
+            f"FMU '{identifier}', library for {system}: '{' '.join(command[:4])}' does not accept the code. "
             f"Check the variable CC. The compiler says: {done.stderr[:2000]}"
         )
     return (folder / library).read_bytes()

@@ -18,7 +18,7 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.programs import Plant
 from kinemorph.programs.fmi.observed import observed_columns
 from kinemorph.programs.job import Job
-from kinemorph.programs.job_tables import STATE, bare
+from kinemorph.programs.job_tables import bare
 from kinemorph.simulation.results.columns import per_second
 
 # characters that no XML 1.0 document may contain, and those that its readers change in attributes
@@ -91,7 +91,9 @@ def _variables(job: Job) -> Iterator[Variable]:
     states = [one for one in columns if one.is_state]
     reference = 1 + len(columns)
     for k, state in enumerate(states):
-        rate = Variable(reference + k, f"der({state.name})", per_second(state.unit), "local", "continuous", "calculated")
+        rate = Variable(
+            reference + k, f"der({state.name})", per_second(state.unit), "local", "continuous", "calculated"
+        )
         yield rate._replace(rate_of=state.reference, description="rate of a continuous state")
     reference += len(states)
     for k, column in enumerate(observed_columns(job.plant)):
@@ -114,7 +116,9 @@ def _columns(job: Job) -> Iterator[Variable]:
     reference = 1
     for group, start in starts.items():
         for k, column in enumerate(getattr(job.plant, group)):
-            one = Variable(reference, clean(f"{group}.{column.name}"), clean(column.unit), *_kind(job.plant, group, column.name))
+            one = Variable(
+                reference, clean(f"{group}.{column.name}"), clean(column.unit), *_kind(job.plant, group, column.name)
+            )
             yield one._replace(start=None if start is None else float(start[k]), description=TEXTS[group])
             reference += 1
 

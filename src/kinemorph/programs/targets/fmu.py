@@ -117,8 +117,8 @@ def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -
 def _felt(program: Program, unknowns: Sequence[int], states: Sequence[int], inputs: Sequence[int]) -> Dependencies:
     """The references on which each output of a program (t, y, m, u, p) depends: time, states and inputs."""
     known = {"t": [0], "y": states, "u": inputs}
-    felt = {port: pattern(program, "out", port) for port, references in known.items() if references}
+    felt = {port: pattern(program, "out", port).reshape(len(unknowns), -1) for port in known if known[port]}
     return {
-        unknown: [known[port][j] for port, rows in felt.items() for j in np.flatnonzero(rows.reshape(len(unknowns), -1)[k])]
+        unknown: [known[port][int(j)] for port, rows in felt.items() for j in np.flatnonzero(rows[k])]
         for k, unknown in enumerate(unknowns)
     }

@@ -249,6 +249,12 @@ static void explain(run *r, int status)
         return;
     }
 #endif
+#if SIMULATOR_USER
+    if (simulator_user_trouble()) {
+        end(r, "failed", t, SIMULATOR_SAYS_USER_NOT_FINITE, simulator_user_trouble());
+        return;
+    }
+#endif
     watch_now(r, 1);
     if (r->ended) return;
     simulator_rate(&s->memory[SIMULATOR_AT_T], s->memory + SIMULATOR_AT_BASE, state, s->memory + SIMULATOR_AT_M_NEXT,
@@ -444,6 +450,7 @@ void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
 
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
+    const double until = simulator_snapped(plan->until); /* the time of the last sample */
     run r;
     int status;
     memset(&r, 0, sizeof r);
@@ -464,8 +471,8 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     } else if (status != SIMULATOR_GOING) {
         explain(&r, status);
     }
-    while (!r.ended && (simulator_time(s) < plan->until || r.next < r.count)) {
-        status = through(&r, plan->until);
+    while (!r.ended && (simulator_time(s) < until || r.next < r.count)) {
+        status = through(&r, until);
         if (!r.ended) look(&r);
         if (r.ended || status == SIMULATOR_GOING || status == SIMULATOR_BUDGET || status == SIMULATOR_LOGGED) continue;
         while (!r.ended && r.next < r.count && sample_time(&r, r.next) <= simulator_time(s)) {
