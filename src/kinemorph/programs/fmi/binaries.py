@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from kinemorph.codegen.backends.c.library import compiler, has_compiler
 from kinemorph.errors import CompileError, UnsupportedError
+from kinemorph.programs.drivers import as_bytes, compiled_files
 from kinemorph.words import did_you_mean
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-s")
@@ -79,7 +80,7 @@ def checked_systems(systems: str | Sequence[str] | None) -> list[str]:
         own = this_system() if name == "this" else name
         if own not in buildable() and name != "this":
             raise UnsupportedError(
-                f"system '{name}': no compiler here builds libraries for it. Install zig by `pip install kinemorph[fmu]`."
+                f"system '{name}': no compiler here builds libraries for it. Install zig: `pip install kinemorph[fmu]`."
             )
         found += [own] if own in buildable() else []
     return found
@@ -90,8 +91,9 @@ def binaries(sources: Mapping[str, str], identifier: str, systems: Sequence[str]
     with tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
         folder = Path(place)
         for name, text in sources.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        files = sorted(name for name in sources if name.endswith(".c"))
+            (folder / name).parent.mkdir(exist_ok=True, parents=True)
+            (folder / name).write_bytes(as_bytes(text))
+        files = compiled_files(sources)
         built = {name: _built(folder, name, files, identifier) for name in systems}
     if version == 3:
         return {
@@ -122,7 +124,7 @@ def _built(folder: Path, system: str, files: Sequence[str], identifier: str) -> 
     )  # fmt: skip
     if done.returncode != 0:
         raise CompileError(
-            f"FMU '{identifier}', library for {system}: the compiler '{' '.join(command[:4])}' does not accept the code. "
+            f"FMU '{identifier}', library for {system}: '{' '.join(command[:4])}' does not accept the code. "
             f"Check the variable CC. The compiler says: {done.stderr[:2000]}"
         )
     return (folder / library).read_bytes()

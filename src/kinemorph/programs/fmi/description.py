@@ -37,20 +37,21 @@ def fmi3_description(fmu: Fmu) -> str:
     """The text of modelDescription.xml by FMI 3.0."""
     root = _root(fmu, "3.0", "instantiationToken")
     offered = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true", "providesDirectionalDerivatives": "true"}
-    SubElement(root, "ModelExchange", modelIdentifier=fmu.identifier, **offered, needsCompletedIntegratorStep="true")
+    named = {"modelIdentifier": fmu.identifier, **offered}
+    SubElement(root, "ModelExchange", {**named, "needsCompletedIntegratorStep": "true"})
     together = {"canHandleVariableCommunicationStepSize": "true"}
     together |= {"mightReturnEarlyFromDoStep": "true"} if fmu.stops else {}
-    SubElement(root, "CoSimulation", modelIdentifier=fmu.identifier, **offered, **together, **_own_step(fmu))
+    SubElement(root, "CoSimulation", named | together | _own_step(fmu))
     _head(root, fmu)
     listed = SubElement(root, "ModelVariables")
     for one in fmu.variables:
-        SubElement(listed, "Float64", **_attributes(one), **_values(one, derivative=one.rate_of))
+        SubElement(listed, "Float64", _attributes(one) | _values(one, derivative=one.rate_of))
     structure = SubElement(root, "ModelStructure")
     for tag, wanted in _structure(fmu).items():
         for one in wanted:
             on = fmu.dependencies.get(one.reference) if tag != "InitialUnknown" else None
             known = {} if on is None else {"dependencies": _words(on)}
-            SubElement(structure, tag, valueReference=str(one.reference), **known)
+            SubElement(structure, tag, {"valueReference": str(one.reference), **known})
     return _text(root)
 
 
@@ -63,7 +64,7 @@ def fmi2_description(fmu: Fmu) -> str:
     offered = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true", "providesDirectionalDerivative": "true"}
     offered |= {"canNotUseMemoryManagementFunctions": "true"}
     for tag, own in (("ModelExchange", {}), ("CoSimulation", {"canHandleVariableCommunicationStepSize": "true"})):
-        files = SubElement(SubElement(root, tag, modelIdentifier=fmu.identifier, **own, **offered), "SourceFiles")
+        files = SubElement(SubElement(root, tag, {"modelIdentifier": fmu.identifier, **own, **offered}), "SourceFiles")
         for name in fmu.sources:
             SubElement(files, "File", name=name)
     _head(root, fmu)
@@ -72,19 +73,19 @@ def fmi2_description(fmu: Fmu) -> str:
         attributes = _attributes(one)
         real = _values(one, derivative=None if one.rate_of is None else number[one.rate_of])
         initial = real.pop("initial", None)
-        scalar = SubElement(listed, "ScalarVariable", **attributes, **({"initial": initial} if initial else {}))
-        SubElement(scalar, "Real", **real)
+        scalar = SubElement(listed, "ScalarVariable", attributes | ({"initial": initial} if initial else {}))
+        SubElement(scalar, "Real", real)
     structure = SubElement(root, "ModelStructure")
     parts = {"Outputs": "Output", "Derivatives": "ContinuousStateDerivative", "InitialUnknowns": "InitialUnknown"}
     for tag, key in parts.items():
-        wanted = sorted(_structure(fmu)[key], key=lambda one: one.reference) if tag == "InitialUnknowns" else None
-        unknowns = wanted if wanted is not None else _structure(fmu)[key]
-        part = SubElement(structure, tag) if unknowns else None
+        unknowns = _structure(fmu)[key]
+        if not unknowns:
+            continue
+        part = SubElement(structure, tag)
         for one in unknowns:
-            assert part is not None
             on = fmu.dependencies.get(one.reference) if tag != "InitialUnknowns" else None
             known = {} if on is None else {"dependencies": _words([number[k] for k in on])}
-            SubElement(part, "Unknown", index=str(number[one.reference]), **known)
+            SubElement(part, "Unknown", {"index": str(number[one.reference]), **known})
     return _text(root)
 
 
@@ -125,7 +126,7 @@ def _head(root: Element, fmu: Fmu) -> None:
         one = SubElement(units, "Unit", name=unit.name)
         if unit.powers is not None:
             factor = {"factor": repr(unit.factor)} if unit.factor != 1.0 else {}
-            SubElement(one, "BaseUnit", **{base: str(power) for base, power in unit.powers.items()}, **factor)
+            SubElement(one, "BaseUnit", {base: str(power) for base, power in unit.powers.items()} | factor)
         for name, scale in unit.shown.items():
             SubElement(one, "DisplayUnit", name=name, factor=repr(scale))
     logs = SubElement(root, "LogCategories")
@@ -137,7 +138,7 @@ def _head(root: Element, fmu: Fmu) -> None:
         times["tolerance"] = repr(float(job.first.limits[0]))
     if isinstance(job.spacing, float):
         times["stepSize"] = repr(job.spacing)
-    SubElement(root, "DefaultExperiment", **times)
+    SubElement(root, "DefaultExperiment", times)
 
 
 def _attributes(one: Variable) -> dict[str, str]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.jumps.guard_programs import values_of
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
-from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 
 
 def observed_columns(plant: Plant) -> list[Column]:

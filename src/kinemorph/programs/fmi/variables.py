@@ -18,7 +18,7 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.programs import Plant
 from kinemorph.programs.fmi.observed import observed_columns
 from kinemorph.programs.job import Job
-from kinemorph.programs.job_tables import STATE, bare
+from kinemorph.programs.job_tables import bare
 from kinemorph.simulation.results.columns import per_second
 
 # characters that no XML 1.0 document may contain, and those that its readers change in attributes

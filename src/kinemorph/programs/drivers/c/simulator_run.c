@@ -131,12 +131,14 @@ static int jumped(run *r, const double *row)
     if (rest > -INFINITY) {
         report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 0;
     }
     report(r, t, mark, simulator_kinds[kind], row[3]);
     if (row[2] == 0.0 && simulator_marks[mark].stays) {
         report(r, t, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", t, SIMULATOR_SAYS_STAYS_AT_ZERO, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 1;
     }
     if (r->s->together >= SIMULATOR_MOST_SWITCHES) {
@@ -246,6 +248,12 @@ static void explain(run *r, int status)
         end(r, "failed", t, SIMULATOR_SAYS_NOT_SAMPLED, simulator_names[SIMULATOR_ROW - SIMULATOR_NM + first] + 2);
         r->outcome->unit = simulator_owners[first];
         r->outcome->value = s->memory[SIMULATOR_AT_M_NEXT + first];
+        return;
+    }
+#endif
+#if SIMULATOR_USER
+    if (simulator_user_trouble()) {
+        end(r, "failed", t, SIMULATOR_SAYS_USER_NOT_FINITE, simulator_user_trouble());
         return;
     }
 #endif
@@ -444,6 +452,7 @@ void simulator_explain(simulator *s, int status, simulator_outcome *outcome)
 
 int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *outcome)
 {
+    const double until = simulator_snapped(plan->until); /* the time of the last sample */
     run r;
     int status;
     memset(&r, 0, sizeof r);
@@ -464,8 +473,8 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     } else if (status != SIMULATOR_GOING) {
         explain(&r, status);
     }
-    while (!r.ended && (simulator_time(s) < plan->until || r.next < r.count)) {
-        status = through(&r, plan->until);
+    while (!r.ended && (simulator_time(s) < until || r.next < r.count)) {
+        status = through(&r, until);
         if (!r.ended) look(&r);
         if (r.ended || status == SIMULATOR_GOING || status == SIMULATOR_BUDGET || status == SIMULATOR_LOGGED) continue;
         while (!r.ended && r.next < r.count && sample_time(&r, r.next) <= simulator_time(s)) {
