@@ -183,6 +183,9 @@ def test_no_process_is_left():
     assert isinstance(process, CProcess) and process._process.poll() is None
     stepper.advance(0.2)
     assert stepper.clockwork._c is process
+    assert stepper.m[0] == pytest.approx(3e-3)  # the third call
+    stepper.begin()
+    assert stepper.m[0] == pytest.approx(1e-3) and process._process.poll() is not None  # another process
     del stepper, process
     code = """
 import sys
