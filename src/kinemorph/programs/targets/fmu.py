@@ -72,8 +72,8 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
     built = binaries(texts, name, systems, version)
     if not built:
         warnings.warn(
-            f"FMU '{name}' has its sources and no library: there is no C compiler for this computer. Install `cc`, or "
-            "zig by `pip install kinemorph[fmu]`; or import the FMU with a tool that compiles sources.",
+            f"FMU '{name}' has its sources and no library for any system. Install a C compiler `cc`, or zig by "
+            "`pip install kinemorph[fmu]`; or import the FMU with a tool that compiles sources.",
             ModelWarning,
             stacklevel=users_level(),
         )
