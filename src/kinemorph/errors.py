@@ -12,14 +12,15 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and thirteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and fifteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
 AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
 falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
-not determine a parameter.
+not determine a parameter; LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a
+program may use names that the new model does not have.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -203,6 +204,10 @@ class InactiveWarning(UserWarning):
 
 class RecordingWarning(UserWarning):
     """Measured data are questionable, or do not determine a parameter. Identification continues with them."""
+
+
+class InterfaceWarning(UserWarning):
+    """Code of a user that stays in the folder of a program may use names that the new model does not have."""
 
 
 class LanguageWarning(UserWarning):

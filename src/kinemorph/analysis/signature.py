@@ -20,12 +20,12 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.audit import audit
-from kinemorph.analysis.verification.exported_code import exported_c_error
+from kinemorph.analysis.verification.exported_code import exported_c_error, exported_python_error
 from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functions, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
 from kinemorph.analysis.verification.verdict import Check, Judged, judged
-from kinemorph.analysis.verification.verify import verify
+from kinemorph.analysis.verification.verify import DENSE_LIMIT, verify
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -135,19 +135,35 @@ def _robot_rows(system: System, states: int, seed: int) -> list[Row]:
     if not robot.nv:
         check = Check("robot", "The robot moves.", "skipped", note="the robot has no movable joint.")
         return [Row("laws", check)]
-    compiled = derive(robot, few_calls=True)
-    checks = verify(compiled, states=states, seed=seed, formulations=()).checks
     sample = drawn(derive(robot, backend="interpreter"), states, seed)
+    exporting = _begun(lambda: exported_c_error(sample))  # the C compiler works while the other rows are computed
+    checks = verify(derive(robot, few_calls=True), states=states, seed=seed, formulations=()).checks
+    formulations = _formulation_rows(sample)
     llvm = next(check for check in checks if check.name == COMPILED)
     says = "Exported C code, compiled by the C compiler, gives M, h, ID and FD of the interpreter."
-    exported = _measured("exported C", says, lambda: exported_c_error(sample))
+    in_python = "Exported Python code, which needs only NumPy, gives M, h, ID and FD of the interpreter."
+    exported = _measured("exported C", says, exporting)
     return [
         *(Row("laws", check) for check in checks if check.name != COMPILED),
-        *_formulation_rows(sample),
+        *formulations,
         Row("code", Check("LLVM", *tuple(vars(llvm).values())[1:])),
         Row("code", exported),
+        Row("code", _measured("exported Python", in_python, lambda: exported_python_error(sample))),
         *_value_rows(sample),
     ]
+
+
+def _begun(begin: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
+    """The function that `begin` returns; where it raises an error, a function that raises the same error."""
+    try:
+        return begin()
+    except KinemorphError as error:
+        raised = error
+
+        def refused() -> Any:
+            raise raised
+
+        return refused
 
 
 def _measured(name: str, says: str, measure: Callable[[], Any]) -> Check:
@@ -164,10 +180,11 @@ def _measured(name: str, says: str, measure: Callable[[], Any]) -> Check:
 def _formulation_rows(sample: Sample) -> list[Row]:
     """A row for every formulation, with the operations of its inverse and forward dynamics."""
     robot = sample.dynamics.robot
+    wanted = FUNCTIONS if robot.nv <= DENSE_LIMIT else {"id": FUNCTIONS["id"]}  # the others take seconds to trace
 
     def make(name: str) -> Functions:
         dynamics = derive(robot, name, backend="interpreter")  # type: ignore[arg-type]
-        return {key: getattr(dynamics, function) for key, function in FUNCTIONS.items()}
+        return {key: getattr(dynamics, function) for key, function in wanted.items()}
 
     says = "It gives the inverse dynamics of the recursion."
     rows = []
@@ -178,7 +195,7 @@ def _formulation_rows(sample: Sample) -> list[Row]:
             check = Check(row.formulation, "The recursion, to which the others are compared.", "passed")
         else:
             check = judged(row.formulation, says, row.error, ROUNDING)
-        rows.append(Row("formulations", check, (row.id_ops, row.fd_ops) if not row.note else ()))
+        rows.append(Row("formulations", check, tuple(count for count in (row.id_ops, row.fd_ops) if count)))
     return rows
 
 
@@ -275,26 +292,23 @@ def changes(before: Signature, after: Signature) -> list[tuple[str, str]]:
     """(name of the row, what changed) for every row of `before` that does not hold in `after`.
 
     A row holds where its check has the same verdict and its values differ by at most its tolerance. Rows that are
-    skipped in one of the two, because a computer has no C compiler for instance, are not compared.
+    skipped in one of the two, because a computer has no C compiler for instance, are not compared, nor are rows of
+    `after` that `before` does not have, such as checks that a newer version added.
     """
     now = {row.name: row for row in after.rows}
     found = []
     for row in before.rows:
         other = now.get(row.name)
+        if row.check.status == "skipped" or (other and other.check.status == "skipped"):
+            continue
         if other is None:
             found.append((row.name, "this row is not computed for the model."))
-        elif "skipped" in (row.check.status, other.check.status):
-            continue
         elif row.check.status != other.check.status:
             seen = "" if other.check.worst is None else f" (worst {other.check.worst:.1e})"
             found.append((row.name, f"it was {row.check.status} and is {other.check.status}{seen}."))
         elif row.numbers or other.numbers:
             found += _apart(row, other)
-    return found + [(row.name, "it is not in the report.") for row in after.rows if row.name not in _names(before)]
-
-
-def _names(one: Signature) -> set[str]:
-    return {row.name for row in one.rows}
+    return found
 
 
 def _apart(row: Row, other: Row) -> list[tuple[str, str]]:

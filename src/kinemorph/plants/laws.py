@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.plants.user_laws import Law
+
+
+class Asked(NamedTuple):
+    """Inputs u that a foreign function gives: its name, the index of the first of them, and how many there are."""
+
+    function: str
+    first: int
+    size: int
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ from kinemorph.plants import manifold_free
 from kinemorph.plants.initial_values import initial_values
 from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
-from kinemorph.plants.laws import DiscreteLaws, Laws
+from kinemorph.plants.laws import Asked, DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
@@ -65,14 +65,6 @@ if TYPE_CHECKING:
 
 # what messages call one number of each group of a plant
 WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
-
-
-class Asked(NamedTuple):
-    """Inputs u that a foreign function gives: its name, the index of the first of them, and how many there are."""
-
-    function: str
-    first: int
-    size: int
 
 
 class Place(NamedTuple):
@@ -157,8 +149,7 @@ class Plant(Fixed, Shown):
     recipe: str | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
-        sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
-        return f"<Plant '{self.name}': {sizes}>"
+        return f"<Plant '{self.name}': {self.nv} dof, {self.nx} states, {self.nu} inputs>"
 
     def __getstate__(self) -> dict[str, Any]:
         check_importable((self.laws, self.outputs, self.elements), f"plant '{self.name}'", (Dynamics,))
@@ -359,22 +350,6 @@ class Plant(Fixed, Shown):
         """The program (values of a LocalInstant) -> out: signals for the user function of a sampler."""
         return self._jump("read", sampler)
 
-    def asking(self, sampler: tuple[int, int], **sizes: int) -> Program:
-        """The program (values of a LocalInstant) -> (reads, memory): the arguments of the function in C of a sampler.
-
-        `sizes` are their numbers by name; one of which there are none is left out.
-        """
-        return self._jump("ask", sampler, **{name: str(sizes[name]) for name in ("reads", "memory") if sizes[name]})
-
-    def receiving(self, sampler: tuple[int, int], **sizes: int) -> Program:
-        """The program (values of a LocalInstant, drives, memory_after) -> m: the memory after a function in C returned.
-
-        `sizes` are the numbers of `drives` and `memory_after` by name; the latter is left out where there is none.
-        """
-        assert self.laws.jumps is not None
-        more = "".join(f" {name}:{sizes[name]}" for name in ("drives", "memory_after") if sizes[name])
-        return self.traced("receive", partial(self.laws.jumps.receive, sampler), AT + more, {"m": "nm"})
-
     def settling(self, *, located: bool) -> Program | None:
         """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
 
@@ -428,9 +403,8 @@ class Plant(Fixed, Shown):
         """The lengths of arrays by name, as the table of programs uses them: "nq", "nv", "ns", ..."""
         nc, nh, ny = len(self.constraint_names), self.position_rows, self.nq + self.nv + self.nx
         of_state = {"nq": self.nq, "nv": self.nv, "nx": self.nx, "ns": self.ns, "nz": self.nv + self.nx, "ny": ny}
-        of_inputs = {"nm": len(self.m), "nu": self.nu, "np": len(self.p)}
-        joints = len(self.robot.joints) + len(self.robot.loops) if self.robot else 0
-        bodies = len(self.robot.body_names) if self.robot else 0
+        of_inputs, robot = {"nm": len(self.m), "nu": self.nu, "np": len(self.p)}, self.robot
+        joints, bodies = (len(robot.joints) + len(robot.loops), len(robot.body_names)) if robot else (0, 0)
         return {**of_state, **of_inputs, "nb": bodies, "nc": nc, "nh": nh, "unknowns": ny + nc + nh, "joints": joints}
 
     def _shape(self, words: str) -> Shape:
@@ -504,8 +478,7 @@ class Plant(Fixed, Shown):
 
     def index(self, group: str, name: str) -> int:
         """The index of a name in a group; raises ShapeError where the group does not have it."""
-        names = [column.name for column in getattr(self, group)]
-        if name not in names:
+        if name not in (names := [column.name for column in getattr(self, group)]):
             said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
             raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)

@@ -31,9 +31,10 @@ from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
+from kinemorph.plants.laws import Asked
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, LoopMethod, Projection, loop_method, names_independent
-from kinemorph.plants.programs import Asked, Place, Plant
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick

@@ -5,6 +5,8 @@ function around it. There is no second integrator: the program takes the same st
 
 job            what a program computes, as data, and what cannot leave Python
 job_tables     the data of a job that every program carries: sizes, names, initial memory, limits
+user_code      what code of a user adds to a program, as data, and how the model takes it
+user_files     the files between a program and code of its user, and templates of that code
 sentences      the messages of a run as templates, in which a program fills in numbers and names
 write_program  `write_program`: the files of a job in one of the languages
 targets        one file for each language, all with the same function
@@ -21,6 +23,7 @@ from kinemorph.lazy import lazy_names
 
 HOMES: dict[str, str] = {
     "Job": "kinemorph.programs.job",
+    "UserCode": "kinemorph.programs.user_code",
     "make_job": "kinemorph.programs.job",
     "write_program": "kinemorph.programs.write_program",
 }
@@ -30,6 +33,7 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.programs.job import Job as Job
     from kinemorph.programs.job import make_job as make_job
+    from kinemorph.programs.user_code import UserCode as UserCode
     from kinemorph.programs.write_program import write_program as write_program
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

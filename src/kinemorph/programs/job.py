@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.derivatives.differentiate import forward
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.dynamics import Dynamics
@@ -34,7 +33,7 @@ from kinemorph.plants.user_laws import Column, Law
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
-from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, flow, flow_slope, loop_builder
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.newmark import Newmark
 from kinemorph.simulation.march.exchange import completing, happening, indicating
@@ -103,7 +102,7 @@ class Job(Fixed):
     @cached_property
     def rate(self) -> Program | LoopProgram:
         """The program of the rates of the state, from which messages say what changes fastest."""
-        plain = self.plant.traced("rate", self.plant.laws.rate, AT, {"out": "ns"})
+        plain = self.plant.rate
         if not self.plant.asked:
             return plain
         loop = loop_builder(self.plant, "rate", self.plant.ports, {"out": (self.plant.ns,)})
@@ -140,8 +139,8 @@ class Job(Fixed):
 
         `flow` are the rates of y = [q, v, x], `slope` their directional derivatives; for the others see `exchange`.
         """
-        flow, model = self.plant.flow, (self.plant, self.method)
-        named: dict[str, Program | LoopProgram] = {"flow": flow, "slope": forward(flow, ("y", "u", "p"))}
+        model = (self.plant, self.method)
+        named: dict[str, Program | LoopProgram] = {"flow": flow(self.plant), "slope": flow_slope(self.plant)}
         named |= {"happen": happening(*model, self.guards), "complete": completing(*model, self.guards)}
         return named | ({"indicate": indicating(*model, self.guards)} if self.guards else {})
 
@@ -150,7 +149,15 @@ class Job(Fixed):
         named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
         named |= {"arguments": self.arguments}
         named |= self.exchange if exchange else {}
-        return [replace(program, name=f"{prefix}{name}") for name, program in named.items() if program is not None]
+        return [_renamed(program, f"{prefix}{name}") for name, program in named.items() if program is not None]
+
+
+def _renamed(program: Program | LoopProgram, name: str) -> Program | LoopProgram:
+    """A program with another name; loops over similar limbs stay with it."""
+    made = replace(program, name=name)
+    if isinstance(program, Program) and isinstance(made, Program) and program.for_one is not None:
+        return with_loops_for_one(made, program.for_one)
+    return made
 
 
 def make_job(
@@ -199,7 +206,7 @@ def make_job(
     _check_inputs(inputs)
     check_positive(most_events=most_events)
     code = _user_code(user)
-    powered = forces is not None or inputs is not None or code is not None or exchanges_energy(model)
+    powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     if parameters is not None:
         asked["parameters"] = parameters
@@ -252,7 +259,7 @@ def _check_inputs(inputs: Any) -> None:
 def _check_controllers(plant: Plant) -> None:
     """Raises UnsupportedError where elements are Python functions, and names them."""
     called = not all(tick.compiled for tick in plant.ticks)
-    found = [element for element in plant.elements if called and law_of(element).runs != "compiled"]
+    found = [element for element in plant.elements if called and law_of(element).runs == "python"]
     if found:
         names = quoted([element.name for element in found])
         raise UnsupportedError(

@@ -107,6 +107,7 @@ def job_tables(job: Job) -> JobTables:
         "clocks": len(plant.ticks),
         "domains": len(job.domains),
         "gimbals": len(job.gimbals),
+        "user": int(job.user is not None),
         "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
         **{f"at_{name}": plan.starts[name] for name in PLACES},
     }

@@ -76,6 +76,8 @@ def sentences(job: Job) -> dict[str, str]:
         "grows": failures.grows(t, name, Gap("value")),
         "too_short": failures.too_short(t, name, own, first.options.min_step),
         "not_sampled": f"At t = {t:.9g} s " + not_sampled(name, GAPS["unit"], GAPS["value"]),
+        "user_not_finite": f"At t = {t:.9g} s user code returned a number that is not finite: {name}. Check that "
+        "it does not divide by 0.",
         "not_closed": f"The initial state of '{plant.name}' cannot be brought onto its constraints. Give another one.",
     }
 

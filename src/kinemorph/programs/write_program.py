@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.errors import InterfaceWarning, KinemorphError, UnsupportedError
 from kinemorph.programs.job import Job
-from kinemorph.programs.targets.c import write_c
+from kinemorph.programs.targets.c import c_name, write_c
 from kinemorph.programs.targets.cpp import write_cpp
 from kinemorph.programs.targets.fmu import write_fmu2, write_fmu3
 from kinemorph.programs.targets.matlab import write_matlab
 from kinemorph.programs.targets.python import write_python
+from kinemorph.programs.user_files import c as c_user_code
+from kinemorph.programs.user_files.written_once import user_texts, write_all
 from kinemorph.words import did_you_mean
 
 TARGETS: dict[str, Callable[..., Mapping[str, str | bytes]]] = {
@@ -33,6 +37,10 @@ def write_program(
     `target` is the language, a key of TARGETS. Files of an earlier program with the same names are replaced. An FMU is
     one file: `folder` may be its path, which ends in .fmu.
 
+    Code of the user (user.c, user.py, user_*.m) is written once and never replaced; an FMU contains the user.c beside
+    it. Where a new model has other names than this code was written for, an InterfaceWarning says which, and a new
+    template is in user.c.new.
+
     `systems` are the systems for which an FMU contains libraries: "linux", "linux-arm", "windows", "mac", "mac-arm", or
     "this" for this computer; by default all those for which there is a compiler.
     """
@@ -44,16 +52,29 @@ def write_program(
             f"systems: {systems!r} is given for the target '{target}', which has source code alone. Leave systems out, "
             "or choose the target 'fmu3'."
         )
-    contents = TARGETS[target](job, systems) if target in ARCHIVES else TARGETS[target](job)
-    place = Path(folder)
-    if target in ARCHIVES and place.suffix == ".fmu":
-        place, contents = place.parent, {place.name: next(iter(contents.values()))}
+    place, archive = Path(folder), target in ARCHIVES
+    alone = archive and place.suffix == ".fmu"
+    within = place.parent if alone else place
+    written: list[Path] = []
+    if archive and job.user is not None and job.user.source is None:
+        written += _write(within, {f: t for f, t in user_texts(job, c_name(job), c_user_code).items() if f in BESIDE})
+        job = replace(job, user=replace(job.user, source=within / c_user_code.OWN))
+    contents = TARGETS[target](job, systems) if archive else TARGETS[target](job)
+    return [*written, *_write(within, {place.name: next(iter(contents.values()))} if alone else contents)]
+
+
+BESIDE = (c_user_code.OWN, "user.h")  # the files of user code that are written beside an FMU
+
+
+def _write(place: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
+    """Writes files into a folder, and warns of user code that may have other names than the model."""
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        said = write_all(place, contents)
     except OSError as error:
         raise KinemorphError(
             f"the folder '{place}' cannot be written to: {error.strerror}. Choose another folder."
         ) from error
+    if said:
+        warnings.warn(said, InterfaceWarning, stacklevel=3)
     return [place / name for name in contents]

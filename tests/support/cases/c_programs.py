@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kinemorph.algebra.scalar import where
 from kinemorph.codegen.backends.c.library import compiler, has_compiler
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
@@ -86,6 +87,16 @@ def horner(row: Sequence[Any]) -> Any:
     return value
 
 
+def leg(x: Any, row: Sequence[Any], table: Sequence[Any]) -> dict[str, list[Any]]:
+    """A long program with functions of the math library and choices: 6 and 4 numbers."""
+    angle = (row[0] * table[0] + x).sin()
+    root = (1.0 + angle * angle).sqrt()
+    chosen = where(angle > 0.0, root, row[1])
+    deep = horner([horner([root, chosen, table[1]]), angle, chosen.cos()])
+    kept = [angle, root, chosen, deep, deep.minimum(row[2]), table[1]]
+    return {"kept": kept, "seen": [deep * x, row[0], 2.0, abs(chosen)]}
+
+
 def loops() -> dict[str, LoopProgram]:
     """Loop programs by what they show."""
     found: dict[str, LoopBuilder] = {}
@@ -151,4 +162,23 @@ def loops() -> dict[str, LoopProgram]:
     with loop.repeat(4) as i:
         loop.call(cumulated, [loop["y"][i]], [loop["y"][i]])
         loop.call(with_blocks(), [loop["y"][i].part(0, 3)], [loop["y"][i].part(9, 3)])
+
+    loop = start("side by side", {"x": (), "rows": (5, 3)}, {"y": (5, 4), "z": (4, 2)})  # passes that may run in lanes
+    between, few = loop.buffer("between", (5, 6)), loop.buffer("few", (4, 2))
+    table = loop.constant("table", [x for k in range(5) for x in (0.5 + k, 1.0 / (1.0 + k))], (5, 2))
+    with loop.repeat(5, apart=True) as i:
+        first = trace(leg, {"x": (), "row": (3,), "table": (2,)}, name="leg")
+        loop.call(first, [between[i], loop["y"][i]], [loop["x"], loop["rows"][i], table[i]])
+    with loop.repeat(5, apart=True) as i:
+        second = trace(
+            lambda x, kept: [x, kept[5], kept[3], horner([horner(kept), x])], {"x": (), "kept": (6,)}, name="second leg"
+        )
+        loop.call(second, [loop["y"][i]], [loop["x"], between[i]])
+    with loop.repeat(4, apart=True) as i:
+        loop.call(
+            trace(lambda row: [horner([horner(row), row[1]]), 1.5], {"row": (3,)}, name="few"),
+            [few[i]],
+            [loop["rows"][i]],
+        )
+    loop.copy(loop["z"], few)
     return {name: builder.program() for name, builder in found.items()}

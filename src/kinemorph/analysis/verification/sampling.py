@@ -20,7 +20,7 @@ from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import f
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.evaluation import carry_out
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.parameter import evaluate
@@ -57,7 +57,7 @@ class Sample:
         """
         return function(*self.inputs(function.program, still=still, **given))
 
-    def inputs(self, program: Program, *, still: bool = False, **given: Array) -> list[Array]:
+    def inputs(self, program: Runnable, *, still: bool = False, **given: Array) -> list[Array]:
         """The arrays for the inputs of a program, by their names; `tau` is the same as `a`, `p` nominal, t 0."""
         held: dict[str, Array] = {"q": self.q, "v": self.v, "a": self.a, "tau": self.a}
         held["t"] = np.zeros(self.q.shape[:-1])

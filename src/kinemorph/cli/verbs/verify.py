@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, verb, working
-from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.options.model_argument import ROBOT_HELP, ReadingOptions, chosen
 from kinemorph.cli.verbs.derive import Formulation
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
@@ -15,7 +16,7 @@ from kinemorph.model.robot import Robot
 
 @verb
 def verify(
-    robot: RobotName,
+    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = None,
     states: Annotated[int, option("Number of random states to check.", min=1)] = 8,
     seed: Annotated[int, option("Seed of the random states.", min=0)] = 0,
     formulation: Formulation = "newton_euler",
@@ -26,13 +27,24 @@ def verify(
             "Compare all formulations instead: error against the recursion, operations, times to derive, compile, run.",
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        option("Instead of a robot: a report whose rows are computed again, .pdf, .html, .tex or .zip.", "FILE"),
+    ] = None,
     *,
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
     """Checks the derived equations against laws of mechanics and other formulations, and compiled against interpreted
     code.
+
+    With --report it reads the model that is attached to a report, computes all rows of the report again, and names
+    those that no longer hold.
     """
+    if report is not None:
+        _check_report(report, robot, as_json)
+    if robot is None:
+        raise KinemorphError("ROBOT is missing: name a model file or a built-in robot, or a report with --report.")
     model = chosen(robot, reading).robot
     if table:
         _compare(model, formulation, states, seed, as_json)
@@ -45,6 +57,22 @@ def verify(
         verdict = verification.verify(dynamics, states=states, seed=seed)
     put(verdict.as_dict(), as_json, robot_tables.check_tables)
     raise typer.Exit(WELL if verdict.passed else FAILED)
+
+
+def _check_report(path: Path, robot: str | None, as_json: bool) -> NoReturn:
+    """Prints which rows of a report no longer hold; the exit code tells whether all of them hold."""
+    from kinemorph.display.reports.signing.verify_report import verify_report
+    from kinemorph.display.tables import report_checks
+
+    if robot is not None:
+        raise KinemorphError(
+            f"--report checks the model that is attached to '{path}', but the robot '{robot}' is named, too. Leave one "
+            "of the two out."
+        )
+    with working(f"computing {path.name} again"):
+        found = verify_report(path)
+    put(found.as_dict(), as_json, report_checks.report_tables)
+    raise typer.Exit(WELL if found else FAILED)
 
 
 def _compare(model: Robot, formulation: str, states: int, seed: int, as_json: bool) -> NoReturn:

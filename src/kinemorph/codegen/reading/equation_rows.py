@@ -1,7 +1,7 @@
 """Equations as rows of a printed page: a name, and the lines of its formula.
 
-LaTeX, typst and MathML are written from these rows. A matrix that is wider than the page is written entry by entry;
-entries that are equal share one formula.
+LaTeX, typst and MathML are written from these rows. A matrix that is wider than the page is written entry by entry.
+Entries of a vector or such a matrix that are equal share one formula.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def equation_rows(written: Equations, symbols: Symbols | None = None, page: Page
         names = [Named(*entry_name(port, index, symbols)[::-1]) for index in range(port.size)]
         if len(port.shape) == 2:
             rows += matrix_rows(Named(*port_name(port, symbols)[::-1]), names, entries, port.shape[1], page)
+        elif page.splits:
+            rows += entry_rows(names, entries, page)
         else:
             rows += [tree_row(name, tree, page) for name, tree in zip(names, entries, strict=True)]
     return rows
@@ -86,6 +88,11 @@ def matrix_rows(
     whole = EquationRow(name, (Line(matrix(entries, columns, page.wording), 0),))
     if not page.splits or whole.width <= page.room:
         return [whole]
+    return entry_rows(names, entries, page)
+
+
+def entry_rows(names: list[Named], entries: list[Tree], page: Page = Page()) -> list[EquationRow]:  # noqa: B008
+    """One row for each different entry; entries that are equal share it."""
     places: dict[Tree, list[Named]] = {}
     for entry, place in zip(entries, names, strict=True):
         places.setdefault(entry, []).append(place)

@@ -207,7 +207,9 @@ def draw_topology(robot: Robot, *, directed: bool = False, title: str | None = N
             axes.plot([x0 + 0.545], [y1], "<", color=PALE, markersize=6.0, zorder=1)
             axes.text(x0 + 0.52, y1 - 0.17, joint.name, va="bottom", ha="left", color=INK, **small)
         else:
-            axes.text(x1 - 0.47, y1 - 0.06, KIND_LETTERS[joint.kind], va="bottom", ha="left", color=INK, **small)
+            letters = KIND_LETTERS[joint.kind]
+            letters = said(letters) if letters in KIND_LETTERS else letters
+            axes.text(x1 - 0.47, y1 - 0.06, letters, va="bottom", ha="left", color=INK, **small)
     red = "#b3261e"
     for joint in robot.loops:
         (x0, y0), (x1, y1) = places[joint.child], places[joint.parent]

@@ -87,8 +87,8 @@ class Formula:
     """One or several formulas on lines of their own.
 
     `name`      a short text before the formulas that says what they are; "" for none
-    `content`   an expression tree; (left, right) trees of equations, which are aligned at their signs of equality; or
-                an object with attributes `typst`, `latex` and `mathml`, such as `WrittenEquations`
+    `content`   an expression tree; rows of equations as `equation_rows` returns them, which are aligned at their signs
+                of equality; or an object with a method `rows` that returns such rows, such as `WrittenEquations`
     """
 
     name: str

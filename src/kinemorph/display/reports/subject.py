@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.display.equations.equations_of_motion import symbolic_dynamics
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import Assembly
@@ -53,6 +54,11 @@ class Subject:
     def dynamics(self) -> Dynamics:
         """The derived equations of the robot, interpreted: a report calls each function a few times only."""
         return derive(self.robot, backend="interpreter")
+
+    @cached_property
+    def symbolic(self) -> Dynamics:
+        """The derived equations of the robot with its parameters, and g where gravity is a number, as symbols."""
+        return symbolic_dynamics(self.robot)
 
     @cached_property
     def equilibrium(self) -> Equilibrium | KinemorphError:

@@ -139,7 +139,7 @@ def _origin(file: Data | None) -> list[tuple[str, str]]:
     return [("file", f"{file['path']}  ({file['format']}{warnings})")]
 
 
-def per_velocity_tables(rows: Sequence[Data]) -> Parts:
+def per_velocity_tables(rows: Sequence[Data]) -> list[Grid]:
     """The table of velocity and effort limits, damping, friction and armature, in SI units, of the joints with any."""
     keys = [key for key in PER_VELOCITY if any(_is_given(value) for row in rows for value in row[key])]
     if not keys:
@@ -156,7 +156,7 @@ def _is_given(value: float | None) -> bool:
     return value is not None and value != 0.0
 
 
-def coupling_tables(rows: Sequence[Data]) -> Parts:
+def coupling_tables(rows: Sequence[Data]) -> list[Grid]:
     """The table of joints that follow others: q = multiplier * q of the leader + offset."""
     columns = {"joint": "{joint}", "follows": "{leader}", "times": "{multiplier:g}", "plus": "{offset:g}"}
     return [grid_of("couplings", rows, columns, ("times", "plus"))] if rows else []

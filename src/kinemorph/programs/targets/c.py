@@ -5,24 +5,29 @@ name_data.c, .h      the tables of the job
 name.c, .h           the library form: a model that can be advanced
 name_run.c, .h       a whole run
 name_program.c, .h   the command line
+name_user.c, user.h, user.c   code of the user, where there is some: how it is called, its names, and the code itself
+name_controllers.c   controllers in C, where there are some; see `controllers_in_c`
 main.c, Makefile
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
 from kinemorph.codegen.backends.identifiers import comment
-from kinemorph.programs.drivers import driver_texts, named, program_name
+from kinemorph.programs.controllers_in_c import controller_texts, foreign_names
+from kinemorph.programs.drivers import compiled_files, driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
+from kinemorph.programs.user_files import c as user_code
+from kinemorph.programs.user_files.written_once import user_texts
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
     {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"}
-    | {"all_finite", "next_tick"}
+    | {"all_finite", "next_tick", "rested"}
 )
 WIDTH = 110  # characters in a line of numbers
 LONGEST = 4095  # characters in a string literal: C99 promises no more
@@ -59,15 +64,19 @@ def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, s
     With `exchange`, name_exchange.c and .h are added, for integrators of others.
     """
     programs = job.programs(f"{name}_", exchange=exchange)
-    texts = export_c(programs, f"{name}_model", file=f"{name}_model")
+    foreign = user_code.asked_names(name) | foreign_names(job, name)
+    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=foreign)
+    texts |= controller_texts(job, name)
     driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
-    return texts | data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    texts |= data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
+    return texts | user_texts(job, name, user_code)
 
 
-def makefile(texts: Iterable[str], name: str) -> str:
+def makefile(texts: Mapping[str, str], name: str) -> str:
     """The text of the Makefile of a program with these files."""
     files = sorted(texts)
-    listed = {"sources": [f for f in files if f.endswith(".c")], "headers": [f for f in files if f.endswith(".h")]}
+    others = [file for file in files if file.endswith(".h") or "/" in file]
+    listed = {"sources": compiled_files(texts), "headers": others}
     return named(MAKEFILE.format(**{kind: " ".join(some) for kind, some in listed.items()}), name)
 
 

@@ -5,7 +5,7 @@ The model, its tables and the library are the files of the target `c`, and a C c
 
 from __future__ import annotations
 
-from kinemorph.programs.drivers import driver_texts, named
+from kinemorph.programs.drivers import compiled_files, driver_texts, named
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import c_name, library_texts
 
@@ -32,6 +32,6 @@ def write_cpp(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in C++."""
     name = c_name(job)
     texts = library_texts(job, name) | driver_texts("cpp", name)
-    objects = " ".join(f"{file[:-2]}.o" for file in sorted(texts) if file.endswith(".c"))
-    headers = " ".join(file for file in sorted(texts) if file.endswith((".h", ".hpp")))
+    objects = " ".join(f"{file[:-2]}.o" for file in compiled_files(texts))
+    headers = " ".join(file for file in sorted(texts) if file.endswith((".h", ".hpp")) or "/" in file)
     return texts | {"Makefile": named(MAKEFILE.format(objects=objects, headers=headers), name)}

@@ -19,7 +19,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import pattern
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelWarning, users_level
-from kinemorph.programs.drivers import driver_texts
+from kinemorph.programs.drivers import as_bytes, compiled_files, driver_texts
 from kinemorph.programs.fmi.binaries import binaries, checked_systems
 from kinemorph.programs.fmi.description import Dependencies, Fmu, build_description, fmi2_description, fmi3_description
 from kinemorph.programs.fmi.observed import observe, observe_forward, observed_columns
@@ -60,7 +60,7 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
     made = [one for one in variables(job) if exchange or not one.is_for_exchange]
     outputs = observe(job.plant) if observed_columns(job.plant) else None
     texts = _source_texts(job, name, version, outputs)
-    listed = sorted(file for file in texts if file.endswith(".c"))
+    listed = compiled_files(texts)
     stops = job.most_events < 1e300 or bool(job.guards)
     fmu = Fmu(job, name, "", made, _dependencies(job, made, outputs), listed, stops, exchange)
     token = _token(texts, WRITERS[version](fmu))
@@ -106,7 +106,7 @@ def _token(texts: dict[str, str], description: str) -> str:
     """A token in the form of a GUID that depends on the sources and the description alone."""
     digest = hashlib.sha256()
     for text in (*(f"{file}\n{texts[file]}" for file in sorted(texts)), description):
-        digest.update(text.encode())
+        digest.update(as_bytes(text))
     word = digest.hexdigest()
     return "{" + "-".join((word[:8], word[8:12], word[12:16], word[16:20], word[20:32])) + "}"
 

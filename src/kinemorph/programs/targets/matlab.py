@@ -3,6 +3,7 @@
 name_steps.m, name_start.m, name_rate.m    the march, its start and the rates of the model, from the MATLAB backend
 name_data.m                                the tables of the job, as one structure
 name.m                                     a whole run
+name_names.m, ..., user_*.m                code of the user, where there is some
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.matlab import LANGUAGE, OWNER, RESERVED, export_matlab
+from kinemorph.programs.controllers_in_c import refuse_controllers
 from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import DomainRow, GimbalRow, JobTables, Mark, job_tables
+from kinemorph.programs.user_files import matlab as user_code
+from kinemorph.programs.user_files.written_once import user_texts
 
 # names of functions that a model must not have: those that the driver calls
 TAKEN = frozenset(
@@ -30,11 +34,13 @@ WIDTH = 100  # characters in a line of numbers
 
 def write_matlab(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job for MATLAB and GNU Octave."""
+    refuse_controllers(job, "MATLAB")
     name = program_name(job.name, TAKEN, RESERVED, longest=OWNER - len("_program"))
     return {
-        **export_matlab(job.programs(), name),
+        **export_matlab(job.programs(), name, foreign=user_code.asked_names(name)),
         f"{name}_data.m": _data_text(job_tables(job), name),
         **driver_texts("matlab", name),
+        **user_texts(job, name, user_code),
     }
 
 

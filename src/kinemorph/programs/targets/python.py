@@ -3,6 +3,7 @@
 name_model.py    the march, its start and the rates of the model, from the Python backend
 name_data.py     the tables of the job
 name.py          the library form, a whole run, and the command line
+name_user.py, name_names.py, user.py    code of the user, where there is some
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment
 from kinemorph.codegen.backends.text.python import LANGUAGE, export_python
+from kinemorph.programs.controllers_in_c import refuse_controllers
 from kinemorph.programs.drivers import driver_texts, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
+from kinemorph.programs.user_files import python as user_code
+from kinemorph.programs.user_files.written_once import user_texts
 
 # names of modules that a model must not have: those that the driver imports
 TAKEN = frozenset(
@@ -26,11 +30,13 @@ WIDTH = 110  # characters in a line
 
 def write_python(job: Job) -> dict[str, str]:
     """{file name: text} of the program of a job in Python."""
+    refuse_controllers(job, "Python")
     name = program_name(job.name, TAKEN, LANGUAGE.reserved)
     return {
-        **export_python(job.programs(), f"{name}_model"),
+        **export_python(job.programs(), f"{name}_model", user=f"{name}_user"),
         f"{name}_data.py": _data_text(job_tables(job)),
         **driver_texts("python", name),
+        **user_texts(job, name, user_code),
     }
 
 

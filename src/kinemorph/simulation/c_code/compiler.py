@@ -33,13 +33,13 @@ UNDEFINED = re.compile(r"undefined (?:reference|symbol)[^`'\"]*[`'\":]\s*_?(\w+)
 
 def compiled_server(unit: CUnit) -> bytes:
     """The executable of the server, from the cache or newly compiled. Raises ControllerError with the reason."""
-    with tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
+    names = ", ".join(source.name for source in unit.sources)
+    with at_work("compiling", names), tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
         making = Compiler(unit, Path(place))
         digest, cache = making.digest(), code_cache()
         code = cache.read(digest, EXECUTABLE) if cache else None
         if code is None:
-            with at_work("compiling", ", ".join(source.name for source in unit.sources)):
-                code = making.linked()
+            code = making.linked()
             if cache:
                 cache.write(digest, code, EXECUTABLE)
         return code
@@ -84,8 +84,7 @@ class Compiler:
             done = self._run([*_options(source), "-c", source.path, "-o", objects[-1]])
             if done.returncode:
                 raise ControllerError(self._refused(source, done))
-        libraries = [flag for source in self.unit.sources for flag in source.flags if flag.startswith("-l")]
-        done = self._run(["-O2", "-o", "server", "server.c", *objects, *libraries, "-lm"])
+        done = self._run(["-O2", "-o", "server", "server.c", *objects, "-lm"])
         if done.returncode:
             raise ControllerError(self._not_linked(done))
         return (self.folder / "server").read_bytes()
@@ -133,12 +132,12 @@ class Compiler:
             return f"{self.who}: the sources define `main`, which belongs to the simulation. Leave it out of them."
         return (
             f"{self.who}: the sources do not make a program: {_first_message(done).rstrip('.')}. Name all sources that "
-            "are needed in `source`, or `-l` and a library in `flags`."
+            "are needed in `source`."
         )
 
 
 def _options(source: CSource) -> list[str]:
-    return [*OPTIONS, *source.flags, *(f"-I{folder}" for folder in source.include)]
+    return [*OPTIONS, *(f"-D{macro}" for macro in source.defines), *(f"-I{folder}" for folder in source.include)]
 
 
 def _first_message(done: subprocess.CompletedProcess[bytes]) -> str:

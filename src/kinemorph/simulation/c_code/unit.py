@@ -15,8 +15,6 @@ from kinemorph.errors import ControllerError
 from kinemorph.mechanics.elements.control.functions import names_of_outputs
 from kinemorph.model.elements.control.c_functions import CController, is_c_text
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-
 
 class CFunction(NamedTuple):
     """The function of a controller, and how many numbers it reads, returns, and stores from sample to sample."""
@@ -41,7 +39,7 @@ class CSource(NamedTuple):
     text: str
     in_file: bool
     include: tuple[str, ...]
-    flags: tuple[str, ...]
+    defines: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -70,8 +68,8 @@ def c_unit(controllers: Iterable[CController]) -> CUnit:
             known = sources.setdefault(source.path, source)
             if known != source:
                 raise ControllerError(
-                    f"controller '{element.name}' has the source '{source.name}' with other `flags` or `include` than "
-                    "another controller, but all C of a model is one program. Give both the same."
+                    f"controller '{element.name}' has the source '{source.name}' with other `defines` or `include` "
+                    "than another controller, but all C of a model is one program. Give both the same."
                 )
         counts = len(element.reads), len(names_of_outputs(element)), len(element.memory)
         functions.append(CFunction(element.name, element.function, *counts, element.time_limit))
@@ -79,15 +77,15 @@ def c_unit(controllers: Iterable[CController]) -> CUnit:
 
 
 def _sources(element: CController) -> Iterable[CSource]:
-    include, flags = tuple(map(str, element.include)), tuple(map(str, element.flags))
+    include, defines = tuple(map(str, element.include)), tuple(map(str, element.defines))
     for k, given in enumerate(map(str, element.source)):
         if is_c_text(given):
             number = "" if len(element.source) == 1 else f"_{k + 1}"
             name = re.sub(r"\W", "_", f"{element.name}{number}", flags=re.ASCII)
-            yield CSource(f"{name}.c", given, False, include, flags)
+            yield CSource(f"{name}.c", given, False, include, defines)
             continue
         try:
-            yield CSource(given, Path(given).read_bytes().decode("utf-8", "surrogateescape"), True, include, flags)
+            yield CSource(given, text_of(Path(given)), True, include, defines)
         except OSError as error:
             raise ControllerError(
                 f"controller '{element.name}': its source '{given}' cannot be read ({error.strerror}). Correct the "
@@ -95,17 +93,6 @@ def _sources(element: CController) -> Iterable[CSource]:
             ) from error
 
 
-def headers(unit: CUnit) -> list[Path]:
-    """The header files that the sources include by #include "...", and those that these include, where they exist."""
-    found: dict[Path, None] = {}
-    todo = [(source.text, Path(source.path).parent if source.in_file else None, source) for source in unit.sources]
-    while todo:
-        text, folder, source = todo.pop()
-        folders = [*([] if folder is None else [folder]), *map(Path, source.include)]
-        for name in INCLUDE.findall(text):
-            path = next((place / name for place in folders if (place / name).is_file()), None)
-            path = None if path is None else Path(os.path.normpath(path))
-            if path is not None and path not in found:
-                found[path] = None
-                todo.append((path.read_bytes().decode("utf-8", "surrogateescape"), path.parent, source))
-    return list(found)
+def text_of(path: Path) -> str:
+    """The text of a file; bytes that are not UTF-8 are kept as surrogates, so that they can be written again."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")

@@ -21,6 +21,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projection, names_independent
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, loop_builder
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.constraints import DRIFT, KEPT, Constraints
 from kinemorph.simulation.march.crossings import crossed, kept_floor, note_side
@@ -40,9 +41,10 @@ def indicating(plant: Plant, method: Method, guards: Guards) -> LoopProgram:
                 that does not count in the present phase, or that stays at zero, has +1 or -1, by its side
     """
     plan = layout(plant, method, guards)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"indicators of {plant.name}",
-        {"memory": (plan.size,), **{name: plant.ports[name] for name in ("u", "p")}},
+        {"memory": (plan.size,), "u": (plant.given,), "p": plant.ports["p"]},
         {"values": (guards.count,)},
     )
     at = {name: plan.view(loop["memory"], name) for name in plan.shapes}
@@ -69,9 +71,10 @@ def happening(plant: Plant, method: Method, guards: Guards | None = None) -> Loo
                 another guard has changed its sign; where there are guards, fired, log and logged as those of `march`
     """
     plan = layout(plant, method, guards)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"events of {plant.name}",
-        {"memory": (plan.size,), "limits": (6,), **{name: plant.ports[name] for name in ("u", "p")}},
+        {"memory": (plan.size,), "limits": (6,), "u": (plant.given,), "p": plant.ports["p"]},
         {
             "memory_end": (plan.size,),
             "status": (),
@@ -94,9 +97,10 @@ def completing(plant: Plant, method: Method, guards: Guards | None = None) -> Lo
                 other velocities have to be chosen as dependent, and where elements change their memory after steps
     """
     plan = layout(plant, method, guards)
-    loop = LoopBuilder(
+    loop = loop_builder(
+        plant,
         f"completed steps of {plant.name}",
-        {"memory": (plan.size,), "limits": (6,), **{name: plant.ports[name] for name in ("u", "p")}},
+        {"memory": (plan.size,), "limits": (6,), "u": (plant.given,), "p": plant.ports["p"]},
         {"memory_end": (plan.size,), "status": (), "event": ()},
     )
     _Between(loop, plant, method, guards).complete()
@@ -322,7 +326,7 @@ class _Between:
 
 def _here(loop: LoopBuilder, at: Mapping[str, View]) -> LocalInstant:
     """Views of the present instant in the memory of a march."""
-    return LocalInstant(at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"])
+    return LocalInstant(at["t"], at["base"], at["s"], at["m_next"], all_inputs(loop), loop["p"])
 
 
 def _counting(loop: LoopBuilder, guards: Guards, here: LocalInstant) -> View:

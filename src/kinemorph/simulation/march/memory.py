@@ -9,11 +9,12 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.mechanics.elements.control.functions import names_of_outputs
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.sample_instants import FAR, Tick
+from kinemorph.plants.sample_instants import FAR
 from kinemorph.simulation.integrators.method import CHANGED, Site
 from kinemorph.simulation.march.layout import HUGE, Status
+from kinemorph.simulation.march.sampling import write_samples
 
 
 class Clocks:
@@ -70,17 +71,6 @@ def tick_time(k: Any, first: Any, step: Any, parts: Any) -> Any:
     return (first + (k * step).minimum(FAR)) / parts
 
 
-def c_sizes(element: Any) -> dict[str, int]:
-    """How many numbers a foreign call passes for an element that is a function in C, by name."""
-    kept = len(element.memory)
-    return {"reads": len(element.reads), "memory": kept, "drives": len(names_of_outputs(element)), "memory_after": kept}
-
-
-def c_name(sampler: tuple[int, int]) -> str:
-    """The name of the foreign function of an element, by its index among the elements."""
-    return f"controller_{sampler[0]}"
-
-
 class Memory:
     """Writes code that changes the memory of elements.
 
@@ -126,7 +116,7 @@ class Memory:
                 if any(stage.runs not in self.marched for stage in tick.stages):
                     loop.let(self.status, lambda: float(Status.TICK))
                     continue
-                self._sample(tick, new)
+                write_samples(loop, plant, tick, LocalInstant(*ins), new)
                 loop.let(whole, lambda: 1.0)
                 with loop.repeat(len(plant.m)) as j:
                     loop.let(whole, lambda whole, x: whole * (abs(x) < HUGE), whole, new[j])
@@ -135,33 +125,6 @@ class Memory:
                     loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
                 with loop.otherwise():  # Python says what is wrong
                     loop.let(self.status, lambda: float(Status.TICK))
-
-    def _sample(self, tick: Tick, new: View) -> None:
-        """Writes code for the memory `new` (nm,) after all stages of a tick, one after the other."""
-        loop, plant, site = self.loop, self.plant, self.site
-        memory = self.at["m_next"]  # the memory before each stage
-        for stage in tick.stages:
-            for samplers in (stage.samplers,) if stage.runs == "compiled" else ((one,) for one in stage.samplers):
-                if memory is new:
-                    memory = loop.scratch("staged_memory", (len(plant.m),))
-                    loop.copy(memory, new)
-                if stage.runs == "compiled":
-                    loop.call(plant.sampling(samplers), [new], site.inputs(m=memory))
-                else:
-                    self._call_c(samplers[0], new, memory)
-                memory = new
-
-    def _call_c(self, sampler: tuple[int, int], new: View, memory: View) -> None:
-        """Writes a foreign call of an element's function in C, and code for the memory after it."""
-        loop, plant = self.loop, self.plant
-        sizes = c_sizes(plant.elements[sampler[0]])
-        given = {name: loop.buffer(f"c_{name}_{sampler[0]}", (size,)) for name, size in sizes.items() if size}
-        ins = [given[name] for name in ("reads", "memory") if name in given]
-        outs = [given[name] for name in ("drives", "memory_after") if name in given]
-        if ins:
-            loop.call(plant.asking(sampler, **sizes), ins, self.site.inputs(m=memory))
-        loop.foreign(c_name(sampler), [self.site.t, *ins], outs)
-        loop.call(plant.receiving(sampler, **sizes), [new], [*self.site.inputs(m=memory), *outs])
 
     def remember(self, new: View) -> None:
         """Writes code that stores new memory; where it differs, the next step does not use rates of the last one."""

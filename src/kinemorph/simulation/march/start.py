@@ -32,6 +32,7 @@ from kinemorph.simulation.march.crossings import kept_floor
 from kinemorph.simulation.march.jumps import SMALL
 from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import tick_grids, tick_time
+from kinemorph.simulation.march.sampling import write_samples
 
 KEPT_OPEN = 1e-9  # relative to the size of a loop: constraints of a state that are open by more are not satisfied
 
@@ -203,7 +204,7 @@ def _sample(loop: LoopBuilder, plant: Plant, here: LocalInstant, clock: View) ->
     for k, tick in enumerate(plant.ticks):
         loop.let(due, lambda t, *tick: t >= tick_time(*tick), here.t, clock[k], *(row[k] for row in grids))
         with loop.if_(due):
-            loop.call(plant.sampling(tick.stages[0].samplers), [new], [*here])
+            write_samples(loop, plant, tick, here, new)
             loop.copy(here.m, new)
             loop.let(clock[k], lambda number: number + 1.0, clock[k])
             with loop.repeat(len(plant.m)) as i:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kinemorph.codegen.backends.c.spelling import SPELLINGS, Dialect, Names, number, shape_text
 from kinemorph.codegen.backends.identifiers import comment
@@ -32,6 +32,9 @@ class Unit(Protocol):
 
     def internal(self, program: Program | LoopProgram | Block) -> str:
         """The name of a function of this file that computes a program or a block; it is defined before its callers."""
+
+    def abreast(self, program: Program, ins: Sequence[Any], outs: Sequence[Any], passes: int, lanes: int) -> str:
+        """The name of a function of this file that computes all passes of a loop over a program; see `abreast`."""
 
     def picked(self) -> str:
         """The name of the function that computes where a view (a range of an array) starts, if that depends on data.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinemorph.codegen.backends.c.abreast import Argument, lanes_of
 from kinemorph.codegen.backends.c.functions import Function, Place, Statements, Unit, braced, heading, unused
 from kinemorph.codegen.backends.c.spelling import Dialect, number
 from kinemorph.codegen.graphs.program import Program
@@ -29,6 +30,7 @@ from kinemorph.codegen.loops.loop_program import (
     listed,
 )
 from kinemorph.codegen.loops.printing import format_affine
+from kinemorph.codegen.loops.rows_in_lanes import passes_of, rows_in_lanes
 
 SHORT = 48  # a program with at most this many operations and results is inlined where it is called
 ROW = 8  # a copy of more numbers is a loop
@@ -55,7 +57,8 @@ def define_loops(function: Function, program: LoopProgram, unit: Unit, before: s
     for port in program.buffers:
         name = writer.names[port.name]
         if port.name in writer.read | writer.written:
-            lines.append(f"{dialect.real} {name}[{max(port.size, 1)}] = {{{number(0.0, dialect)}}};")
+            row, _, lanes = writer.rows.get(port.name, (port.size, 1, 1))
+            lines.append(f"{dialect.real} {name}[{max(row * lanes, 1)}] = {{{number(0.0, dialect)}}};")
         if port.name in writer.written - writer.read:
             lines.append(f"(void){name}[0];")
     touched = {writer.names[name] for name in writer.read | writer.written}
@@ -82,6 +85,8 @@ class _Writer:
         others = unit.names.local([port.name for port in ports[len(given) :]], beside=given)
         self.names = {port.name: name for port, name in zip(ports, [*given, *others], strict=True)}
         self.sizes = {port.name: port.size for port in ports}
+        self.constants = {port.name: values for port, values in program.constants}
+        self.rows = rows_in_lanes(program, self._lanes)
         self.counters: dict[str, str] = {}  # counter -> its name in the code
         self.numbered = 0
         self.read: set[str] = set()
@@ -111,8 +116,15 @@ class _Writer:
                         self.write(statement.otherwise, indent + "    ")
                     self.lines.append(f"{indent}}}")
 
+    def _lanes(self, loop: For) -> int:
+        """The number of lanes in which the passes of a loop run; 1 if they run one after the other."""
+        return lanes_of(loop, self.unit.dialect.lanes)
+
     def _count(self, loop: For, indent: str) -> None:
         """Writes the lines of a For loop, its body included."""
+        if self._lanes(loop) > 1:
+            self.lines += [indent + self._abreast(call, loop) for call in loop.body if isinstance(call, Call)]
+            return
         counter = self.counters[loop.counter] = self._new("i")
         start = self._whole(loop.start)
         if isinstance(loop.stop, View):  # read once, before the loop
@@ -124,6 +136,30 @@ class _Writer:
         self.lines.append(f"{indent}for (int {counter} = {start}; {test}; ++{counter}) {{")
         self.write(loop.body, indent + "    ")
         self.lines.append(f"{indent}}}")
+
+    def _abreast(self, call: Call, loop: For) -> str:
+        """The call of a function that computes all passes of a loop over a program side by side."""
+        ins: list[Argument] = []
+        outs: list[Argument] = []
+        passed: list[str] = []
+        count, lanes = passes_of(loop), self._lanes(loop)
+        for views, made in ((call.ins, ins), (call.outs, outs)):
+            for view in views:
+                stride = view.offset.coefficient(loop.counter)
+                start = view.offset - Affine(0, ((loop.counter, stride),))
+                in_lanes = view.array in self.rows
+                table: tuple[float, ...] = ()
+                if stride and view.array in self.constants and not start.terms:
+                    first = start.constant
+                    numbers = listed(self.constants[view.array])
+                    table = tuple(x for k in range(count) for x in numbers[first + stride * k :][: view.size])
+                made.append(Argument(view.size, stride, in_lanes, table))
+                if not table:
+                    passed.append(_pointer(self.names[view.array], self._whole(start * lanes if in_lanes else start)))
+                    (self.read if views is call.ins else self.written).add(view.array)
+        assert isinstance(call.program, Program)
+        name = self.unit.abreast(call.program, ins, outs, count, lanes)
+        return f"{name}({', '.join(passed)});"
 
     # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

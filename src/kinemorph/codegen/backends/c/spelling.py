@@ -47,12 +47,16 @@ SPELLINGS: dict[str, str] = {
 }
 
 
+LANES = 8  # of double or single precision
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How C or CUDA is written in one precision: the type of a number, its suffixes and the words before a function."""
 
     real: str  # the type of a number
     f: str  # the suffix of numbers and functions of that type
+    lanes: int  # the most passes of a loop that run side by side; 1 where each thread has a state of its own
     infinity: str
     nan: str
     internal: str  # the specifiers of a function that only this file calls
@@ -65,10 +69,13 @@ _CUDA = {"internal": "static __device__", "constant": "const", "restrict": "__re
 _CUDA_64 = {"infinity": "__longlong_as_double(0x7ff0000000000000LL)", "nan": 'nan("")'}
 _CUDA_32 = {"infinity": "__int_as_float(0x7f800000)", "nan": 'nanf("")'}
 
-C = {"float64": Dialect("double", "", **_C), "float32": Dialect("float", "f", **_C)}
+C = {
+    "float64": Dialect("double", "", LANES, **_C),
+    "float32": Dialect("float", "f", LANES, **_C),
+}
 CUDA = {
-    "float64": Dialect("double", "", **_CUDA, **_CUDA_64),
-    "float32": Dialect("float", "f", **_CUDA, **_CUDA_32),
+    "float64": Dialect("double", "", 1, **_CUDA, **_CUDA_64),
+    "float32": Dialect("float", "f", 1, **_CUDA, **_CUDA_32),
 }
 
 

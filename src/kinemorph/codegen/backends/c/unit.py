@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinemorph.codegen.backends.c.abreast import Argument, define_abreast
 from kinemorph.codegen.backends.c.functions import Function, about, define_program
 from kinemorph.codegen.backends.c.loop_programs import define_loops, define_picked
 from kinemorph.codegen.backends.c.spelling import RESERVED, Dialect, Names, block_comment
@@ -49,10 +50,11 @@ class Unit:
         self._declared: set[str] = set()
 
     def _named(self, program: Program | LoopProgram) -> Function:
-        """A program with new names for its function and arrays."""
+        """A program with new names for its function and arrays; as loops, if these are faster for one state."""
         inputs = self.names.local(port.name for port in program.inputs)
         outputs = self.names.local((port.name for port in program.outputs), beside=inputs)
-        return Function(program, self.names.new(program.name), inputs, outputs)
+        loops = program.for_one if isinstance(program, Program) and self.dialect.lanes > 1 else None
+        return Function(loops or program, self.names.new(program.name), inputs, outputs)
 
     def define(self, function: Function, before: str = "") -> None:
         """Adds the definition of a function after those of functions it calls; `before` are words such as "static "."""
@@ -71,6 +73,15 @@ class Unit:
             self._internal[key] = function  # the Function keeps the program alive, so that no other object gets its id
             self.define(function, f"{self.dialect.internal} ")
         return self._internal[key].name
+
+    def abreast(
+        self, program: Program, ins: Sequence[Argument], outs: Sequence[Argument], passes: int, lanes: int
+    ) -> str:
+        """The name of an internal function that computes all passes of a loop over a program, in lanes."""
+        name, lines = define_abreast(program, self, ins, outs, passes, lanes)
+        said = f"{comment(program.name)}: {program.ops} operations in {passes} passes side by side"
+        self.lines += [*block_comment([said]), *lines]
+        return name
 
     def picked(self) -> str:
         """The name of the function that computes where a view (a range of an array) starts, if that depends on data.

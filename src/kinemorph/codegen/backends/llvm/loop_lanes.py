@@ -11,13 +11,12 @@ arguments of calls are stored depends on how the loop uses them:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.backends.llvm.views import Functions, Views
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, views_of
+from kinemorph.codegen.loops.loop_program import Affine, Call, For, LoopProgram, View
+from kinemorph.codegen.loops.rows_in_lanes import looks, passes_of, rows_in_lanes
 
 BLOCK = "block"  # the counter of the blocks
 
@@ -33,9 +32,9 @@ class Abreast(Views):
         self.values = {port.name: values for port, values in program.constants if isinstance(values, tuple)}
         self.tables: dict[tuple[str, int, int, int, int], str] = {}  # view of a constant -> its table of vectors
         # buffers that are stored as vectors -> their rows
-        self.rows = _rows_in_lanes(program, self._lanes)
-        looks = _looks(program.body, self._lanes)
-        self.turned = {view.array for view, loop in looks if loop and view.offset.coefficient(loop.counter)}
+        self.rows = rows_in_lanes(program, self._lanes)
+        seen = looks(program.body, self._lanes)
+        self.turned = {view.array for view, loop in seen if loop and view.offset.coefficient(loop.counter)}
 
     def _shown(self, place: str) -> str:
         """A line of LLVM IR that makes LLVM assume that other code uses an array, so that the array stays in memory.
@@ -54,11 +53,11 @@ class Abreast(Views):
                 return 1
             if statement.program.blocks or any(view.at for view in (*statement.outs, *statement.ins)):
                 return 1
-        return min(1 << max(_passes(loop) - 1, 0).bit_length(), self.functions.widest)
+        return min(1 << max(passes_of(loop) - 1, 0).bit_length(), self.functions.widest)
 
     def _side_by_side(self, loop: For, lanes: int) -> None:
         """Writes a loop whose passes run in lanes, block by block."""
-        whole, left = divmod(_passes(loop), lanes)
+        whole, left = divmod(passes_of(loop), lanes)
         if whole > 1:
             head, body, done = self._labels("block", "passes", "passed")
             place, block = f"%counter{head}", f"%block.{head}"
@@ -138,11 +137,11 @@ class Abreast(Views):
         start = view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
         if view.array not in self.values or start.terms:
             return None
-        key = (view.array, start.constant, stride, view.size, _passes(loop))
+        key = (view.array, start.constant, stride, view.size, passes_of(loop))
         if key not in self.tables:
             rows = []
-            for first in range(0, _passes(loop), real.lanes):
-                passes = [min(first + lane, _passes(loop) - 1) for lane in range(real.lanes)]
+            for first in range(0, passes_of(loop), real.lanes):
+                passes = [min(first + lane, passes_of(loop) - 1) for lane in range(real.lanes)]
                 for entry in range(start.constant, start.constant + view.size):
                     numbers = [self.real.constant(self.values[view.array][entry + stride * k]) for k in passes]
                     listed = ", ".join(f"{real.element} {number}" for number in numbers)
@@ -157,51 +156,3 @@ class Abreast(Views):
         at, place = self._affine(Affine(entry, ((BLOCK, size),))), self._new("place")
         self._line(f"{place} = getelementptr inbounds {real.text}, ptr {base}, i64 {at}")
         return place
-
-
-def _passes(loop: For) -> int:
-    """The number of passes of a loop with constant bounds."""
-    assert isinstance(loop.stop, Affine)
-    return (loop.stop - loop.start).constant
-
-
-# ── which buffers are stored as vectors ───────────────────────────────────────────────────────────────────────────────
-
-Row = tuple[int, int, int]  # numbers in the row of one pass, number of passes, number of lanes
-
-
-def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[str, Row]:
-    """The buffers that can be stored as vectors, by name: only loops in SIMD lanes use them, and pass k uses row k.
-
-    `lanes(loop)` is the number of lanes of a loop.
-    """
-    sizes = {port.name: port.size for port in program.buffers}
-    found: dict[str, set[Row | None]] = {}
-    for view, loop in _looks(program.body, lanes):
-        if view.array in sizes:
-            found.setdefault(view.array, set()).add(_row(view, loop, sizes[view.array], lanes))
-    return {name: row for name, rows in found.items() for row in rows if len(rows) == 1 and row}
-
-
-def _looks(body: Sequence[Statement], lanes: Callable[[For], int]) -> Iterator[tuple[View, For | None]]:
-    """All views in a body, each with the loop that contains it if that loop runs in SIMD lanes, else with None."""
-    for statement in body:
-        match statement:
-            case For() if lanes(statement) > 1:
-                yield from ((view, statement) for call in statement.body for view in views_of(call))
-                continue
-            case For() | While():
-                yield from _looks(statement.body, lanes)
-            case If():
-                yield from _looks((*statement.then, *statement.otherwise), lanes)
-        yield from ((view, None) for view in views_of(statement))
-
-
-def _row(view: View, loop: For | None, size: int, lanes: Callable[[For], int]) -> Row | None:
-    """The row that contains a view, if the passes of a loop divide the whole buffer into rows; else None."""
-    if loop is None or loop.start != Affine(0):
-        return None
-    row = view.offset.coefficient(loop.counter)
-    parted = row * _passes(loop) == size and len(view.offset.terms) == 1
-    inside = 0 <= view.offset.constant <= row - view.size
-    return (row, _passes(loop), lanes(loop)) if parted and inside else None

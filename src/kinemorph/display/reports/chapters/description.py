@@ -10,6 +10,7 @@ from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.model.parameter import evaluate
 
+MOST_FRAMES = 24  # frames that are listed
 MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
 
 
@@ -62,7 +63,7 @@ def _pictures(subject: Subject, words: Words) -> list[Block]:
     if not robot.bodies:
         return []
     with in_language(words):
-        drawing = draw(subject.model, joints=True, title="", size=5.5)
+        drawing = draw(subject.model, joints=True, masses=False, title="", size=5.5)
         tree = draw_topology(robot, title="") if len(robot.bodies) <= MOST_DRAWN else None
     start = words("The robot where its runs begin; axes of joints are dash-dotted lines.")
     blocks: list[Block] = [Figure(drawing, start, 0.75)]
@@ -77,7 +78,7 @@ def _lists(subject: Subject, words: Words) -> list[Block]:
     from kinemorph.model.expressions import written
 
     robot, blocks = subject.robot, []
-    if robot.frames:
+    if 0 < len(robot.frames) <= MOST_FRAMES:
         rows = [[frame.name, frame.body] for frame in robot.frames]
         blocks.append(Grid("Frames", ("frame", "on body"), rows))
     if robot.parameters:

@@ -68,7 +68,7 @@ def _values(part: Any, front: str = "") -> list[tuple[str, Any, str]]:
             continue
         unit = KINDS[row.kind][0] if isinstance(row.kind, str) and row.kind not in ("", "number") else ""
         if is_part(type(value)) and not isinstance(value, (Parameter, Formula)):
-            found += [(front + row.name, kind_of(type(value).__name__), ""), *_values(value, f"{front}{row.name}.")]
+            found += [(front + row.name, type(value).__name__, ""), *_values(value, f"{front}{row.name}.")]
         else:
             found.append((front + row.name, value, unit))
     return found
@@ -112,6 +112,8 @@ def _spelled(value: Any, words: Words) -> str:
         return words.number(evaluate(value), 6)
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple) and len(value) == 1:
+        return _spelled(value[0], words)
     if isinstance(value, tuple):
         if len(value) > FEW:
             return words("{n} values", n=len(value))
@@ -126,24 +128,27 @@ def _spelled(value: Any, words: Words) -> str:
 
 def _wiring(rows: Sequence[Data], words: Words) -> list[Block]:
     """The table of what drives what, and of the states and clocks of elements."""
-    links, inner = [], []
+    links: list[list[str]] = []
+    alike: dict[tuple[str, ...], list[str]] = {}  # names of elements with the same signals
     for row in rows:
         if "clocks" not in row:
             continue
-        sources = [(slot["from"] or words("outside"), slot) for slot in row["inputs"]]
-        links += [[source, _unit(slot), row["name"]] for source, slot in sources]
-        links += [[row["name"], "", target] for target in row["drives"]]
-        links += [[what, "", row["name"]] for what in row["reads"]]
+        links += [[slot["from"] or words("outside"), _unit(slot), row["name"]] for slot in row["inputs"]]
+        links += [[words.listed(row["reads"], FEW), "", row["name"]]] if row["reads"] else []
+        links += [[row["name"], "", words.listed(row["drives"], FEW)]] if row["drives"] else []
         signals, states, memory = (words.listed(map(_unit, row[key]), FEW) for key in ("signals", "states", "memory"))
         empty = words("none")
         cells = ["" if cell == empty else cell for cell in (signals, states, memory)]
         clocks = ", ".join(_times(words, **clock) for clock in row["clocks"])
         if any((*cells, clocks)):
-            inner.append([row["name"], *cells, clocks])
+            alike.setdefault((*cells, clocks), []).append(row["name"])
+    inner = [[words.listed(names, FEW), *cells] for cells, names in alike.items()]
     blocks: list[Block] = []
     if links:
-        links = [list(link) for link in dict.fromkeys(map(tuple, links))]
-        blocks.append(Table(words.grid(Grid("What drives what", ("source", "signal", "target"), links))))
+        kept = [0, 1, 2] if any(link[1] for link in links) else [0, 2]
+        rows_of = [[link[k] for k in kept] for link in dict.fromkeys(map(tuple, links))]
+        heads = [("source", "signal", "target")[k] for k in kept]
+        blocks.append(Table(words.grid(Grid("What drives what", heads, rows_of))))
     if inner:
         columns = ("element", "signals", "states", "memory", "samples")
         kept = [k for k in range(len(columns)) if not k or any(row[k] for row in inner)]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinemorph.display.reports.document import Block, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import INFINITY, MINUS, Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.robot_tables import axes_text, coordinates_text, coupling_tables, per_velocity_tables
 from kinemorph.display.tables.summaries import Data, robot_summary
 
+FEW = 6  # names that are listed in a cell
 MOMENTS = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of the moments in the matrix
 
@@ -18,8 +21,17 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     if not data["bodies"]:
         return None
     blocks: list[Block] = [_bodies(data, words), *_joints(data, words)]
-    keys = (words.grid(grid) for grid in (*per_velocity_tables(data["joints"]), *coupling_tables(data["couplings"])))
+    losses = [grid._replace(rows=_alike(grid.rows, words)) for grid in per_velocity_tables(data["joints"])]
+    keys = (words.grid(grid) for grid in (*losses, *coupling_tables(data["couplings"])))
     return Section("inertias", words("Bodies and joints"), (*blocks, *map(Table, keys)))
+
+
+def _alike(rows: Sequence[Sequence[str]], words: Words) -> list[list[str]]:
+    """The rows of a table in which names with the same values share a row."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, *values in rows:
+        found.setdefault(tuple(values), []).append(name)
+    return [[words.listed(names, FEW), *values] for values, names in found.items()]
 
 
 def _bodies(data: Data, words: Words) -> Table:

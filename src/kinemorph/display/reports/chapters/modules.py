@@ -85,10 +85,12 @@ def _numbers(assembly: Assembly, words: Words) -> str:
 
 def _told(grid: Grid, words: Words, title: str, note: str) -> Grid:
     """A table of an assembly with another title and note, and words in its head and last row in the language."""
-    known = {"Type", "Dyads", "Joints", "i", "j", "x", "from", "to", "sides", "path", "modules"}
+    known = {"Type", "Dyads", "Joints", "from", "to", "sides", "path", "modules"}
 
     def of(cell: str) -> str:
-        return words(cell, context="modules") if cell in known - {"i", "j", "x"} else cell
+        if cell.startswith("Path "):
+            return words("Path {n}", n=cell.removeprefix("Path "))
+        return words(cell, context="modules") if cell in known else cell
 
     rows = [[of(row[0]), *row[1:]] for row in grid.rows]
     columns = tuple(map(of, grid.columns))

@@ -17,7 +17,7 @@ from kinemorph.display.reports.signing.verdicts import MODEL_FILE, VERDICT_FILE
 from kinemorph.errors import KinemorphError
 from kinemorph.frozen import dataclass
 
-FOLDER = "attached"  # beside LaTeX source
+FOLDER, SOURCE = "attached", "report.tex"  # beside LaTeX source, and that source in a folder of its own
 LINK = re.compile(r'<a download="([^"]*)" href="data:[^",;]*;base64,([A-Za-z0-9+/=]*)"')
 
 
@@ -31,6 +31,7 @@ class ReportFiles:
 
 def read_report(path: Path) -> ReportFiles:
     """The attached files of a report. Raises KinemorphError where the file is no report or has no verdict attached."""
+    path = path / SOURCE if path.is_dir() else path
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise KinemorphError(

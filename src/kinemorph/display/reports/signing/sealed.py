@@ -6,16 +6,20 @@ report was changed after it was written.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Literal
-
-from kinemorph.display.reports.signing.verdicts import digest
 
 WORDS = "kinemorph report, sha256"
 COMMENTS = {"pdf": ("% ", ""), "tex": ("% ", ""), "html": ("<!-- ", " -->")}  # before and after the text, by ending
 SEAL = re.compile(rb"\n(?:%|<!--) kinemorph report, sha256 ([0-9a-f]{64})(?: -->)?\n?$")
 
 Seal = Literal["intact", "broken", "missing"]
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 of data, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def sealed(data: bytes, ending: str) -> bytes:

@@ -6,7 +6,6 @@ the settings, of the versions and of the verdict itself, so that a change by han
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 
 from kinemorph import __version__
 from kinemorph.analysis.signature import Repeat, Row, Signature, repeat_of, signature
+from kinemorph.display.reports.signing.sealed import digest
 from kinemorph.errors import KinemorphError, ModelWarning
 from kinemorph.formats.loading import save
 from kinemorph.formats.write_text import in_memory
@@ -76,7 +76,8 @@ def sign(
     """A model and its runs, {name: run}, with their signature, at so many random states."""
     text, dropped = model_text(system)
     found = signature(system, runs, states=states, seed=seed)
-    repeats = tuple(_repeat(name, run, system) for name, run in (runs or {}).items())
+    whole = system if text and not dropped else None
+    repeats = tuple(_repeat(name, run, whole) for name, run in (runs or {}).items())
     used = versions()
     settings = {**asdict(system.settings), "states": states, "seed": seed, "runs": [one._asdict() for one in repeats]}
     digests = {"model": digest(text.encode()), "settings": digest(_written(settings))}
@@ -84,7 +85,10 @@ def sign(
     return SignedModel(found, text, dropped, repeats, used, digests)
 
 
-def _repeat(name: str, run: Trajectory, system: System) -> Repeat:
+def _repeat(name: str, run: Trajectory, system: System | None) -> Repeat:
+    """What a run of a system needs to be repeated; `system` is None where a file does not have all of it."""
+    if system is None:
+        return Repeat(name, {}, "the attached model lacks parts that act in it.")
     try:
         return repeat_of(name, run, system)
     except KinemorphError as error:
@@ -115,11 +119,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def digest(data: bytes) -> str:
-    """The SHA-256 of data, in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def _written(data: Any) -> bytes:
     """Data as JSON whose bytes depend on the data alone."""
     return (json.dumps(data, indent=1, sort_keys=True, default=str) + "\n").encode()
@@ -130,6 +129,22 @@ def _written(data: Any) -> bytes:
 
 class VerdictProblem(Exception):
     """A verdict that cannot be read; the text says what is wrong with it."""
+
+
+NUMBER_OPTIONS = ("step", "rtol", "atol", "until", "start", "output_step")  # of a run, beside its state and method
+
+
+def _read_repeat(data: Mapping[str, Any]) -> Repeat:
+    """What a run needs to be repeated. Only known options of known types are taken: a file cannot ask for others."""
+    given = dict(data["options"])
+    options: dict[str, Any] = {}
+    if given:
+        options = {key: None if given[key] is None else float(given[key]) for key in NUMBER_OPTIONS}
+        options |= {key: [float(x) for x in given[key]] for key in "qv"}
+        options["x"] = {str(name): float(x) for name, x in given["x"].items()}
+        options["inputs"] = None if given["inputs"] is None else [float(x) for x in given["inputs"]]
+        options["method"] = str(given["method"])
+    return Repeat(str(data["name"]), options, str(data["problem"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +175,7 @@ def read_verdict(data: bytes) -> ReadVerdict:
         own = found.pop("digest", "")
         return ReadVerdict(
             Signature(tuple(map(Row.from_dict, found["rows"])), int(found["states"]), int(found["seed"])),
-            tuple(Repeat(str(one["name"]), dict(one["options"]), str(one["problem"])) for one in found["runs"]),
+            tuple(map(_read_repeat, found["runs"])),
             tuple(map(str, found["dropped"])),
             {str(key): str(value) for key, value in found["versions"].items()},
             {str(key): str(value) for key, value in found["digests"].items()},

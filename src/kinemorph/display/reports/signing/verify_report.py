@@ -14,12 +14,12 @@ from typing import Any
 
 from kinemorph.analysis.signature import RATES, changes, repeated, signature
 from kinemorph.display.reports.signing.report_files import read_report
+from kinemorph.display.reports.signing.sealed import digest
 from kinemorph.display.reports.signing.verdicts import (
     MODEL_FILE,
     VERDICT_FILE,
     ReadVerdict,
     VerdictProblem,
-    digest,
     read_verdict,
     versions,
 )

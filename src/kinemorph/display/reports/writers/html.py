@@ -31,7 +31,7 @@ from kinemorph.display.reports.document import (
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.pictures import inline_svg, picture_file
 from kinemorph.display.reports.signing.sealed import sealed
-from kinemorph.display.reports.writers.formulas import tree_writer, written
+from kinemorph.display.reports.writers.formulas import display, inline
 from kinemorph.display.reports.writers.texts import plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
 
@@ -134,8 +134,7 @@ class _Writer:
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = f'<p class="faint">{text(block.name)}</p>' if block.name else ""
-            inside = written(block.content, "mathml", self.words.language.decimal == ",")
-            return f'{name}<div class="formula">{inside}</div>'
+            return f'{name}<div class="formula">{display(block.content, "mathml", self.words)}</div>'
         if isinstance(block, Figure):
             caption = self._caption("Figure", block.caption)
             below = f"<figcaption>{caption}</figcaption>" if caption else ""
@@ -154,7 +153,7 @@ class _Writer:
         if isinstance(piece, Link):
             return f'<a href="#{_id(piece.section)}">{text(piece.text)}</a>'
         if isinstance(piece, Math):
-            return f"<math>{tree_writer('mathml')(piece.tree)}</math>"
+            return inline(piece.tree, "mathml", self.words)
         return text(piece)
 
     def _table(self, grid: Grid, colored: bool, code: tuple[str, ...] = ()) -> str:

@@ -33,7 +33,7 @@ from kinemorph.display.reports.document import (
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
 from kinemorph.display.reports.signing.sealed import sealed
-from kinemorph.display.reports.writers.formulas import tree_writer, written
+from kinemorph.display.reports.writers.formulas import display, inline
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
@@ -216,8 +216,7 @@ class _Writer:
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = rf"{{\color{{faint}} {text(block.name)}\par}}" if block.name else ""
-            inside = written(block.content, "latex", self.words.language.decimal == ",").strip()
-            return f"{name}\n\\[\n{inside}\n\\]"
+            return f"{name}\n{display(block.content, 'latex', self.words)}"
         if isinstance(block, Figure):
             caption = rf"\caption{{{text(block.caption)}}}" if block.caption else ""
             return rf"\begin{{picturebox}}{self._drawing(block)}{caption}\end{{picturebox}}"
@@ -233,7 +232,7 @@ class _Writer:
         if isinstance(piece, Link):
             return rf"\hyperref[{_label(piece.section)}]{{{text(piece.text)}}}"
         if isinstance(piece, Math):
-            return f"${tree_writer('latex')(piece.tree)}$"
+            return inline(piece.tree, "latex", self.words)
         return text(piece)
 
     def _listing(self, block: Listing) -> str:

@@ -29,7 +29,7 @@ from kinemorph.display.reports.document import (
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
 from kinemorph.display.reports.signing.sealed import sealed
-from kinemorph.display.reports.writers.formulas import tree_writer, written
+from kinemorph.display.reports.writers.formulas import display, inline
 from kinemorph.display.reports.writers.layout import layout_of
 from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
@@ -157,8 +157,7 @@ class _Writer:
         if isinstance(block, Table):
             return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
-            comma = self.words.language.decimal == ","
-            return f"#formula({text(block.name)}, $ {written(block.content, 'typst', comma)} $)"
+            return f"#formula({text(block.name)}, {display(block.content, 'typst', self.words)})"
         if isinstance(block, Figure):
             caption, word = text(block.caption), text(self.words("Figure"))
             width = f"{100.0 * fitted_width(block):.4g}%"
@@ -176,7 +175,7 @@ class _Writer:
         if isinstance(piece, Link):
             return f"to({text(piece.section)}, {text(piece.text)})"
         if isinstance(piece, Math):
-            return f"${tree_writer('typst')(piece.tree)}$"
+            return inline(piece.tree, "typst", self.words)
         return text(piece)
 
     def _table(self, grid: Grid, colored: bool, code: tuple[str, ...] = ()) -> str:

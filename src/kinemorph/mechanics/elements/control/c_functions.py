@@ -15,10 +15,7 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,62}")  # of a function in C
-# options of compilers that neither name files nor contain characters that a shell or a Makefile would interpret
-FLAG = re.compile(
-    r"-(D[A-Za-z_]\w*(=[\w.+-]*)?|U[A-Za-z_]\w*|std=[\w:+]+|O\w?|g\w?|[mlf][\w.=+-]+|W[\w=+-]+)", re.ASCII
-)
+MACRO = re.compile(r"[A-Za-z_]\w*(=[\w .,+*/()<>&|!~^%:?'\"-]*)?", re.ASCII)
 KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
 
@@ -47,10 +44,10 @@ class CControllerLaw(CalledLaw):
             if not isinstance(source, str) or not (is_c_text(source) or source.endswith(".c")):
                 problem = f"source {short(source)} is no C; expected a file that ends in .c, or C as text with a brace"
                 found.append(wrong(element.name, problem, "Name files of C.", "source"))
-        for flag in element.flags:
-            if not isinstance(flag, str) or not FLAG.fullmatch(flag) or flag.startswith("-fplugin"):
-                problem = f"flag {short(flag)} is not allowed; expected definitions or options such as -DGAIN=3, -O3"
-                found.append(wrong(element.name, problem, "Leave it out; folders belong to `include`.", "flags"))
+        for macro in element.defines:
+            if not isinstance(macro, str) or not MACRO.fullmatch(macro):
+                problem = f"{short(macro)} is given in `defines`; expected a name, or a name with a value"
+                found.append(wrong(element.name, problem, 'Write "SIMULATION" or "GAIN=3".', "defines"))
         return found
 
     def sample(self, element: CController, view: ElementView, clock: int) -> Sequence[S]:

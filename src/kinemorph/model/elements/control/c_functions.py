@@ -28,7 +28,7 @@ class CController(OwnFunction):
                     C controllers of a model are one program: they share its global and static variables
     `function`      the name of the function, which has the form that the docstring of this file shows
     `include`       folders in which header files are searched, besides the folders of the sources
-    `flags`         options for the compiler: definitions such as "-DGAIN=3", or a standard such as "-std=c11"
+    `defines`       macros that the sources are compiled with, such as "SIMULATION" or "GAIN=3"
     `time_limit`    the longest time that a call may take on this computer [s]; after it the run fails
     `trusted`       whether the C may be compiled and run; False where a model file was loaded without allow_c=True
 
@@ -47,7 +47,7 @@ class CController(OwnFunction):
     memory: Starts = field(default=(), metadata={"unit": "1"})
     outputs: Names = ()
     include: Names = field(default=(), metadata={"path": "folder"})
-    flags: Names = ()
+    defines: Names = ()
     time_limit: float = field(default=5.0, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
@@ -57,7 +57,7 @@ class CController(OwnFunction):
     trusted: bool = field(default=True, compare=False, metadata={"in_files": False})
 
     def __post_init__(self) -> None:
-        as_names(self, "source", "reads", "drives", "outputs", "include", "flags")
+        as_names(self, "source", "reads", "drives", "outputs", "include", "defines")
         as_starts(self, "memory")
         as_numbers(self, "lower", "upper")
         for name in ("source", "include"):  # the meaning does not change with the current folder

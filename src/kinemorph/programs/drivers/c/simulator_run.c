@@ -131,12 +131,14 @@ static int jumped(run *r, const double *row)
     if (rest > -INFINITY) {
         report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 0;
     }
     report(r, t, mark, simulator_kinds[kind], row[3]);
     if (row[2] == 0.0 && simulator_marks[mark].stays) {
         report(r, t, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", t, SIMULATOR_SAYS_STAYS_AT_ZERO, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 1;
     }
     if (r->s->together >= SIMULATOR_MOST_SWITCHES) {
@@ -246,6 +248,12 @@ static void explain(run *r, int status)
         end(r, "failed", t, SIMULATOR_SAYS_NOT_SAMPLED, simulator_names[SIMULATOR_ROW - SIMULATOR_NM + first] + 2);
         r->outcome->unit = simulator_owners[first];
         r->outcome->value = s->memory[SIMULATOR_AT_M_NEXT + first];
+        return;
+    }
+#endif
+#if SIMULATOR_USER
+    if (simulator_user_trouble()) {
+        end(r, "failed", t, SIMULATOR_SAYS_USER_NOT_FINITE, simulator_user_trouble());
         return;
     }
 #endif

@@ -54,6 +54,9 @@ extern const char *const simulator_kinds[SIMULATOR_KINDS];                   /* 
 extern const char *const simulator_sentences[SIMULATOR_SENTENCES];           /* with gaps, the characters 1 to 8 */
 extern const simulator_mark simulator_marks[SIMULATOR_ROOM(SIMULATOR_GUARDS)];
 extern const simulator_domain simulator_domains[SIMULATOR_ROOM(SIMULATOR_DOMAINS)];
+#if SIMULATOR_USER
+const char *simulator_user_trouble(void); /* what code of the user returned that is not finite; NULL if nothing */
+#endif
 extern const simulator_gimbal simulator_gimbals[SIMULATOR_ROOM(SIMULATOR_GIMBALS)];
 
 #ifdef __cplusplus

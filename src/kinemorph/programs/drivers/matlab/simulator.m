@@ -553,6 +553,13 @@ function run = explain(data, run, status)
         run = finish(data, run, 'failed', t, 'not_sampled', name(3:end), m(k), data.owners{k}, 0);
         return
     end
+    if n.user
+        trouble = simulator_trouble();
+        if ~isempty(trouble)
+            run = finish(data, run, 'failed', t, 'user_not_finite', trouble, 0, '', 0);
+            return
+        end
+    end
     run = ends_near(data, run, true);
     if ~isempty(run.kind)
         return

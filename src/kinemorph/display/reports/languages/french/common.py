@@ -18,6 +18,8 @@ TEXTS = {
     "Kinemorph {version}": "Kinemorph {version}",
     "Report on a model": "Rapport sur un modèle",
     "Report on {name}": "Rapport sur {name}",
+    "if @formula": "si",
+    "otherwise @formula": "sinon",
     "passed": "réussi",
     "failed": "échoué",
     "ok": "bon",

@@ -33,6 +33,7 @@ TEXTS = {
     ),
     "Numbers of the modules: {names}.": "Numéros des modules : {names}.",
     "Rings are closed by {names}.": "Des anneaux sont fermés par {names}.",
+    "Path {n}": "Chemin {n}",
     "Type @modules": "Type",
     "Dyads @modules": "Dyades",
     "Joints @modules": "Liaisons",

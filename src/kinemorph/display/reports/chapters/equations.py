@@ -1,0 +1,68 @@
+"""The equations of motion: the mass matrix, the other forces, and the constraints of closed chains."""
+
+from __future__ import annotations
+
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equation_rows import EquationRow
+from kinemorph.codegen.reading.line_breaks import Line
+from kinemorph.display.equations.symbols import output_names, rates, symbols_of
+from kinemorph.display.reports.document import Block, Formula, Paragraph, Section
+from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.reports.printed_equations import Quantity, TooLong, counted, printed, symbols_paragraph
+from kinemorph.display.reports.subject import Subject
+from kinemorph.vocabulary.typography.symbol_reader import read_symbol
+
+MOST_TRACED = 260  # operations of a program up to which it is simplified for printing
+MOST_PRINTED = 320  # operations of the printed equations of one quantity
+
+# the function, and what it is called in the equations
+OPEN = (("mass_matrix", "mass matrix"), ("bias_forces", "other generalized forces of the motion and of gravity"))
+CLOSED = (("constraint_jacobian", "Jacobian of the constraints"), ("constraint_bias", "bias of the constraints"))
+LETTERS = {"constraint_jacobian": ("J", "J"), "constraint_bias": ("gamma", r"\gamma")}
+
+
+def chapter(subject: Subject, words: Words) -> Section | None:
+    """M a + h = tau, with the constraints of closed chains, and each of its parts as a formula."""
+    robot, dynamics = subject.robot, subject.symbolic
+    if not robot.nv:
+        return None
+    names = symbols_of(dynamics)
+    functions = OPEN if robot.is_open else (*OPEN, *CLOSED)
+    blocks: list[Block] = []
+    long, programs = [], []
+    for function, title in functions:
+        program = getattr(dynamics, function).program.traced
+        if not isinstance(program, Program):
+            continue
+        own = output_names(dynamics.robot, program, names)
+        own |= {("out", None): LETTERS[function]} if function in LETTERS else {}
+        quantity = Quantity(words(title), function, program, {**names, **own})
+        found = printed(quantity, words, traced=MOST_TRACED, ops=MOST_PRINTED)
+        if isinstance(found, TooLong):
+            long.append(found)
+        else:
+            blocks.append(Formula(quantity.title, tuple(found)))
+            programs.append(program)
+    told = words("The equations of motion are derived by the recursion of Newton and Euler.")
+    if not robot.is_open:
+        told += " " + words(
+            "Closed chains are cut at a joint each: M and h are those of the open tree, and the multipliers λ are the "
+            "forces that keep the cuts closed."
+        )
+    if subject.model.elements:
+        told += " " + words("The generalized forces τ are those of the elements, and of the inputs.")
+    head: list[Block] = [Paragraph(told), Formula("", tuple(_statement(subject)))]
+    head += symbols_paragraph(dynamics, programs, names, words)
+    return Section(
+        "equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, subject.model.name))
+    )
+
+
+def _statement(subject: Subject) -> list[EquationRow]:
+    """The equations between the matrices."""
+    rate = rates(subject.robot)[1]
+    if subject.robot.is_open:
+        pairs = [(rf"M\, {rate} + h", r"\tau")]
+    else:
+        pairs = [(rf"M\, {rate} + h", r"\tau + J^{T} \lambda"), (rf"J\, {rate}", r"\gamma")]
+    return [EquationRow(read_symbol(left), (Line(read_symbol(right), 0),)) for left, right in pairs]
