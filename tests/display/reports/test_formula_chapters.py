@@ -145,3 +145,18 @@ def test_hostile_names_stay_text_in_every_format() -> None:
         data for path, data in latex.files(made, Path("tex/main.tex"), words) if path.suffix == ".tex"
     ).decode()
     assert r"\input{x" not in tex and r"\textbackslash{}input\{x\}" in tex
+
+
+@pytest.mark.slow
+def test_a_browser_shows_every_formula_within_the_page(page: Any, tmp_path: Path) -> None:
+    """Chromium lays out the MathML: each formula has a size, none is wider than its place, and nothing is logged."""
+    words, made = Words("en"), document(choose("puma").robot)
+    file = tmp_path / "page.html"
+    file.write_bytes(dict(html.files(made, file, words))[file])
+    page.goto(file.as_uri())
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.formula')].map(one => [one.scrollWidth, one.clientWidth, "
+        "one.querySelector('math').getBoundingClientRect().height])"
+    )
+    assert len(boxes) == len(formulas(list(made.sections))) and not page.complaints
+    assert all(inside <= room + 1 and height > 15 for inside, room, height in boxes)

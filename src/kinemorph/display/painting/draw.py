@@ -47,6 +47,7 @@ def draw(
     joints: bool = False,
     frames: bool | Sequence[str] = False,
     ground: bool = True,
+    masses: bool = True,
     title: str | None = None,
     camera: CameraChoice = None,
     size: float | tuple[float, float] | None = None,
@@ -60,6 +61,7 @@ def draw(
     `joints`   also the axes of the joints
     `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
     `ground`   a grid below the robot with its shadow, or the ground of a system
+    `masses`   the inertia of bodies without shapes, as translucent cuboids
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
     `size`     width and height, or the longer side [inch]
     `path`     a file that the picture is written to as well, such as "arm.png", "arm.svg" or "arm.pdf"
@@ -77,7 +79,7 @@ def draw(
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
-    scene = scene_of(model, q=rows, times=np.arange(len(rows), dtype=float), columns=(), title="", masses=True)
+    scene = scene_of(model, q=rows, times=np.arange(len(rows), dtype=float), columns=(), title="", masses=masses)
     scene = replace(scene, notes=(*scene.notes, *([said(LOOP_NOTE)] if robot.loops else [])))
     if len(robot.bodies) > MANY:
         scene = replace(scene, figures=(_with_lines(scene.figures[0]),))

@@ -76,7 +76,8 @@ def sign(
     """A model and its runs, {name: run}, with their signature, at so many random states."""
     text, dropped = model_text(system)
     found = signature(system, runs, states=states, seed=seed)
-    repeats = tuple(_repeat(name, run, system) for name, run in (runs or {}).items())
+    whole = system if text and not dropped else None
+    repeats = tuple(_repeat(name, run, whole) for name, run in (runs or {}).items())
     used = versions()
     settings = {**asdict(system.settings), "states": states, "seed": seed, "runs": [one._asdict() for one in repeats]}
     digests = {"model": digest(text.encode()), "settings": digest(_written(settings))}
@@ -84,7 +85,10 @@ def sign(
     return SignedModel(found, text, dropped, repeats, used, digests)
 
 
-def _repeat(name: str, run: Trajectory, system: System) -> Repeat:
+def _repeat(name: str, run: Trajectory, system: System | None) -> Repeat:
+    """What a run of a system needs to be repeated; `system` is None where a file does not have all of it."""
+    if system is None:
+        return Repeat(name, {}, "the attached model lacks parts that act in it.")
     try:
         return repeat_of(name, run, system)
     except KinemorphError as error:
