@@ -287,6 +287,7 @@ def test_names_of_any_kind_build(tmp_path: Path) -> None:
 def test_an_fmu_contains_the_users_code(tmp_path: Path) -> None:
     """Co-simulation and model exchange of an FMU with user code equal `simulate` with elements."""
     fmpy = pytest.importorskip("fmpy")
+    pytest.importorskip("fmpy.validation")
     (tmp_path / "user.c").write_text(USER_C)
     job = make_job(
         kinemorph.library.double_pendulum(), UNTIL, q=Q, v=V, rtol=1e-11, atol=1e-13, output_step=0.1, user=CODE
@@ -295,13 +296,24 @@ def test_an_fmu_contains_the_users_code(tmp_path: Path) -> None:
         write_program(job, "fmu2", tmp_path, systems="this")
     wanted = expected(rtol=1e-11, atol=1e-13)
     fmu = str(next(tmp_path.glob("*.fmu")))
+    assert not fmpy.validation.validate_fmu(fmu)
+    known = {variable.name for variable in fmpy.read_model_description(fmu).modelVariables}
+    assert {"x.user.torque", "m.user.hold", "u.q1"} <= known and not any(".force." in name for name in known)
     for kind in ("CoSimulation", "ModelExchange"):
         found = fmpy.simulate_fmu(
-            fmu, fmi_type=kind, stop_time=UNTIL, output_interval=0.1, relative_tolerance=1e-10, output=["q.q1", "v.q2"]
+            fmu,
+            fmi_type=kind,
+            stop_time=UNTIL,
+            output_interval=0.1,
+            relative_tolerance=1e-10,
+            output=["q.q1", "v.q2", "x.user.torque", "tau.q2"],
         )
         rows = [np.flatnonzero(np.isclose(found["time"], t))[-1] for t in wanted[:, 0]]  # there are more at events
         assert np.abs(found["q.q1"][rows] - wanted[:, 1]).max() < 1e-7
         assert np.abs(found["v.q2"][rows] - wanted[:, 4]).max() < 1e-6
+        assert np.abs(found["x.user.torque"][rows] - wanted[:, 5]).max() < 1e-7
+        tau = kinemorph.simulate(with_elements(), UNTIL, q=Q, v=V, output_step=0.1, rtol=1e-11, atol=1e-13).tau
+        assert np.abs(found["tau.q2"][rows] - tau[:, 1]).max() < 1e-4
     assert (tmp_path / "user.c").read_text() == USER_C
 
 
