@@ -1,6 +1,6 @@
 """Code of a user in programs: it equals the same law as elements, it stays, and what goes wrong is said.
 
-SEEDS 001-02, 001-03: a model leaves as running code, to which users add their own.
+SEEDS 001-02, 001-09: routines of a user in the program, which add applied efforts and save data.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kinemorph.errors import InterfaceWarning, ModelError, UnsupportedError
 from kinemorph.programs import UserCode, make_job, write_program
 from support.cases.c_programs import STRICT, needs_cc
 from support.cases.user_code import CODE, FILES, USER_C, Q, V, with_elements
+from support.tools.command_line import run
 from support.tools.program_languages import (
     ROUGH,
     SANITIZED,
@@ -203,6 +204,23 @@ def test_user_code_is_written_once(target: str, own: str, tmp_path: Path) -> Non
         write_program(job, target, tmp_path)
 
 
+def test_the_command_line_declares_states_and_memory(tmp_path: Path) -> None:
+    """`kinemorph program --user`: code that is there is not reported as written; names that are missing are."""
+    given = ("program", "double_pendulum", "--method", "euler", "--step", "0.01", "--output", str(tmp_path))
+    declared = ("--user-states", "pressure=1e5", "--user-memory", "hold=2", "--sample-every", "0.1")
+    assert "user.c" in run(*given, *declared).output
+    assert "STATE_pressure" in (tmp_path / "user.h").read_text()
+    mine = (tmp_path / "user.c").read_bytes()
+    again = run(*given, "--user", "--save-every", "0.1")
+    assert again.exit_code == 0 and f"wrote {tmp_path / 'user.c'}" not in again.output
+    assert "gone: 'state of the model user.pressure'" in again.output
+    assert (tmp_path / "user.c").read_bytes() == mine
+    wrong = run(*given, "--user-states", "1")
+    assert wrong.exit_code == 2 and "--user-states is '1'; expected values by name" in wrong.output
+    missing = run(*given, "--user-file", str(tmp_path / "none.c"))
+    assert missing.exit_code == 2 and "none.c' cannot be read: No such file" in missing.output
+
+
 # ── what goes wrong ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 LATE = {  # forces that are not finite from a time on
@@ -227,6 +245,7 @@ def test_a_function_that_returns_nan_ends_the_run_with_a_sentence(language: str,
     assert found[-1, 0] <= 0.25
 
 
+@pytest.mark.slow
 @needs_cc
 def test_a_function_that_is_missing_is_the_linkers_error(tmp_path: Path) -> None:
     job = make_job(kinemorph.library.pendulum(), 0.1, method="euler", step=0.01, user=True)
