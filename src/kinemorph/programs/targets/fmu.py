@@ -22,11 +22,13 @@ from kinemorph.errors import ModelWarning, users_level
 from kinemorph.programs.drivers import as_bytes, compiled_files, driver_texts
 from kinemorph.programs.fmi.binaries import binaries, checked_systems
 from kinemorph.programs.fmi.description import Dependencies, Fmu, build_description, fmi2_description, fmi3_description
-from kinemorph.programs.fmi.observed import observe, observe_forward, observed_columns
+from kinemorph.programs.fmi.observed import observe, observed_columns
 from kinemorph.programs.fmi.package import packed
 from kinemorph.programs.fmi.variables import OBSERVED, Variable, variables
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import c_name, library_texts
+from kinemorph.programs.user_files.c import asked_names
+from kinemorph.simulation.integrators.asked_inputs import at_state, slope_at_state
 
 WRITERS = {2: fmi2_description, 3: fmi3_description}
 DATA = """/* What the functions of FMI know of this FMU. Emitted by Kinemorph. */
@@ -95,9 +97,9 @@ def _source_texts(job: Job, name: str, version: int, outputs: Program | None) ->
     texts = library_texts(job, name, exchange=True)
     texts = {file: text for file, text in texts.items() if not file.startswith(f"{name}_program.")}
     if outputs is not None:
-        forms = {"observe": outputs, "observe_forward": observe_forward(outputs)}
+        forms = {"observe": at_state(job.plant, outputs), "observe_forward": slope_at_state(job.plant, outputs)}
         programs = [replace(one, name=f"{name}_{form}") for form, one in forms.items()]
-        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs")
+        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs", foreign=asked_names(name))
     other = f"{name}_fmi{5 - version}."
     return texts | {file: text for file, text in driver_texts("fmi", name).items() if not file.startswith(other)}
 
@@ -128,8 +130,13 @@ def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -
 def _felt(program: Program, unknowns: Sequence[int], states: Sequence[int], inputs: Sequence[int]) -> Dependencies:
     """The references on which each output of a program (t, y, m, u, p) depends: time, states and inputs."""
     known = {"t": [0], "y": states, "u": inputs}
-    felt = {port: pattern(program, "out", port).reshape(len(unknowns), -1) for port in known if known[port]}
-    return {
-        unknown: [known[port][int(j)] for port, rows in felt.items() for j in np.flatnonzero(rows[k])]
-        for k, unknown in enumerate(unknowns)
-    }
+    sizes = {port.name: port.size for port in program.inputs}
+    felt = {port: pattern(program, "out", port).reshape(len(unknowns), sizes[port]) for port in known if sizes[port]}
+    found: dict[int, Sequence[int]] = {}
+    for k, unknown in enumerate(unknowns):
+        places = [(port, int(j)) for port, rows in felt.items() for j in np.flatnonzero(rows[k])]
+        if any(port == "u" and j >= len(inputs) for port, j in places):  # code of the user may depend on everything
+            found[unknown] = [0, *states, *inputs]
+        else:
+            found[unknown] = [known[port][j] for port, j in places]
+    return found
