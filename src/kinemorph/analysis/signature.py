@@ -25,7 +25,7 @@ from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functi
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
 from kinemorph.analysis.verification.verdict import Check, Judged, judged
-from kinemorph.analysis.verification.verify import verify
+from kinemorph.analysis.verification.verify import DENSE_LIMIT, verify
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -180,10 +180,11 @@ def _measured(name: str, says: str, measure: Callable[[], Any]) -> Check:
 def _formulation_rows(sample: Sample) -> list[Row]:
     """A row for every formulation, with the operations of its inverse and forward dynamics."""
     robot = sample.dynamics.robot
+    wanted = FUNCTIONS if robot.nv <= DENSE_LIMIT else {"id": FUNCTIONS["id"]}  # the others take seconds to trace
 
     def make(name: str) -> Functions:
         dynamics = derive(robot, name, backend="interpreter")  # type: ignore[arg-type]
-        return {key: getattr(dynamics, function) for key, function in FUNCTIONS.items()}
+        return {key: getattr(dynamics, function) for key, function in wanted.items()}
 
     says = "It gives the inverse dynamics of the recursion."
     rows = []
@@ -194,7 +195,7 @@ def _formulation_rows(sample: Sample) -> list[Row]:
             check = Check(row.formulation, "The recursion, to which the others are compared.", "passed")
         else:
             check = judged(row.formulation, says, row.error, ROUNDING)
-        rows.append(Row("formulations", check, (row.id_ops, row.fd_ops) if not row.note else ()))
+        rows.append(Row("formulations", check, tuple(count for count in (row.id_ops, row.fd_ops) if count)))
     return rows
 
 

@@ -25,6 +25,10 @@ TEXTS = {
     "note": "remarque",
     "reference": "référence",
     "ID is inverse, FD forward dynamics.": "ID est la dynamique inverse, FD la dynamique directe.",
+    "ID is inverse dynamics; operations of forward dynamics are counted for small robots only.": (
+        "ID est la dynamique inverse ; les opérations de la dynamique directe ne sont comptées que pour de petits "
+        "robots."
+    ),
     "function": "fonction",
     "values": "valeurs",
     "root mean square": "moyenne quadratique",
