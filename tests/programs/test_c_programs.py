@@ -81,6 +81,15 @@ def test_a_state_that_is_set_is_brought_onto_the_constraints(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.slow
+@needs_cc
+@pytest.mark.parametrize("until", [0.15000000000000002, 0.30000000000000004])
+def test_an_end_beside_a_sample_time_by_rounding_is_that_sample_time(until: float, tmp_path: Path) -> None:
+    case = CASES["dc_motor"]()
+    found, message = run_program(c_program(job_of(case), tmp_path, ROUGH), "--until", repr(until))
+    assert found[-1, 0] == round(until, 2) and message.startswith(f"finished at t = {until:.2g} s")
+
+
 # ── sentences ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -5,6 +5,8 @@ SEEDS 001-02, 001-03: the model leaves as running code.
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,16 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Guard, RobotBuilder
+from kinemorph import Guard, RobotBuilder, System
 from kinemorph.algebra.dual import Dual
+from kinemorph.elements import Anchor, Contact, EasyDynNormal
 from kinemorph.plants import manifold_free
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import LEVEL
-from kinemorph.programs import Job, make_job
+from kinemorph.programs import Job, UserCode, make_job, write_program
 from kinemorph.simulation.results.trajectory import Trajectory
 from support.cases.c_programs import needs_cc
+from support.cases.contact_cases import particle
 from support.cases.program_cases import CASES, DATA, Case
 from support.tools.exchange_master import GOING, REST, STOPPED, Advanced, Instance, Library, advance, build_library
 
@@ -251,3 +255,68 @@ def test_phases_and_impacts(name: str, until: float, tmp_path: Path) -> None:
     assert worst(found, run) < 1e-8
     for event in run.events:  # a master also sees guards that rise, where nothing happens
         assert np.abs(np.array(found.events) - event.t).min() < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dop853", "implicit_contact"])
+def test_memory_that_changes_after_steps(method: str, tmp_path: Path) -> None:
+    """A block slides and halts: by located events, or, with a method that locates none, after steps of the master."""
+    grip = Anchor(0.8, 0.4, 100.0, 20.0)
+    system = System(particle(), (Contact("foot", "block", EasyDynNormal(1e4, 1e4), grip),))
+    start = {"q": [0.0, -9.81e-4], "v": [1.0, 0.0]}
+    case, times = Case(system, 0.6, start), np.linspace(0.0, 0.6, 13)
+    job = make_job(system, 0.6, **start, method=method, step=None if method == "dop853" else 1e-3)
+    found = advance(Instance(build_library(job, tmp_path)), times, rtol=1e-9, atol=1e-11)
+    located = method == "dop853"
+    assert found.status == GOING and (len(found.events) > 0) == located and (found.asked > 0) != located
+    assert worst(found, exactly(case, times)) < (1e-8 if located else 2e-3)
+
+
+@pytest.mark.slow
+def test_a_loop_of_ones_own_ends_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library form ends where the ball is at rest, and the ball lies on the ground; before, it fell through."""
+    case = case_named("bouncing_ball")
+    job = make_job(case.model, 20.0, **case.options)
+    rest = kinemorph.simulate(case.model, 20.0, **case.options).outcome.t
+    model = Instance(build_library(job, tmp_path))
+    assert model._call("advance", ctypes.c_double(10.0)) == GOING
+    assert model._call("advance", ctypes.c_double(20.0)) == REST
+    assert abs(model.get("q.z")) < 1e-9 and 0.0 < model.get("v.z") < 1e-4
+    write_program(job, "python", tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ball = importlib.import_module("bouncing_ball").Model()
+    assert ball.advance(10.0) and not ball.advance(20.0)
+    assert abs(ball.get("q.z")) < 1e-9 and abs(ball.time - rest) < 1e-4
+
+
+SPRING = """#include "user.h"
+
+void user_efforts(const user_instant *now, user_loads *add)
+{
+    add->generalized[0] -= 3.0 * now->q[0] + 0.5 * now->v[0];
+}
+"""
+
+
+@pytest.mark.slow
+def test_code_of_a_user_is_part_of_the_rates(tmp_path: Path) -> None:
+    """A spring with a damper in C gives the rates that its torque as an input gives, and its part of the slopes."""
+    case = case_named("double_pendulum")
+    (tmp_path / "spring.c").write_text(SPRING)
+    code = UserCode(source=tmp_path / "spring.c")
+    mine, plain = (
+        Instance(build_library(make_job(case.model, 1.0, **case.options, user=user), tmp_path / f"{user is code}"))
+        for user in (code, None)
+    )
+    for model in (mine, plain):
+        model.begin()
+        model.event()
+    states = np.array([0.4, -0.2, 0.3, 0.7])
+    plain.set("u.q1", -3.0 * 0.4 - 0.5 * 0.3)
+    wanted = plain.rates(0.0, states)
+    own = mine.library.continuous - 4  # accounts of energy
+    assert np.abs(mine.rates(0.0, np.append(states, [0.0] * own))[:4] - wanted).max() < 1e-13
+    A = plain.slopes(0.0, states, range(4))
+    B = plain.slopes(0.0, states, [plain.library.columns.index("u.q1")])
+    found = mine.slopes(0.0, np.append(states, [0.0] * own), range(4))[:4]
+    assert np.abs(found - (A + B @ [[-3.0, 0.0, -0.5, 0.0]])).max() < 1e-6

@@ -206,7 +206,7 @@ def make_job(
     _check_inputs(inputs)
     check_positive(most_events=most_events)
     code = _user_code(user)
-    powered = forces is not None or inputs is not None or code is not None or exchanges_energy(model)
+    powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     if parameters is not None:
         asked["parameters"] = parameters

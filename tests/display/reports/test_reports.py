@@ -23,6 +23,7 @@ import kinemorph
 from kinemorph.cli import app
 from kinemorph.display.reports.chapters import KEYS, chosen_chapters
 from kinemorph.display.reports.document import Document
+from kinemorph.display.reports.errata_used import ERRATA, PAPERS
 from kinemorph.display.reports.languages.french import FRENCH
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.report import make_document, report
@@ -34,9 +35,10 @@ from support.tools.document_texts import names_in, texts_of, words_in
 
 GOLDEN = Path(__file__).parent / "golden"
 UNSIGNED = tuple(key for key in KEYS if key != "verification")  # the signature has rounding errors and versions
+CITED = words_in(" ".join([*PAPERS.values(), *(erratum.place for erratum in ERRATA)]))
 FILES = words_in("model.toml verdict.json")
 UNITS = words_in("kg mm km cm rad deg Hz Nm ms min SI Pa")
-SYMBOLS = words_in("tau qd qdd Ad ID FD rho Vd dt dT dC Ixx Iyy Izz Ixy Ixz Iyz")
+SYMBOLS = words_in("tau qd qdd Ad ID FD rho Vd dt dT dC Ixx Iyy Izz Ixy Ixz Iyz DS DP ij ix xj")
 SMALL = re.compile(r"[−+]?\d(?:[.,]\d+)?·10⁻(?:[6-9]|¹\S|²\S|³\S)")  # numbers that are rounding errors
 LONG = re.compile(r'"((?:[^"\\]|\\.){400,})"', re.DOTALL)
 QUICK = [("double_pendulum", "en"), ("double_pendulum", "fr")]
@@ -73,7 +75,7 @@ def test_sources_are_the_golden_ones(name: str, code: str, request: pytest.Fixtu
 )
 def test_a_french_report_has_no_english_word_of_ours(name: str) -> None:
     known = {word for text in FRENCH.values() for word in words_in(text)} | names_in(subject(name))
-    known |= UNITS | SYMBOLS | FILES
+    known |= UNITS | SYMBOLS | FILES | CITED
     strange = {
         (key, word): text
         for key, text in texts_of(document(name, "fr"))

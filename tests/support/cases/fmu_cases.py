@@ -42,7 +42,7 @@ def bouncing_ball() -> Case:
 
 
 def motor() -> Case:
-    """A motor under a sampled PID, with the load as a parameter."""
+    """A motor under a sampled PID."""
     given = json.loads((DATA / "dc_motor.json").read_text())["inputs"]
     rotor = Body("rotor", mass=1.0, inertia=(given["J"],) * 3)
     robot = RobotBuilder("motor").add(rotor).joint("shaft", "revolute", "world", "rotor", damping=given["b"]).build()

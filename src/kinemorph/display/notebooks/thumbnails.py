@@ -40,7 +40,7 @@ COLORS = 200  # size of the palette
 POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
-POSTER, POSTER_SIZE = 900, 9.0  # longer side of a poster [px] and [inch]
+POSTER, POSTER_SIZE = 720, 7.2  # longer side of a poster [px] and [inch]
 GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 

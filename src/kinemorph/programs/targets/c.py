@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
 from kinemorph.codegen.backends.identifiers import comment
-from kinemorph.programs.controllers_in_c import compiled_files, controller_texts, foreign_names
-from kinemorph.programs.drivers import driver_texts, named, program_name
+from kinemorph.programs.controllers_in_c import controller_texts, foreign_names
+from kinemorph.programs.drivers import compiled_files, driver_texts, named, program_name
 from kinemorph.programs.job import Job
 from kinemorph.programs.job_tables import JobTables, job_tables
 from kinemorph.programs.user_files import c as user_code
@@ -27,7 +27,7 @@ from kinemorph.programs.user_files.written_once import user_texts
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
     {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"}
-    | {"all_finite", "next_tick"}
+    | {"all_finite", "next_tick", "rested"}
 )
 WIDTH = 110  # characters in a line of numbers
 LONGEST = 4095  # characters in a string literal: C99 promises no more

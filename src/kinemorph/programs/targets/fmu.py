@@ -18,7 +18,7 @@ from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.derivatives.differentiate import pattern
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelWarning, users_level
-from kinemorph.programs.drivers import driver_texts
+from kinemorph.programs.drivers import as_bytes, compiled_files, driver_texts
 from kinemorph.programs.fmi.binaries import binaries, checked_systems
 from kinemorph.programs.fmi.description import Dependencies, Fmu, build_description, fmi2_description, fmi3_description
 from kinemorph.programs.fmi.observed import observe, observe_forward, observed_columns
@@ -58,7 +58,7 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
     made = variables(job)
     outputs = observe(job.plant) if observed_columns(job.plant) else None
     texts = _source_texts(job, name, version, outputs)
-    listed = sorted(file for file in texts if file.endswith(".c"))
+    listed = compiled_files(texts)
     stops = job.most_events < 1e300 or bool(job.guards)
     fmu = Fmu(job, name, "", made, _dependencies(job, made, outputs), listed, stops)
     token = _token(texts, WRITERS[version](fmu))
@@ -72,8 +72,8 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
     built = binaries(texts, name, systems, version)
     if not built:
         warnings.warn(
-            f"FMU '{name}' has its sources and no library: there is no C compiler for this computer. Install `cc`, or "
-            "zig by `pip install kinemorph[fmu]`; or import the FMU with a tool that compiles sources.",
+            f"FMU '{name}' has its sources and no library for any system. Install a C compiler `cc`, or zig by "
+            "`pip install kinemorph[fmu]`; or import the FMU with a tool that compiles sources.",
             ModelWarning,
             stacklevel=users_level(),
         )
@@ -96,7 +96,7 @@ def _token(texts: dict[str, str], description: str) -> str:
     """A token in the form of a GUID that depends on the sources and the description alone."""
     digest = hashlib.sha256()
     for text in (*(f"{file}\n{texts[file]}" for file in sorted(texts)), description):
-        digest.update(text.encode())
+        digest.update(as_bytes(text))
     word = digest.hexdigest()
     return "{" + "-".join((word[:8], word[8:12], word[12:16], word[16:20], word[20:32])) + "}"
 

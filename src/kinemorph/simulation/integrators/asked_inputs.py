@@ -10,13 +10,12 @@ functions on whose results a program depends, at the very time and state of that
 and then calls the program with all inputs. Newton's matrices have exact derivatives of the model, and differences of
 what the functions return: with the exact derivative R_w of the residual by these inputs w,
 
-    R_s = exact part + R_w dw/ds,        dw/ds by differences, one column for each entry of s
+    R_s = exact part + R_w dw/ds,        dw/ds by central differences, one column for each entry of s
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
@@ -26,7 +25,7 @@ from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.plants.laws import Asked
 from kinemorph.plants.programs import AT, Plant
 
-SHIFT = 2.0**-26  # of a difference, relative to 1 + |s|: the square root of the rounding error
+SHIFT = 2.0**-17  # of a central difference, relative to 1 + |s|: the cube root of the rounding error
 MOTION = {"position": 3, "rotation": 9, "velocity": 3, "turning": 3}  # numbers of each body
 
 
@@ -98,28 +97,33 @@ class AskingLoop(LoopBuilder):
         at = dict(zip((port.name for port in residual.inputs), ins, strict=True))
         if not functions:
             return
-        before, moved = self.scratch("asked_before", (plant.nu,)), self.scratch("moved_state", (plant.ns,))
-        time, step = self.scratch("moved_time"), self.scratch("moved_by")
+        before, there, back = (self.scratch(f"asked_{when}", (plant.nu,)) for when in ("before", "there", "back"))
+        start, *ends = (self.scratch(f"moved_{where}") for where in ("from", "there", "back"))
+        moved, time = self.scratch("moved_state", (plant.ns,)), self.scratch("moved_time")
         self.copy(before, self.inputs)
 
-        def add(column: Affine | None) -> None:
+        def differ(number: View, moving: Mapping[str, View], column: Affine | None) -> None:
+            """Adds the code for one column: the inputs at both sides of a number, which `moving` contains."""
+            self.copy(start, number)
+            for found, end, shift in ((there, ends[0], SHIFT), (back, ends[1], -SHIFT)):
+                self.let(number, lambda x, shift=shift: x + shift * (1.0 + abs(x)), start)
+                self.copy(end, number)
+                self.ask(functions, {**at, **moving})
+                self.copy(found, self.inputs)
+            self.copy(number, start)
             with self.repeat(Ru.shape[0]) as i, self.repeat(plant.given, plant.nu) as k:
                 out = Rt[i] if column is None else Rs[i, column]
                 self.let(
                     out,
-                    lambda total, slope, new, old, step: total + slope * ((new - old) / step),
-                    *(out, Ru[i, k], self.inputs[k], before[k], step),
+                    lambda total, slope, new, old, end, begin: total + slope * ((new - old) / (end - begin)),
+                    *(out, Ru[i, k], there[k], back[k], *ends),
                 )
 
+        self.copy(moved, at["s"])
         with self.repeat(plant.ns) as j:
-            self.copy(moved, at["s"])
-            with self._shifted(moved[j], step):
-                self.ask(functions, at | {"s": moved})
-            add(j)
+            differ(moved[j], {"s": moved}, j)
         self.copy(time, at["t"])
-        with self._shifted(time, step):
-            self.ask(functions, at | {"t": time})
-        add(None)
+        differ(time, {"t": time}, None)
         self.copy(self.inputs, before)
 
     def instant(self, y: View, inputs: View, p: View) -> dict[str, View]:
@@ -128,15 +132,6 @@ class AskingLoop(LoopBuilder):
         s = self.buffer(f"state_of_{y.array}", (plant.ns,))
         self.copy(s.part(plant.nv, plant.nv + plant.nx), y.part(plant.nq, plant.nv + plant.nx))
         return {"t": self["t"], "base": y.part(0, plant.nq), "s": s, "m": self["m"], "u": inputs, "p": p}
-
-    @contextmanager
-    def _shifted(self, number: View, step: View) -> Iterator[None]:
-        """Adds code that moves a number a little, by what `step` is then, before the code of the `with` block."""
-        start = self.scratch("moved_from")
-        self.copy(start, number)
-        self.let(number, lambda x: x + SHIFT * (1.0 + abs(x)), number)
-        self.let(step, lambda new, old: new - old, number, start)
-        yield
 
 
 # ── for other integrators ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ compiled code, because its options may give another state, other inputs and othe
 
     where the state has been moved:
         bring it onto the constraints; points are held where they are then
-        find the next tick of each clock
+        where the time has, too: find the next tick of each clock
     let elements sample whose clocks tick now
     find on which side of zero each guard is
 """
@@ -40,9 +40,9 @@ KEPT_OPEN = 1e-9  # relative to the size of a loop: constraints of a state that 
 def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopProgram:
     """The loop program that prepares the memory of a march for its first step, at the time t in that memory.
 
-    Inputs      memory, with a state; moved (), 1 where the state, the time or parameters have been changed since the
-                memory was prepared, 0 where at most inputs have; kept (2, nv), above 0 for coordinates and for
-                velocities that were given and stay the same where constraints change the others; u, p
+    Inputs      memory, with a state; moved (), 1 where the state or parameters have been changed since the memory was
+                prepared, 2 where the time has, 0 where at most inputs have; kept (2, nv), above 0 for coordinates and
+                for velocities that were given and stay the same where constraints change the others; u, p
     Outputs     memory_end; status (), a Status: UNSOLVED where the state cannot be brought onto the constraints, TICK
                 where a sampled value is not finite, which is then in the memory
     """
@@ -57,14 +57,21 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
     here = LocalInstant(at["t"], at["base"], at["s"], at["m_next"], all_inputs(loop), loop["p"])
     loop.copy(loop["memory_end"], loop["memory"])
     loop.let(loop["status"], lambda: 0.0)
-    loop.let(at["fresh"], lambda fresh, moved: fresh.maximum(CHANGED).maximum(moved), at["fresh"], loop["moved"])
+    loop.let(
+        at["fresh"], lambda fresh, moved: fresh.maximum(CHANGED).maximum(moved.minimum(1.0)), at["fresh"], loop["moved"]
+    )
     with loop.if_(loop["moved"]):
         loop.let(at["t_low"], lambda: 0.0)
         _close(loop, plant, here)
         for k in plant.contact_modes if getattr(method, "opens_contacts", False) else ():
             loop.let(at["m_next"][k], lambda: 0.0)
         for k, tick in enumerate(plant.ticks):
-            loop.let(at["clock"][k], functools.partial(_next_tick, tick.instants), at["t"])
+            tick_after = functools.partial(_next_tick, tick.instants)
+            loop.let(
+                at["clock"][k],
+                lambda clock, t, moved, after=tick_after: (moved > 1.0).where(after(t), clock),
+                *(at["clock"][k], at["t"], loop["moved"]),
+            )
     _sample(loop, plant, here, at["clock"])
     loop.copy(at["m"], at["m_next"])
     if guards:

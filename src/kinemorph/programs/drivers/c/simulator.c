@@ -62,7 +62,7 @@ int simulator_set(simulator *s, int k, double value)
     if (*found != value) {
         *found = value;
         s->ready = 0;
-        if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = 1.0;
+        if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = fmax(s->moved, 1.0);
     }
     if (k < SIMULATOR_NQ) {
         for (int j = 0; j < simulator_moves[k][1]; ++j) s->kept[simulator_moves[k][0] + j] = 1.0;
@@ -82,7 +82,7 @@ void simulator_set_time(simulator *s, double t)
     if (s->memory[SIMULATOR_AT_T] != t) {
         s->memory[SIMULATOR_AT_T] = t;
         s->ready = 0;
-        s->moved = 1.0;
+        s->moved = 2.0;
     }
 }
 
@@ -132,6 +132,19 @@ int simulator_march(simulator *s, int count, double stop)
     return (int)status;
 }
 
+/* Whether the motion has come to rest in the last call; goes back there. */
+static int rested(simulator *s)
+{
+    for (int k = 0; k < s->logged; ++k) {
+        const double *row = s->log + k * SIMULATOR_LOG_WIDTH;
+        const double rest = simulator_record(s, (int)row[1], row[0]);
+        if (rest == -INFINITY && (row[2] != 0.0 || !simulator_marks[(int)row[1]].stays)) continue;
+        simulator_go_back(s, row);
+        return 1;
+    }
+    return 0;
+}
+
 int simulator_advance(simulator *s, double until)
 {
     int status = simulator_prepare(s);
@@ -139,6 +152,7 @@ int simulator_advance(simulator *s, double until)
     while (status == SIMULATOR_GOING && simulator_time(s) < until) {
         s->times[0] = until;
         status = simulator_march(s, 1, until);
+        if (rested(s)) return SIMULATOR_REST;
         if (status == SIMULATOR_BUDGET || status == SIMULATOR_LOGGED) status = SIMULATOR_GOING;
     }
     return status;
@@ -163,6 +177,16 @@ double simulator_record(simulator *s, int mark, double t)
     if (own->quick < least || (last > before && own->quick < SIMULATOR_MOST_QUICK)) return -INFINITY;
     share = before > 0.0 ? last / before : 0.0;
     return share < 1.0 ? t + last * share / (1.0 - share) : t;
+}
+
+void simulator_go_back(simulator *s, const double *row)
+{
+    const double *state = row + 4 + SIMULATOR_NC + SIMULATOR_ROW;
+    for (int k = 0; k < SIMULATOR_ROW; ++k) *place(s, k) = state[k];
+    for (int k = 0; k < SIMULATOR_NV; ++k) s->memory[SIMULATOR_AT_S + k] = 0.0;
+    s->memory[SIMULATOR_AT_T] = row[0];
+    s->ready = 0;
+    s->moved = 1.0;
 }
 
 double simulator_snapped(double t)

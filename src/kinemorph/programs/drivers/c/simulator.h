@@ -40,7 +40,7 @@ typedef struct simulator {
     int logged;                                             /* the number of its jumps */
     int ready;                                              /* whether the next step can be taken */
     double kept[2 * SIMULATOR_ROOM(SIMULATOR_NV)]; /* 1 for coordinates, then for velocities that were set, else 0 */
-    double moved;                                           /* 1 where the state has been changed from outside, else 0 */
+    double moved;                                           /* from outside: 1 where the state has been changed, 2 the time, else 0 */
     simulator_pace paces[SIMULATOR_ROOM(SIMULATOR_GUARDS)]; /* of events that were recorded */
     double last_jump;                                       /* the time of the last of them [s] */
     int together;                                           /* the number of those at the same instant before it */
@@ -81,12 +81,16 @@ int simulator_prepare(simulator *s);
 /* One call of the march: through the first `count` of s->times, no step beyond `stop` [s]. Returns a status. */
 int simulator_march(simulator *s, int count, double stop);
 
-/* Advances to a time [s]. Returns SIMULATOR_GOING, or the status with which the motion has ended before it. */
+/* Advances to a time [s]. Returns SIMULATOR_GOING, or the status with which the motion has ended before it: SIMULATOR_REST
+ * where events come ever faster, or where a guard stays at zero. */
 int simulator_advance(simulator *s, double until);
 
 /* Records an event of guard `mark` at t [s], as s->log has it. Returns the time at which these events accumulate [s] if
  * they come ever faster, so that the motion comes to rest, and else -INFINITY. */
 double simulator_record(simulator *s, int mark, double t);
+
+/* Goes back to the time and the state after a jump of the last call, a row of s->log. */
+void simulator_go_back(simulator *s, const double *row);
 
 /* The time [s], replaced by the sample time of an element that differs from it by rounding only. */
 double simulator_snapped(double t);

@@ -131,12 +131,14 @@ static int jumped(run *r, const double *row)
     if (rest > -INFINITY) {
         report(r, rest, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", rest, SIMULATOR_SAYS_COMES_TO_REST, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 0;
     }
     report(r, t, mark, simulator_kinds[kind], row[3]);
     if (row[2] == 0.0 && simulator_marks[mark].stays) {
         report(r, t, mark, simulator_kinds[SIMULATOR_REST_KIND], 0.0);
         end(r, "rest", t, SIMULATOR_SAYS_STAYS_AT_ZERO, simulator_marks[mark].name);
+        simulator_go_back(r->s, row);
         return 1;
     }
     if (r->s->together >= SIMULATOR_MOST_SWITCHES) {

@@ -19,6 +19,7 @@ static int all_finite(const double *values, int count)
 
 int simulator_begin(simulator *s)
 {
+    s->limits[5] = SIMULATOR_MOST_EVENTS;
     return simulator_prepare(s);
 }
 

@@ -61,9 +61,10 @@ int simulator_indicators(simulator *s, double *values);
  * more         1 where the function has to be called again at this time, else 0
  * next_time    the time of the next tick of a clock [s]; infinity where there is none
  *
- * Returns SIMULATOR_GOING; SIMULATOR_STOPPED where an event ends the motion; SIMULATOR_REST where events of a guard come
- * ever faster, or where it stays at zero, as that of a ball that has stopped bouncing: the motion ends there, too;
- * another status where the motion cannot go on. In all of these cases simulation has to be terminated. */
+ * Returns SIMULATOR_GOING; SIMULATOR_STOPPED where an event ends the motion; SIMULATOR_ENOUGH where as many events have
+ * happened as the job allows; SIMULATOR_REST where events of a guard come ever faster, or where it stays at zero, as that
+ * of a ball that has stopped bouncing: the motion ends there, too; another status where the motion cannot go on. In all
+ * of these cases the simulation has to be terminated. */
 int simulator_event(simulator *s, int *jumped, int *more, double *next_time);
 
 /* To be called after each step that the integrator has accepted. `event` is 1 where simulator_event has to be called at

@@ -60,7 +60,7 @@ function [model, options] = read_options(data, given)
     end
     if model.memory(data.sizes.at_t + 1) ~= options.start
         model.memory(data.sizes.at_t + 1) = options.start;
-        model.ready = false; model.moved = 1;
+        model.ready = false; model.moved = 2;
     end
     limits = {'rtol', 1; 'atol', 2; 'max_step', 4};
     for k = 1:size(limits, 1)
@@ -116,7 +116,7 @@ function model = set_value(data, model, name, value)
         model.(group)(place) = value;
         model.ready = false;
         if k <= n.row || k > n.row + n.nu
-            model.moved = 1;
+            model.moved = max(model.moved, 1);
         end
     end
     if k <= n.nq

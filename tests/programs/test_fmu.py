@@ -1,0 +1,225 @@
+"""Functional mock-up units: one small FMU in all its functions, and what is refused.
+
+SEEDS 001-02, 001-03: the model leaves as running code.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph import System
+from kinemorph.elements import PythonController
+from kinemorph.errors import KinemorphError, ModelWarning, UnsupportedError
+from kinemorph.programs import Job, make_job, write_program
+from kinemorph.programs.fmi import binaries
+from kinemorph.programs.fmi.unit_definitions import unit_definition
+from kinemorph.programs.targets.fmu import fmu_files
+from support.cases.c_programs import needs_cc
+from support.tools.command_line import parsed, run
+
+fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed on this computer")
+from fmpy.validation import validate_fmu  # noqa: E402
+
+from support.tools.fmu_instances import Instance  # noqa: E402
+
+TIMES = [0.01 * k for k in range(21)]
+
+
+def pendulum() -> Job:
+    return make_job(kinemorph.library.pendulum(), 0.2, q=[0.5], output_step=0.01, rtol=1e-10, parameters="all")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_program(pendulum(), "fmu3", tmp_path_factory.mktemp("fmu") / "swing.fmu", systems="this")[0]
+
+
+@pytest.fixture
+def made(file: Path, tmp_path: Path) -> Iterator[Instance]:
+    yield Instance(file, tmp_path / "made")
+
+
+@needs_cc
+def test_fmpy_finds_nothing_and_the_run_is_that_of_simulate(file: Path) -> None:
+    assert file.name == "swing.fmu" and validate_fmu(str(file)) == []
+    wanted = kinemorph.simulate(kinemorph.library.pendulum(), 0.2, q=[0.5], output_step=0.01, rtol=1e-10)
+    for kind in ("CoSimulation", "ModelExchange"):
+        found = fmpy.simulate_fmu(str(file), fmi_type=kind, output_interval=0.01, relative_tolerance=1e-11)
+        assert np.abs(found["time"] - wanted.t).max() < 1e-12
+        assert np.abs(found["q.q1"] - wanted.q[:, 0]).max() < 1e-8
+        assert np.abs(found["v.q1"] - wanted.v[:, 0]).max() < 1e-8
+
+
+@needs_cc
+def test_states_are_restored_bitwise_and_two_instances_are_apart(file: Path, made: Instance, tmp_path: Path) -> None:
+    names = ("time", "q.q1", "v.q1")
+    other = Instance(file, tmp_path / "made").begin(q__q1=-0.3)
+    made.begin()
+    first = made.steps(TIMES[:11], *names)
+    state = made.saved()
+    other.steps(TIMES[:6], *names)
+    rest = made.steps(TIMES[10:], *names)
+    made.restore(state)
+    assert np.array_equal(made.get(*names), first[-1])
+    assert np.array_equal(made.steps(TIMES[10:], *names), rest)
+    other.restore(state)  # a state is of the FMU, and not of one of its instances
+    assert np.array_equal(other.steps(TIMES[10:], *names), rest)
+    other.fmu.reset()
+    assert other.begin().get("q.q1") == 0.5
+    with pytest.raises(Exception, match="fmi3DeserializeFMUState failed with status 3"):
+        made.restore(state[:-1])
+    assert made.said[-1] == "fmi3DeserializeFMUState: the bytes are not a state of this FMU."
+
+
+@needs_cc
+def test_derivatives_are_those_of_linearize(file: Path, tmp_path: Path) -> None:
+    job = pendulum()
+    about = kinemorph.linearize(job.plant, [0.7], [-0.4], u=[0.1])
+    for exchange in (False, True):
+        made = Instance(file, tmp_path / "made", exchange=exchange).begin(q__q1=0.7, v__q1=-0.4, u__q1=0.1)
+        rates, states = ("der(q.q1)", "der(v.q1)"), ("q.q1", "v.q1")
+        assert np.abs(made.slopes(rates, states) - about.A).max() < 1e-12
+        assert np.abs(made.slopes(rates, ["u.q1"]) - about.B).max() < 1e-12
+        assert made.slopes(["tau.q1"], ["u.q1"]) == 1.0 and made.slopes(["q.q1"], ["q.q1"]) == 1.0
+        name = next(name for name in made.references if name.startswith("p."))
+        value, h = made.get(name)[0], 1e-6
+        tuned = [Instance(file, tmp_path / "made").begin(q__q1=0.7, **{name: value + d}) for d in (-h, h)]
+        change = np.diff([one.get(*rates) for one in tuned], axis=0)[0] / (2 * h)
+        assert np.abs(tuned[0].slopes(rates, [name])[:, 0] - change).max() < 1e-5 * (1 + np.abs(change).max())
+
+
+@needs_cc
+def test_wrong_calls_are_answered_with_a_sentence(file: Path, made: Instance, tmp_path: Path) -> None:
+    def refused(call: str, *values: object) -> str:
+        with pytest.raises(Exception, match="failed with status 3"):
+            getattr(made.fmu, call)(*values)
+        return made.said[-1]
+
+    q1, u1 = made.references["q.q1"], made.references["u.q1"]
+    assert (
+        refused("doStep", 0.0, 0.1) == "fmi3DoStep was called after its instantiation; expected a call between steps."
+    )
+    assert "the value reference 99 does not exist; expected one below" in refused("getFloat64", [99])
+    assert "cannot be set; expected an input, a parameter or an initial state" in refused("setFloat64", [0], [1.0])
+    assert "'u.q1' is nan; expected a finite number" in refused("setFloat64", [u1], [float("nan")])
+    assert "references of another type are given" in refused("getInt32", [q1])
+    made.begin()
+    assert "'q.q1' cannot be set at this time; expected a call before the end" in refused("setFloat64", [q1], [1.0])
+    assert "the step begins at 0.5 s; expected 0 s, the end of the last one" in refused("doStep", 0.5, 0.1)
+    assert "the step size is -1 s; expected a number above 0" in refused("doStep", 0.0, -1.0)
+    assert "the value with the reference 0 is no known" in refused("getDirectionalDerivative", [q1], [0], [1.0])
+    assert "fmi3GetAdjointDerivative is an optional function" in refused("getAdjointDerivative", [q1], [u1], [1.0])
+    made.fmu.terminate()
+    assert "fmi3DoStep was called after its end" in refused("doStep", 0.0, 0.1)
+    with pytest.raises(Exception, match="Failed to instantiate"):
+        Instance(file, tmp_path / "made", token="{wrong}")
+
+
+@needs_cc
+def test_inputs_and_parameters_act_as_in_simulate(file: Path, made: Instance) -> None:
+    """An input that changes at a communication point, and a parameter that is tuned there."""
+    name = next(name for name in made.references if name.startswith("p."))
+    changed = 1.2 * made.begin(u__q1=0.3).get(name)[0]
+    first = made.steps(TIMES[:11], "q.q1", "v.q1")[-1]
+    made.set("u.q1", -0.6)
+    made.set(name, changed)
+    last = made.steps(TIMES[10:], "q.q1", "v.q1")[-1]
+    plant, options = pendulum().plant, {"output_step": 0.1, "rtol": 1e-10}
+    one = kinemorph.simulate(plant, 0.1, q=[0.5], inputs=[0.3], **options)
+    two = kinemorph.simulate(
+        plant, 0.2, start=0.1, q=one.q[-1], v=one.v[-1], inputs=[-0.6], p={name[2:]: changed}, **options
+    )
+    assert np.abs(first - [one.q[-1, 0], one.v[-1, 0]]).max() < 1e-9
+    assert np.abs(last - [two.q[-1, 0], two.v[-1, 0]]).max() < 1e-9
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_hostile_names_stay_text_and_the_same_job_gives_the_same_bytes(tmp_path: Path) -> None:
+    names = [
+        '"]]>',
+        "<script>",
+        "a\nb",
+        "a b",
+        "\N{GRINNING FACE}",
+        "\x00\x1f",
+        "&amp;",
+        "*/ #error",
+        "q",
+        "\uffff",
+        "'",
+    ]
+    states = dict.fromkeys(names, "<unit> & \"']]>")
+    plant = kinemorph.plants.first_order(
+        lambda x: [-value for value in x], states, start=[1.0] * len(names), outputs={n: lambda x: x[0] for n in names},
+        name="]]><x>*/",
+    )  # fmt: skip
+    for version in (2, 3):
+        job = make_job(plant, 0.1)
+        with pytest.warns(ModelWarning, match="has its sources and no library for any system"):
+            files = fmu_files(job, version, [])
+        with pytest.warns(ModelWarning, match="no library"):
+            assert fmu_files(make_job(plant, 0.1), version, []) == files
+        text = str(files["modelDescription.xml"])
+        root = ElementTree.fromstring(text)
+        found = [one.get("name") or "" for one in root.iter() if one.tag in ("Float64", "ScalarVariable")]
+        assert len(set(found)) == len(found) == 1 + 3 * len(names)
+        assert {"x.<script>", "x.a b", "x.a b_2", "x.\N{GRINNING FACE}", 'x."]]>', "y.&amp;"} <= set(found)
+        (unit,) = [one for one in root.iter("Unit") if one.get("name") == "<unit> & \"']]>"]
+        assert list(unit) == [] and root.get("variableNamingConvention") == "flat"
+        folder = tmp_path / str(version)
+        folder.mkdir()
+        (folder / "modelDescription.xml").write_text(text)
+        assert validate_fmu(str(folder)) == []
+
+
+def test_units_have_the_exponents_of_si() -> None:
+    assert unit_definition("N m/A").powers == {"m": 2, "kg": 1, "s": -2, "A": -1}
+    assert unit_definition("rpm").powers == {"s": -1, "rad": 1}
+    assert unit_definition("rpm").factor == pytest.approx(np.pi / 30, rel=1e-15)
+    assert unit_definition("rad").shown == {"deg": pytest.approx(180 / np.pi)}
+    assert unit_definition("furlong").powers is None
+
+
+def test_what_an_fmu_cannot_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    brain = PythonController("brain", lambda t, r: [0.0], reads=("q.q1",), drives=("q1",), every=0.01)
+    with pytest.raises(UnsupportedError, match="PythonController 'brain' of 'pendulum' is a Python function"):
+        make_job(System(kinemorph.library.pendulum(), (brain,)), 1.0)
+    with pytest.raises(UnsupportedError, match=r"system 'windowz' is unknown. Did you mean 'windows'\?"):
+        write_program(pendulum(), "fmu3", tmp_path, systems=["windowz"])
+    with pytest.raises(UnsupportedError, match="systems: 'this' is given for the target 'c'"):
+        write_program(pendulum(), "c", tmp_path, systems="this")
+    monkeypatch.setattr(binaries, "has_zig", lambda: False)
+    with pytest.raises(UnsupportedError, match=re.escape("Install zig: `pip install kinemorph[fmu]`")):
+        write_program(pendulum(), "fmu3", tmp_path, systems=["mac", "windows"])
+    monkeypatch.setattr(binaries, "has_compiler", lambda: False)
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.warns(ModelWarning, match="no library"),
+        pytest.raises(KinemorphError, match=r"cannot be written to: .* Choose another folder"),
+    ):
+        write_program(pendulum(), "fmu3", tmp_path / "file" / "x.fmu")
+    with pytest.warns(ModelWarning, match="or import the FMU with a tool that compiles sources"):
+        (path,) = write_program(pendulum(), "fmu2", tmp_path)
+    names = zipfile.ZipFile(path).namelist()
+    assert path.name == "pendulum.fmu" and not any(name.startswith("binaries") for name in names)
+    assert {"modelDescription.xml", "sources/pendulum_fmi2.c"} <= set(names)
+
+
+@pytest.mark.slow
+@needs_cc
+def test_the_verb_writes_an_fmu(tmp_path: Path) -> None:
+    file = tmp_path / "x.fmu"
+    data = parsed("program", "pendulum", "--to", "fmu2", "--output", str(file), "--time", "0.1", "--systems", "this")
+    assert data["target"] == "fmu2" and validate_fmu(str(file)) == []
+    result = run("program", "pendulum", "--to", "fmu3", "--systems", "amiga", "--output", str(file))
+    assert result.exit_code == 2 and "system 'amiga' is unknown" in result.stderr
