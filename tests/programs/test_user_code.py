@@ -211,6 +211,7 @@ def test_user_code_is_written_once(target: str, own: str, tmp_path: Path) -> Non
         write_program(job, target, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_line_declares_states_and_memory(tmp_path: Path) -> None:
     """`kinemorph program --user`: code that is there is not reported as written; names that are missing are."""
     given = ("program", "double_pendulum", "--method", "euler", "--step", "0.01", "--output", str(tmp_path))
