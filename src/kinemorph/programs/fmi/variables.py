@@ -120,7 +120,7 @@ def _columns(job: Job) -> Iterator[Variable]:
     starts = {"q": first.state.q, "v": first.state.v, "x": first.state.x, "m": None, "u": first.u, "p": first.p}
     reference = 1
     for group, start in starts.items():
-        for k, column in enumerate(getattr(job.plant, group)):
+        for k, column in enumerate(job.columns(group)):
             one = Variable(
                 reference, clean(f"{group}.{column.name}"), clean(column.unit), *_kind(job.plant, group, column.name)
             )

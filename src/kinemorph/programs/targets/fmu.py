@@ -22,11 +22,12 @@ from kinemorph.errors import ModelWarning, users_level
 from kinemorph.programs.drivers import as_bytes, compiled_files, driver_texts
 from kinemorph.programs.fmi.binaries import binaries, checked_systems
 from kinemorph.programs.fmi.description import Dependencies, Fmu, build_description, fmi2_description, fmi3_description
-from kinemorph.programs.fmi.observed import observe, observe_forward, observed_columns
+from kinemorph.programs.fmi.observed import observe, observed_columns
 from kinemorph.programs.fmi.package import packed
 from kinemorph.programs.fmi.variables import OBSERVED, Variable, variables
 from kinemorph.programs.job import Job
-from kinemorph.programs.targets.c import c_name, library_texts
+from kinemorph.programs.targets.c import all_foreign_names, c_name, library_texts
+from kinemorph.simulation.integrators.asked_inputs import of_given, slope_of_given
 
 WRITERS = {2: fmi2_description, 3: fmi3_description}
 DATA = """/* What the functions of FMI know of this FMU. Emitted by Kinemorph. */
@@ -84,9 +85,11 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
 
 def _has_rates(job: Job) -> bool:
     """Whether the rates of the state are finite at the start: equations without inertia need a method of their own."""
-    state, plant = job.first.state, job.plant
-    y = np.concatenate([state.q, state.v, state.x])
-    rates = build(plant.flow, "interpreter")(job.times[0], y, job.first.m, job.first.u, job.first.p)
+    first, u = job.first, np.zeros(job.plant.nu)
+    u[: len(first.u)] = first.u  # code of the user gives the others
+    y = np.concatenate([first.state.q, first.state.v, first.state.x])
+    rates = np.zeros(len(y))
+    build(job.plant.flow, "interpreter").raw(rates, np.array(job.times[0]), y, first.m, u, first.p)
     return bool(np.isfinite(rates).all())
 
 
@@ -95,9 +98,10 @@ def _source_texts(job: Job, name: str, version: int, outputs: Program | None) ->
     texts = library_texts(job, name, exchange=True)
     texts = {file: text for file, text in texts.items() if not file.startswith(f"{name}_program.")}
     if outputs is not None:
-        forms = {"observe": outputs, "observe_forward": observe_forward(outputs)}
+        forms = {"observe": of_given(job.plant, outputs), "observe_forward": slope_of_given(job.plant, outputs)}
         programs = [replace(one, name=f"{name}_{form}") for form, one in forms.items()]
-        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs")
+        foreign = all_foreign_names(job, name)
+        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs", foreign=foreign)
     other = f"{name}_fmi{5 - version}."
     return texts | {file: text for file, text in driver_texts("fmi", name).items() if not file.startswith(other)}
 
@@ -112,8 +116,13 @@ def _token(texts: dict[str, str], description: str) -> str:
 
 
 def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -> Dependencies:
-    """The states, inputs and the time on which outputs and rates depend, by value references."""
+    """The states, inputs and the time on which outputs and rates depend, by value references.
+
+    Of code of the user it is not known on what it depends, so that nothing is said there of outputs and rates.
+    """
     found: dict[int, Sequence[int]] = {one.reference: [one.reference] for one in made if one.is_state}
+    if job.plant.asked:
+        return found
     states = [one.reference for one in made if one.is_state]
     inputs = [one.reference for one in made if one.causality == "input"]
     rates = [one.reference for one in made if one.rate_of is not None]

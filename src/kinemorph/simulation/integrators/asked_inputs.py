@@ -137,28 +137,28 @@ class AskingLoop(LoopBuilder):
 # ── for other integrators ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def flow(plant: Plant) -> Program | LoopProgram:
-    """The program (t, y, m, u, p) -> dy/dt of `Plant.flow`, whose u are the inputs that a run gives."""
+def of_given(plant: Plant, program: Program) -> Program | LoopProgram:
+    """A program (t, y, m, u, p) -> out, such as `Plant.flow`, whose u are the inputs that a run gives."""
     if not plant.asked:
-        return plant.flow
-    ports = {port.name: port.shape for port in plant.flow.inputs}
-    loop = AskingLoop(plant, f"{plant.name}.flow", ports | {"u": (plant.given,)}, {"out": (plant.sizes["ny"],)})
+        return program
+    ports = {port.name: port.shape for port in program.inputs}
+    loop = AskingLoop(plant, program.name, ports | {"u": (plant.given,)}, {"out": program.outputs[0].shape})
     loop.ask(used(plant.rate, plant), loop.instant(loop["y"], loop.inputs, loop["p"]))
-    loop.call(plant.flow, [loop["out"]], [loop["t"], loop["y"], loop["m"], loop.inputs, loop["p"]])
+    loop.call(program, [loop["out"]], [loop["t"], loop["y"], loop["m"], loop.inputs, loop["p"]])
     return loop.program()
 
 
-def flow_slope(plant: Plant) -> Program | LoopProgram:
-    """The program of the directional derivative of `flow` along (d_y, d_u, d_p), its last inputs.
+def slope_of_given(plant: Plant, program: Program) -> Program | LoopProgram:
+    """The program of the directional derivative of `of_given` along (d_y, d_u, d_p), its last inputs.
 
     What functions of the user return changes by a difference along that direction.
     """
-    slope = forward(plant.flow, ("y", "u", "p"))
+    slope = forward(program, ("y", "u", "p"))
     if not plant.asked:
         return slope
     ports = {port.name: port.shape for port in slope.inputs}
     given = {name: (plant.given,) for name in ("u", "d_u")}
-    loop = AskingLoop(plant, f"{plant.name}.slope", ports | given, {"out": (plant.sizes["ny"],)})
+    loop = AskingLoop(plant, slope.name, ports | given, {"out": slope.outputs[0].shape})
     functions, step, size = used(plant.rate, plant), loop.buffer("step"), loop.buffer("size")
     loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
     before = loop.buffer("asked_before", (plant.nu,))
