@@ -260,6 +260,22 @@ def test_code_of_the_user_acts_on_rates_and_forces_and_is_no_input(tmp_path: Pat
     assert abs(made.slopes(["tau.q1"], ["q.q1"])[0, 0] + 3.0) < 1e-4
 
 
+@pytest.mark.parametrize("version", ["fmu2", "fmu3"])
+@pytest.mark.parametrize("model", ["fmi3Instance", "fmu_fail", "*/ main simulator", "l" * 10_000])
+def test_hostile_names_build_and_run(model: str, version: str, tmp_path: Path) -> None:
+    names = ['"]]>', "<script>", "*/ #error", "%s%n", "\N{GRINNING FACE}", "??/", "l" * 10_000]
+    plant = kinemorph.plants.first_order(
+        lambda x: [-value for value in x], dict.fromkeys(names, "%d"), start=[1.0] * len(names), name=model
+    )
+    (file,) = write_program(make_job(plant, 0.1, rtol=1e-10), version, tmp_path, systems="this")
+    assert validate_fmu(str(file)) == []
+    made = Instance(file, tmp_path / "x").begin()
+    found = made.steps([0.0, 0.1], *(f"x.{name}" for name in names))
+    assert np.abs(found - np.exp(-0.1)).max() < 1e-9
+    with pytest.raises(Exception, match="failed with status 3"):
+        made.set(f"x.{names[-1]}", 2.0)
+
+
 def test_equations_without_inertia_are_for_co_simulation_alone(tmp_path: Path) -> None:
     job = job_of(program_cases.hydraulics())
     for version in ("fmu2", "fmu3"):

@@ -41,14 +41,20 @@ DATA = """/* What the functions of FMI know of this FMU. Emitted by Kinemorph. *
 """
 
 
+def fmu_name(job: Job) -> str:
+    """The name of a job with which all names in its sources begin; names of the standard begin with `fmi`."""
+    name = c_name(job)
+    return f"model_{name}" if name.lower().startswith(("fmi", "fmu")) else name
+
+
 def write_fmu2(job: Job, systems: str | Sequence[str] | None = None) -> dict[str, bytes]:
     """{file name: bytes} of the FMU of a job by FMI 2.0; for `systems` see `fmi.binaries.checked_systems`."""
-    return {f"{c_name(job)}.fmu": packed(fmu_files(job, 2, checked_systems(systems)))}
+    return {f"{fmu_name(job)}.fmu": packed(fmu_files(job, 2, checked_systems(systems)))}
 
 
 def write_fmu3(job: Job, systems: str | Sequence[str] | None = None) -> dict[str, bytes]:
     """{file name: bytes} of the FMU of a job by FMI 3.0; for `systems` see `fmi.binaries.checked_systems`."""
-    return {f"{c_name(job)}.fmu": packed(fmu_files(job, 3, checked_systems(systems)))}
+    return {f"{fmu_name(job)}.fmu": packed(fmu_files(job, 3, checked_systems(systems)))}
 
 
 def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str | bytes]:
@@ -56,7 +62,7 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
 
     Warns where there is none, since most tools cannot compile the sources themselves.
     """
-    name = c_name(job)
+    name = fmu_name(job)
     exchange = _has_rates(job)
     made = [one for one in variables(job) if exchange or not one.is_for_exchange]
     outputs = observe(job.plant) if observed_columns(job.plant) else None
