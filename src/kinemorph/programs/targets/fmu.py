@@ -27,7 +27,7 @@ from kinemorph.programs.fmi.package import packed
 from kinemorph.programs.fmi.variables import OBSERVED, Variable, variables
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import all_foreign_names, c_name, library_texts
-from kinemorph.simulation.integrators.asked_inputs import of_given, slope_of_given
+from kinemorph.simulation.integrators.asked_inputs import at_state, slope_at_state
 
 WRITERS = {2: fmi2_description, 3: fmi3_description}
 DATA = """/* What the functions of FMI know of this FMU. Emitted by Kinemorph. */
@@ -104,7 +104,7 @@ def _source_texts(job: Job, name: str, version: int, outputs: Program | None) ->
     texts = library_texts(job, name, exchange=True)
     texts = {file: text for file, text in texts.items() if not file.startswith(f"{name}_program.")}
     if outputs is not None:
-        forms = {"observe": of_given(job.plant, outputs), "observe_forward": slope_of_given(job.plant, outputs)}
+        forms = {"observe": at_state(job.plant, outputs), "observe_forward": slope_at_state(job.plant, outputs)}
         programs = [replace(one, name=f"{name}_{form}") for form, one in forms.items()]
         foreign = all_foreign_names(job, name)
         texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs", foreign=foreign)
@@ -122,13 +122,8 @@ def _token(texts: dict[str, str], description: str) -> str:
 
 
 def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -> Dependencies:
-    """The states, inputs and the time on which outputs and rates depend, by value references.
-
-    Of code of the user it is not known on what it depends, so that nothing is said there of outputs and rates.
-    """
+    """The states, inputs and the time on which outputs and rates depend, by value references."""
     found: dict[int, Sequence[int]] = {one.reference: [one.reference] for one in made if one.is_state}
-    if job.plant.asked:
-        return found
     states = [one.reference for one in made if one.is_state]
     inputs = [one.reference for one in made if one.causality == "input"]
     rates = [one.reference for one in made if one.rate_of is not None]
@@ -143,8 +138,13 @@ def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -
 def _felt(program: Program, unknowns: Sequence[int], states: Sequence[int], inputs: Sequence[int]) -> Dependencies:
     """The references on which each output of a program (t, y, m, u, p) depends: time, states and inputs."""
     known = {"t": [0], "y": states, "u": inputs}
-    felt = {port: pattern(program, "out", port).reshape(len(unknowns), -1) for port in known if known[port]}
-    return {
-        unknown: [known[port][int(j)] for port, rows in felt.items() for j in np.flatnonzero(rows[k])]
-        for k, unknown in enumerate(unknowns)
-    }
+    sizes = {port.name: port.size for port in program.inputs}
+    felt = {port: pattern(program, "out", port).reshape(len(unknowns), sizes[port]) for port in known if sizes[port]}
+    found: dict[int, Sequence[int]] = {}
+    for k, unknown in enumerate(unknowns):
+        places = [(port, int(j)) for port, rows in felt.items() for j in np.flatnonzero(rows[k])]
+        if any(port == "u" and j >= len(inputs) for port, j in places):  # code of the user may depend on everything
+            found[unknown] = [0, *states, *inputs]
+        else:
+            found[unknown] = [known[port][j] for port, j in places]
+    return found
