@@ -26,7 +26,7 @@ from kinemorph.programs.user_files.written_once import user_texts
 
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
-    {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain"}
+    {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain", "user"}
     | {"all_finite", "next_tick", "rested"}
 )
 WIDTH = 110  # characters in a line of numbers
