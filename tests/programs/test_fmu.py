@@ -5,6 +5,7 @@ SEEDS 001-02, 001-03: the model leaves as running code.
 
 from __future__ import annotations
 
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from support.tools.command_line import parsed, run
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed on this computer")
 from fmpy.validation import validate_fmu  # noqa: E402
 
-from support.tools.fmu_instances import Instance  # noqa: E402
+from support.tools.fmu_instances import Instance, null_calls  # noqa: E402
 
 TIMES = [0.01 * k for k in range(21)]
 
@@ -121,6 +122,24 @@ def test_wrong_calls_are_answered_with_a_sentence(file: Path, made: Instance, tm
     assert "fmi3DoStep was called after its end" in refused("doStep", 0.0, 0.1)
     with pytest.raises(Exception, match="Failed to instantiate"):
         Instance(file, tmp_path / "made", token="{wrong}")
+
+
+@needs_cc
+def test_null_in_place_of_arrays_is_answered_with_a_sentence(file: Path, tmp_path: Path) -> None:
+    """No function crashes where it gets NULL for arrays and results, whatever the mode, the sizes and the numbers."""
+    for exchange, ready in itertools.product((False, True), (False, True)):
+        made = Instance(file, tmp_path / "made", exchange=exchange)
+        if ready:
+            made.begin()
+        assert null_calls(made) > 50
+        assert any("NULL is given for an array" in text for text in made.said)
+    state = Instance(file, tmp_path / "made").begin().saved()
+    with pytest.raises(Exception, match="fmi3SetFMUState failed with status 3"):
+        made.restore(state)
+    assert "the state is that of an instance for co-simulation, and this one is for model exchange" in made.said[-1]
+    with pytest.raises(Exception, match="fmi3EnterInitializationMode failed with status 3"):
+        (made := Instance(file, tmp_path / "made")).fmu.enterInitializationMode(tolerance=float("inf"))
+    assert "the tolerance is inf; expected a number above 0" in made.said[-1]
 
 
 @needs_cc
