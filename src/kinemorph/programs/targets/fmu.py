@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import pattern
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelWarning, users_level
@@ -23,7 +24,7 @@ from kinemorph.programs.fmi.binaries import binaries, checked_systems
 from kinemorph.programs.fmi.description import Dependencies, Fmu, build_description, fmi2_description, fmi3_description
 from kinemorph.programs.fmi.observed import observe, observed_columns
 from kinemorph.programs.fmi.package import packed
-from kinemorph.programs.fmi.variables import Variable, variables
+from kinemorph.programs.fmi.variables import OBSERVED, Variable, variables
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import c_name, library_texts
 from kinemorph.programs.user_files.c import asked_names
@@ -57,12 +58,13 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
     Warns where there is none, since most tools cannot compile the sources themselves.
     """
     name = c_name(job)
-    made = variables(job)
+    exchange = _has_rates(job)
+    made = [one for one in variables(job) if exchange or not one.is_for_exchange]
     outputs = observe(job.plant) if observed_columns(job.plant) else None
     texts = _source_texts(job, name, version, outputs)
     listed = compiled_files(texts)
     stops = job.most_events < 1e300 or bool(job.guards)
-    fmu = Fmu(job, name, "", made, _dependencies(job, made, outputs), listed, stops)
+    fmu = Fmu(job, name, "", made, _dependencies(job, made, outputs), listed, stops, exchange)
     token = _token(texts, WRITERS[version](fmu))
     texts[f"{name}_fmu_data.h"] = DATA.format(
         capitals=name.upper(), token=token, outputs=len(observed_columns(job.plant))
@@ -80,6 +82,14 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
             stacklevel=users_level(),
         )
     return files | built
+
+
+def _has_rates(job: Job) -> bool:
+    """Whether the rates of the state are finite at the start: equations without inertia need a method of their own."""
+    state, plant = job.first.state, job.plant
+    y = np.concatenate([state.q, state.v, state.x])
+    rates = build(plant.flow, "interpreter")(job.times[0], y, job.first.m, job.first.u, job.first.p)
+    return bool(np.isfinite(rates).all())
 
 
 def _source_texts(job: Job, name: str, version: int, outputs: Program | None) -> dict[str, str]:
@@ -109,10 +119,11 @@ def _dependencies(job: Job, made: Sequence[Variable], outputs: Program | None) -
     states = [one.reference for one in made if one.is_state]
     inputs = [one.reference for one in made if one.causality == "input"]
     rates = [one.reference for one in made if one.rate_of is not None]
-    found |= _felt(job.plant.flow, rates, states, inputs)
+    if rates:
+        found |= _felt(job.plant.flow, rates, states, inputs)
     if outputs is not None:
-        first = max(rates, default=states[-1] if states else 0) + 1
-        found |= _felt(outputs, list(range(first, first + outputs.outputs[0].size)), states, inputs)
+        observed = [one.reference for one in made if one.description in OBSERVED]
+        found |= _felt(outputs, observed, states, inputs)
     return found
 
 

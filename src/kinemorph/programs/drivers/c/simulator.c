@@ -186,7 +186,7 @@ void simulator_go_back(simulator *s, const double *row)
     for (int k = 0; k < SIMULATOR_NV; ++k) s->memory[SIMULATOR_AT_S + k] = 0.0;
     s->memory[SIMULATOR_AT_T] = row[0];
     s->ready = 0;
-    s->moved = 1.0;
+    s->moved = 2.0;
 }
 
 double simulator_snapped(double t)
