@@ -50,6 +50,7 @@ LONG = (
     "controllers",
     "dynamics",
     "elements",
+    "fmu",
     "gaits",
     "hybrid",
     "identification",

@@ -20,7 +20,7 @@ import pytest
 
 import kinemorph
 from kinemorph.codegen.backends.text.latex import as_latex, latex, latex_formula, latex_rows
-from kinemorph.codegen.backends.text.mathml import mathml, mathml_formula, to_mathml
+from kinemorph.codegen.backends.text.mathml import mathml, mathml_formula, mathml_rows, to_mathml
 from kinemorph.codegen.backends.text.typst import to_typst, typst, typst_formula, typst_rows, typst_text
 from kinemorph.codegen.reading.equation_rows import PAGE, Page, equation_rows, tree_row
 from kinemorph.codegen.reading.equations import equations
@@ -47,6 +47,7 @@ def call(name: str, *args: Tree) -> Call:
 
 
 SUM = Sum((A, B, Number(Fraction(3))))
+MANY = Sum(tuple(Product(Number(Fraction(k)), (A, B, C)) for k in range(2, 10)))  # too wide for a fraction with a bar
 # every kind of node, with the value that it means
 NODES: dict[str, tuple[Tree, float]] = {
     "whole number": (Number(Fraction(-12)), -12.0),
@@ -58,6 +59,7 @@ NODES: dict[str, tuple[Tree, float]] = {
     "sum": (Sum((A, Product(Number(Fraction(-1)), (B,)), HALF)), 0.7 + 1.3 - 0.5),
     "product": (Product(Number(2.5), (A, Power(C, 3), SUM)), 2.5 * 0.7 * 2.9**3 * 2.4),
     "negative powers": (Product(Number(Fraction(-3, 4)), (A, Power(B, -1), Power(SUM, -2))), 0.525 / 1.3 / 2.4**2),
+    "long fraction": (Product(Number(Fraction(1)), (MANY, Power(Sum((MANY, A)), -1))), 116.116 / (116.116 - 0.7)),
     "power": (Power(SUM, 3), 2.4**3),
     "power of a power": (Power(Power(A, 2), 3), 0.7**6),
     "power of a number": (Power(Number(Fraction(-2)), 3), -8.0),
@@ -98,12 +100,24 @@ def test_mathml_means_what_the_tree_means(node: str) -> None:
     assert computed(mathml(tree), KEYS) == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.parametrize("node", NODES)
+def test_narrow_lines_mean_the_same(node: str) -> None:
+    """Broken into lines of a few letters, inside of brackets and at the slash of fractions, it is the same formula."""
+    tree, value = NODES[node]
+    long = Sum((Product(Number(Fraction(2)), (Power(Sum((tree, A, B)), 2), C)), A, Power(Sum((C, B, A)), -1)))
+    expected = 2 * (value - 0.6) ** 2 * 2.9 + 0.7 + 1 / 2.3
+    row = tree_row(Named("y", "y"), long, Page(room=6.0))
+    assert len(row.lines) > 2
+    found = computed_rows(mathml_rows([row]), KEYS)
+    assert found["mi[y]"] == pytest.approx(expected, rel=1e-12)
+
+
 # ── whole robots ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "chain:3"])
 def test_equations_in_mathml_are_those_of_the_model(name: str) -> None:
-    """Requirement 001-13: also where formulas are broken over several lines, and parts have names."""
+    """Also where formulas are broken over several lines, and parts have names."""
     robot = choose(name).robot
     rng = np.random.default_rng(5)
     written = equations_of_motion(robot)
@@ -179,7 +193,7 @@ def test_names_stay_text(name: str) -> None:
     assert element.tag == "mtext" and element.text == name and len(element) == 0
     assert typst(symbol) == typst_text(name)
     inside = typst(symbol)[1:-1]
-    assert not re.search(r'(?<!\\)(\\\\)*"', inside)  # no quote ends the string
+    assert re.fullmatch(r'(?:[^"\\]|\\["\\])*', inside)  # no quote ends the string, no backslash begins a command
     assert inside.replace(r"\"", '"').replace(r"\\", "\\") == name
 
 

@@ -170,7 +170,7 @@ def test_a_sidecar_adds_elements(tmp_path: Path) -> None:
     ("added", "line", "words"),
     [
         ("STATIC:=1:", 26, "the flag asks for the static equilibrium"),
-        ("LATEX_EN:=TRUE:", 26, "kinemorph derive --emit latex"),
+        ("LATEX_EN:=TRUE:", 26, "kinemorph report --to latex"),
         ("FinaleTime:=3:", 26, "Did you mean 'FinalTime'?"),
         ('application:="dp2":', 26, "which has no meaning here"),
     ],

@@ -194,7 +194,7 @@ NAMES = [
 
 @each_case("name", NAMES)
 def test_names_of_any_kind_come_back(name: str) -> None:
-    mass = Parameter(name, 2.0, name, name)
+    mass = Parameter(name, 2.0, name, r"\dot{m}_1")
     robot = one_body(name=name, mass=2.0 * mass, inertia=(mass, mass, mass))
     robot = replace(robot, name=name)
     findings = Findings("robot.toml")

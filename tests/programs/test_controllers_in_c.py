@@ -131,3 +131,19 @@ def test_an_output_that_is_not_written_ends_the_program(tmp_path):
     done = subprocess.run(["./run"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "became nan when 'pid' sampled" in done.stderr
     assert "returned nan as output" in simulate(pendulum(pid_in_c(silent)), 0.5, **QUICK).outcome.message
+
+
+@SLOW
+@needs_cc
+@pytest.mark.parametrize("version", [2, 3])
+def test_fmus_with_a_pid_in_c_equal_the_pid(tmp_path, version):
+    fmpy = pytest.importorskip("fmpy")
+    job = make_job(pendulum(pid_in_c()), 0.5, output_step=0.05)
+    (path,) = write_program(job, f"fmu{version}", tmp_path / "pendulum.fmu", systems="this")
+    own = simulate(pendulum(OWN_PID), 0.5, output_step=0.05)
+    for kind, off in (("CoSimulation", 1e-12), ("ModelExchange", 1e-8)):  # the latter by the CVODE of FMPy
+        found = fmpy.simulate_fmu(
+            str(path), stop_time=0.5, output_interval=0.05, fmi_type=kind, relative_tolerance=1e-10, output=["q.q1"]
+        )
+        last = {round(float(t), 9): x for t, x in found.tolist()}  # the last of several samples at an event
+        assert max(abs(last[round(float(t), 9)] - q) for t, q in zip(own.t, own["q.q1"], strict=True)) < off

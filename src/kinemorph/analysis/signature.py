@@ -20,12 +20,12 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.audit import audit
-from kinemorph.analysis.verification.exported_code import exported_c_error
+from kinemorph.analysis.verification.exported_code import exported_c_error, exported_python_error
 from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functions, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
 from kinemorph.analysis.verification.verdict import Check, Judged, judged
-from kinemorph.analysis.verification.verify import verify
+from kinemorph.analysis.verification.verify import DENSE_LIMIT, verify
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -141,12 +141,14 @@ def _robot_rows(system: System, states: int, seed: int) -> list[Row]:
     formulations = _formulation_rows(sample)
     llvm = next(check for check in checks if check.name == COMPILED)
     says = "Exported C code, compiled by the C compiler, gives M, h, ID and FD of the interpreter."
+    in_python = "Exported Python code, which needs only NumPy, gives M, h, ID and FD of the interpreter."
     exported = _measured("exported C", says, exporting)
     return [
         *(Row("laws", check) for check in checks if check.name != COMPILED),
         *formulations,
         Row("code", Check("LLVM", *tuple(vars(llvm).values())[1:])),
         Row("code", exported),
+        Row("code", _measured("exported Python", in_python, lambda: exported_python_error(sample))),
         *_value_rows(sample),
     ]
 
@@ -178,10 +180,11 @@ def _measured(name: str, says: str, measure: Callable[[], Any]) -> Check:
 def _formulation_rows(sample: Sample) -> list[Row]:
     """A row for every formulation, with the operations of its inverse and forward dynamics."""
     robot = sample.dynamics.robot
+    wanted = FUNCTIONS if robot.nv <= DENSE_LIMIT else {"id": FUNCTIONS["id"]}  # the others take seconds to trace
 
     def make(name: str) -> Functions:
         dynamics = derive(robot, name, backend="interpreter")  # type: ignore[arg-type]
-        return {key: getattr(dynamics, function) for key, function in FUNCTIONS.items()}
+        return {key: getattr(dynamics, function) for key, function in wanted.items()}
 
     says = "It gives the inverse dynamics of the recursion."
     rows = []
@@ -192,7 +195,7 @@ def _formulation_rows(sample: Sample) -> list[Row]:
             check = Check(row.formulation, "The recursion, to which the others are compared.", "passed")
         else:
             check = judged(row.formulation, says, row.error, ROUNDING)
-        rows.append(Row("formulations", check, (row.id_ops, row.fd_ops) if not row.note else ()))
+        rows.append(Row("formulations", check, tuple(count for count in (row.id_ops, row.fd_ops) if count)))
     return rows
 
 
@@ -296,10 +299,10 @@ def changes(before: Signature, after: Signature) -> list[tuple[str, str]]:
     found = []
     for row in before.rows:
         other = now.get(row.name)
+        if row.check.status == "skipped" or (other and other.check.status == "skipped"):
+            continue
         if other is None:
             found.append((row.name, "this row is not computed for the model."))
-        elif "skipped" in (row.check.status, other.check.status):
-            continue
         elif row.check.status != other.check.status:
             seen = "" if other.check.worst is None else f" (worst {other.check.worst:.1e})"
             found.append((row.name, f"it was {row.check.status} and is {other.check.status}{seen}."))

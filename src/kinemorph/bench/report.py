@@ -13,6 +13,7 @@ from kinemorph.bench.hybrid import tables as hybrid_tables
 from kinemorph.bench.identify import tables as identify_tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
+from kinemorph.bench.programs import tables as program_tables
 from kinemorph.bench.rigid import tables as rigid_tables
 from kinemorph.bench.timing import Row, Say
 from kinemorph.bench.tracking import tables as tracking_tables
@@ -40,6 +41,7 @@ TableName = Literal[
     "identify",
     "cockroach",
     "track",
+    "programs",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -56,6 +58,7 @@ OWN_ROBOTS = {
     "identify": "identify.compare",
     "cockroach": "cockroach.compare",
     "track": "tracking.compare",
+    "programs": "programs.compare",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -68,6 +71,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "rigid": (rigid_tables.rigid_grid,),
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
     "track": (tracking_tables.tracking_grid,),
+    "programs": (program_tables.programs_grid, program_tables.fmus_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (
@@ -87,6 +91,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
     "modules": lambda row: row.get("agreed", True),
     "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
     "identify": lambda row: row.get("ours_us", 0.0) is not None,
+    "programs": lambda row: row["error"] is None or row["error"] < 1e-6,
     "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
     "speed": lambda row: row["ours_us"] is not None,
 }
@@ -163,7 +168,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track"):
+    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track", "programs"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -44,6 +44,8 @@ GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separ
 HYBRID = {"walk": {"one run": 30.0, "batched": 100.0}, "impact": {"scalar": 10.0, "batched": 30.0}}
 BASIN_S = 60.0  # [s], for a basin of attraction of the compass
 
+# least times of a peer divided by ours: PyDy's function under SciPy, `simulate`, PythonFMU around Pinocchio
+PROGRAMS = {"double pendulum": 50.0, "hexapod24": 1.0 / 3.0, "panda": 10.0}
 TRACK = 50.0  # the time of SeqIKPy divided by ours, on a recorded fly
 IDENTIFY = {"regressor": 5.0, "triangle": 4.0}  # the time of Pinocchio's C++ divided by ours, in every mode
 IDENTIFY_MB = 300.0  # memory of a process that makes triangles of a million samples
@@ -203,6 +205,12 @@ def judge_identify(what: str, ratio: float, memory_mb: float | None = None) -> V
 def judge_track(ratio: float | None) -> Verdict:
     """The verdict on a row of tracking; `ratio` is the time of SeqIKPy divided by ours, None where it was not run."""
     return _all_of([] if ratio is None else [(f"{TRACK:g}x", ratio >= TRACK)])
+
+
+def judge_programs(problem: str, ratio: float | None) -> Verdict:
+    """The verdict on a row of programs; `ratio` is the time of the peer divided by ours, None where it was not run."""
+    least = next((least for name, least in PROGRAMS.items() if problem.startswith(name)), None)
+    return _all_of([] if ratio is None or least is None else [(f"{least:.2g}x", ratio >= least)])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

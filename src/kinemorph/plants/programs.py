@@ -350,22 +350,6 @@ class Plant(Fixed, Shown):
         """The program (values of a LocalInstant) -> out: signals for the user function of a sampler."""
         return self._jump("read", sampler)
 
-    def asking(self, sampler: tuple[int, int], **sizes: int) -> Program:
-        """The program (values of a LocalInstant) -> (reads, memory): the arguments of the function in C of a sampler.
-
-        `sizes` are their numbers by name; one of which there are none is left out.
-        """
-        return self._jump("ask", sampler, **{name: str(sizes[name]) for name in ("reads", "memory") if sizes[name]})
-
-    def receiving(self, sampler: tuple[int, int], **sizes: int) -> Program:
-        """The program (values of a LocalInstant, drives, memory_after) -> m: the memory after a function in C returned.
-
-        `sizes` are the numbers of `drives` and `memory_after` by name; the latter is left out where there is none.
-        """
-        assert self.laws.jumps is not None
-        more = "".join(f" {name}:{sizes[name]}" for name in ("drives", "memory_after") if sizes[name])
-        return self.traced("receive", partial(self.laws.jumps.receive, sampler), AT + more, {"m": "nm"})
-
     def settling(self, *, located: bool) -> Program | None:
         """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
 

@@ -133,7 +133,7 @@ def plant(
         x=x,
         m=(*(Column(*slot[:2]) for slot in cast.memory), *chosen),
         u=u,
-        p=tuple(Column(parameter.name) for parameter in kept),
+        p=tuple(Column(parameter.name, parameter.unit) for parameter in kept),
         laws=robot_laws(loaded),
         start=MappingProxyType(
             {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from kinemorph.errors import ControllerError, UnsupportedError
@@ -167,8 +167,3 @@ def _found(name: str, near: list[Path], include: tuple[str, ...]) -> Path | None
     """The file that an #include line finds in the folders `near` and `include`; None where there is none."""
     places = (Path(os.path.normpath(folder / name)) for folder in (*near, *map(Path, include)))
     return next((path for path in places if path.is_file()), None)
-
-
-def compiled_files(texts: Mapping[str, object]) -> list[str]:
-    """The files of a program that a C compiler compiles, sorted: those in its folder, which include the others."""
-    return sorted(file for file in texts if file.endswith(".c") and "/" not in file)

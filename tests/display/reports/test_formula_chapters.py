@@ -1,4 +1,4 @@
-"""The chapters of a report that are formulas: what they print, what they count, and that it compiles.
+"""The chapters of a report that are formulas (requirement 001-14): what they print, what they count, that it compiles.
 
 `pytest --update-golden` writes the golden sources anew.
 """
@@ -24,6 +24,8 @@ from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.printed_equations import WIDEST
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import html, latex, typst
+from kinemorph.display.reports.writers.formulas import display
+from kinemorph.model.library import LIBRARY, SYSTEMS
 from kinemorph.model.library.choosing import choose
 
 KEYS = ("position_matrices", "velocities", "accelerations", "equations")
@@ -145,3 +147,30 @@ def test_hostile_names_stay_text_in_every_format() -> None:
         data for path, data in latex.files(made, Path("tex/main.tex"), words) if path.suffix == ".tex"
     ).decode()
     assert r"\input{x" not in tex and r"\textbackslash{}input\{x\}" in tex
+
+
+@pytest.mark.slow
+def test_a_browser_shows_every_formula_within_the_page(page: Any, tmp_path: Path) -> None:
+    """Chromium lays out the MathML: each formula has a size, none is wider than its place, and nothing is logged."""
+    words, made = Words("en"), document(choose("puma").robot)
+    file = tmp_path / "page.html"
+    file.write_bytes(dict(html.files(made, file, words))[file])
+    page.goto(file.as_uri())
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.formula')].map(one => [one.scrollWidth, one.clientWidth, "
+        "one.querySelector('math').getBoundingClientRect().height])"
+    )
+    assert len(boxes) == len(formulas(list(made.sections))) and not page.complaints
+    assert all(inside <= room + 1 and height > 15 for inside, room, height in boxes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LIBRARY | SYSTEMS))
+def test_every_model_of_the_library_fits_the_page(name: str) -> None:
+    """In French, where a text without a translation is an error; every notation writes every formula."""
+    words = Words("fr")
+    for block in formulas(sections((LIBRARY | SYSTEMS)[name](), "fr")):
+        assert all(row.width <= WIDEST for row in block.content)
+        ElementTree.fromstring(display(block.content, "mathml", words))
+        assert display(block.content, "typst", words).startswith("$")
+        assert display(block.content, "latex", words).startswith(r"\begin{align*}")

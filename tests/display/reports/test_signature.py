@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +23,19 @@ from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.signing.pdf_attachments import PdfProblem, pdf_attachments
 from kinemorph.display.reports.signing.report_files import read_report
 from kinemorph.display.reports.signing.sealed import digest, seal_of, sealed
-from kinemorph.display.reports.signing.verdicts import MODEL_FILE, VERDICT_FILE, read_verdict
+from kinemorph.display.reports.signing.verdicts import MODEL_FILE, VERDICT_FILE, model_text, read_verdict
 from kinemorph.display.reports.signing.verify_report import verify_report
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import html
-from kinemorph.elements import TorsionSpring
+from kinemorph.elements import AppliedEffort, TorsionSpring
 from kinemorph.errors import KinemorphError
+from kinemorph.formats.loading import load_text
 from kinemorph.model import library
 from kinemorph.model.system import System
 from kinemorph.simulation.simulate import simulate
 from support.tools.command_line import run
 
+HOSTILE = '#read("x") \\input{x} <script>alert(1)</script> */ ]]> \N{GRINNING FACE} {a} $x$'
 LINK = r'(<a download="{}" href="data:[^"]*;base64,)([^"]*)"'
 
 
@@ -41,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of a pendulum with a spring and a run of it, as a page with the last chapter alone."""
     robot = library.pendulum()
     joint = robot.joints[0].name
-    system = System(robot, (TorsionSpring("spring", joint, 3.0),))
+    system = System(replace(robot, name=HOSTILE), (TorsionSpring("spring", joint, 3.0),))
     motion = simulate(system, 0.2, q=[0.4], step=0.01, method="rk4")
     words = Words("en")
     section = verification.chapter(subject_of(system, motion), words)
@@ -169,6 +172,17 @@ def test_a_pdf_gives_its_attached_files_and_damage_is_a_sentence(page: Path, tmp
             pdf_attachments(bytes(broken[: places.randrange(len(broken))] if places.random() < 0.3 else broken))
         except PdfProblem:
             continue
+
+
+def test_what_a_file_cannot_hold_is_told() -> None:
+    robot = library.pendulum()
+    whole, told = model_text(System(replace(robot, name=HOSTILE)))
+    assert load_text(whole, "toml").name == HOSTILE and not told
+    pushed = System(robot, (AppliedEffort("push", robot.joints[0].name, effort=lambda t: t),))
+    text, (sentence,) = model_text(pushed)
+    assert text and "Python function" in sentence
+    nothing, (sentence,) = model_text(System(replace(robot, name="x" * 10_000)))
+    assert not nothing and "10000 characters" in sentence
 
 
 def test_values_differ_by_rounding_on_another_computer_and_not_by_more() -> None:

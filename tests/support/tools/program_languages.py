@@ -58,7 +58,7 @@ def cpp_program(job: Job, folder: Path) -> Program:
 def python_program(job: Job, folder: Path) -> Program:
     """The program of a job in Python."""
     files = write_program(job, "python", folder)
-    (main,) = [path for path in files if not path.stem.endswith(("_model", "_data"))]
+    (main,) = [path for path in files if not path.stem.endswith(("_model", "_data", "_names", "user"))]
     return Program((sys.executable, str(main)), folder)
 
 

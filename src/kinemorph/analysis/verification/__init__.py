@@ -6,7 +6,7 @@ declared_laws    checks of a derived model against the robot as it was declared
 declared_model   poses, mass matrix and potential energy straight from a Robot's data
 cone_program     impulses of contacts by cone programs, which Clarabel solves
 formulation_errors   every formulation beside the recursion: errors and operations
-exported_code    exported C code beside the interpreter
+exported_code    exported C and Python code beside the interpreter
 sampling         a model at random states, its relative errors and exact rates of change
 verdict          the result of one check, and of all checks together
 """

@@ -20,7 +20,7 @@ class FormulationRow(NamedTuple):
 
     `error`    largest relative difference of inverse dynamics, at random states, for random and for all unit
                accelerations; None for the reference and where the formulation is left out
-    `id_ops`   operations of inverse dynamics, and `fd_ops` of forward dynamics
+    `id_ops`   operations of inverse dynamics, and `fd_ops` of forward dynamics; 0 where they are not counted
     `note`     why the formulation is left out; empty where it is not
     """
 
@@ -34,7 +34,8 @@ class FormulationRow(NamedTuple):
 def formulation_errors(sample: Sample, make: Callable[[str], Functions]) -> list[FormulationRow]:
     """One row for every formulation; those that are too slow for a robot of this size have a note.
 
-    `make` returns the functions of a formulation, by the keys of FUNCTIONS.
+    `make` returns the functions of a formulation, by the keys of FUNCTIONS; operations of those that it leaves out are
+    not counted.
     """
     nv = sample.dynamics.robot.nv
     rows: list[FormulationRow] = []
@@ -47,5 +48,6 @@ def formulation_errors(sample: Sample, make: Callable[[str], Functions]) -> list
         made[name] = make(name)
         one, other = made[REFERENCE]["id"], made[name]["id"]
         error = None if name == REFERENCE else inverse_dynamics_error(sample, one, other).worst
-        rows.append(FormulationRow(name, error, *(made[name][key].program.ops for key in FUNCTIONS)))
+        ops = {f"{key}_ops": function.program.ops for key, function in made[name].items()}
+        rows.append(FormulationRow(name, error, **ops))
     return rows

@@ -21,7 +21,8 @@ def bench(
             "reading model files; replay: writing replays; simulate: runs; loops: closed chains; modules: assemblies "
             "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and a basin "
             "of attraction; rigid: rigid contact beside MuJoCo, Drake, Exudyn and Siconos; identify: regressors; "
-            "cockroach: the animal beside MuJoCo; track: a recorded fly beside SeqIKPy.",
+            "cockroach: the animal beside MuJoCo; track: a recorded fly beside SeqIKPy; "
+            "programs: C beside PyDy, FMUs beside PythonFMU.",
             metavar="TABLE",
             show_default="speed",
         ),

@@ -13,6 +13,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.run_options import RunOptions
 from kinemorph.cli.options.state_options import StateOptions, initial_configuration
+from kinemorph.cli.options.user_code_options import UserCodeOptions
 from kinemorph.cli.output_files import wrote
 
 
@@ -69,18 +70,21 @@ def program(
     *,
     run: Annotated[RunOptions, "method", "step", "output_step", "limits", "friction"],
     state: StateOptions,
+    code: UserCodeOptions,
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
     """Writes a program that simulates a robot without Python: its model, its method and its initial state.
 
     The program takes the same steps as `kinemorph simulate` with the same options. Its own options set times, step
-    size, tolerances, the initial state, inputs and parameters; they are listed by its option --help.
+    size, tolerances, the initial state, inputs and parameters; they are listed by its option --help. With --user, the
+    program calls code of your own, which is in user.c (user.py, user_*.m) and stays when the program is written again.
 
     An FMU is a file for other simulation tools, by FMI 2.0 or 3.0, for co-simulation and for model exchange.
     """
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.programs import make_job, write_program
+    from kinemorph.programs.user_files.written_once import OWN
 
     option_values.above_zero(time, "--time", "s")
     tolerances: dict[str, Any] = {
@@ -97,10 +101,13 @@ def program(
     with reported_warnings(), working(f"writing {system.robot.name} in {to.value}"):
         job = make_job(
             replace(system, source=""), time, q=q, v=v, loops=loops, inputs=state.values("torque"),
-            locked=state.lock or (), parameters=kept, **run.given, **tolerances,
+            locked=state.lock or (), parameters=kept, user=code.code, **run.given, **tolerances,
         )  # fmt: skip
         built = None if systems is None else systems.split(",")
-        files = write_program(job, to.value, output or Path("program"), systems=built)
-    data = {"robot": system.name, "target": to.value, "method": job.method.name, "files": wrote(files)}
+        folder = output or Path("program")
+        known = [path / name for path in (folder, folder.parent) for name in OWN if (path / name).exists()]
+        files = write_program(job, to.value, folder, systems=built)
+    new = wrote([path for path in files if path not in known])  # code of the user is not written again
+    data = {"robot": system.name, "target": to.value, "method": job.method.name, "files": new}
     if as_json:
         out(json.dumps(data, indent=2) + "\n")

@@ -44,7 +44,7 @@ def verify(
     if report is not None:
         _check_report(report, robot, as_json)
     if robot is None:
-        raise KinemorphError("no robot is named. Name a model file or a built-in robot, or a report with --report.")
+        raise KinemorphError("ROBOT is missing: name a model file or a built-in robot, or a report with --report.")
     model = chosen(robot, reading).robot
     if table:
         _compare(model, formulation, states, seed, as_json)

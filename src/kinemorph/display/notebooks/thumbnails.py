@@ -40,7 +40,7 @@ COLORS = 200  # size of the palette
 POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
-POSTER, POSTER_SIZE = 900, 9.0  # longer side of a poster [px] and [inch]
+POSTER, POSTER_SIZE = 720, 7.2  # longer side of a poster [px] and [inch]
 GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
@@ -163,21 +163,21 @@ def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
     return Picture(*_png(_cut(drawn_poses(model, q))), "; ".join(lost_meshes(robot)))
 
 
-def drawn_poses(model: Robot | System, q: Array, size: float = SIZE) -> Any:
+def drawn_poses(model: Robot | System, q: Array, size: float = SIZE, masses: bool = True) -> Any:
     """A Matplotlib figure of a model in configurations q (n, nq), the last one in full color, the others pale.
 
-    Planar motion is seen from a little above. `size` is the longer side [inch].
+    Planar motion is seen from a little above. `size` is the longer side [inch], `masses` as in `draw`.
     """
     robot = as_robot(model)
     azimuth = plane_azimuth(stacked_poses(robot, Poses(robot, q)))
     camera = VIEW if azimuth is None else (RAISED, azimuth)
-    return draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=size)
+    return draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=size, masses=masses)
 
 
 def poster(model: Robot | System, q: Array) -> bytes:
     """A PNG of a model in configurations q (n, nq), for a page of its own: POSTER pixels wide or high at most."""
     file = io.BytesIO()
-    paper = _cut(drawn_poses(model, q, POSTER_SIZE), POSTER, (POSTER, POSTER))
+    paper = _cut(drawn_poses(model, q, POSTER_SIZE, masses=False), POSTER, (POSTER, POSTER))
     paper.point(lambda tint: 255 if tint > 246 else tint).save(file, "PNG")  # paper stays white
     return file.getvalue()
 

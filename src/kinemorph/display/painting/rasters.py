@@ -131,6 +131,6 @@ def lay_over(
     tints = planes(colors, corners).astype(np.float32)
     shade = np.stack([*(taken(tints[:, k], chosen, width) for k in range(3)), np.ones(len(place), np.float32)], axis=1)
     cover = opacity[chosen.triangle][:, None]
-    for layer in range(int(rank.max(initial=-1)) + 1):
-        these = rank == layer
+    by_rank = np.argsort(rank, kind="stable")
+    for these in np.split(by_rank, np.cumsum(np.bincount(rank))[:-1]) if len(rank) else ():
         picture[place[these]] += cover[these] * (np.clip(shade[these], 0.0, 1.0) - picture[place[these]])

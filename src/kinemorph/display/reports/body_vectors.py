@@ -55,11 +55,8 @@ def body_vectors(subject: Subject, words: Words, vectors: tuple[BodyVector, ...]
                 used.append(program)
         if rows:
             blocks.append(Formula(title, tuple(rows)))
-    rest = len(bodies) - MOST_BODIES
-    if rest > 0:
-        more = words.counted(
-            rest, "Those of {n} more body are not printed.", "Those of {n} more bodies are not printed."
-        )
-        blocks.append(Paragraph(more, "note"))
     head: list[Block] = [Paragraph(told), *symbols_paragraph(dynamics, used, names, words)]
-    return (*head, *blocks, *counted(long, words, subject.model.name))
+    rest = len(bodies) - MOST_BODIES
+    more = words.counted(rest, "Those of {n} more body are not printed.", "Those of {n} more bodies are not printed.")
+    tail = [Paragraph(more, "note")] if rest > 0 else []
+    return (*head, *blocks, *counted(long, words, subject.model.name), *tail)

@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
+from kinemorph.codegen.reading.equation_rows import EquationRow, equation_rows
 from kinemorph.codegen.reading.equations import equations
-from kinemorph.codegen.reading.expression_tree import Symbol
+from kinemorph.codegen.reading.expression_tree import ZERO, Symbol
+from kinemorph.codegen.reading.line_breaks import Line
+from kinemorph.codegen.reading.names import port_name
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display.equations.equations_of_motion import used_inputs
 from kinemorph.display.equations.symbols import Names, is_plain
 from kinemorph.display.reports.document import Block, Code, Grid, Math, Paragraph, Piece, Table
 from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.reports.writers.formulas import wording
+from kinemorph.display.reports.writers.formulas import page
+from kinemorph.vocabulary.typography.marks import Digits, Named
 
 MOST_TRACED = 130  # operations of a program up to which it is simplified for printing
 MOST_PRINTED = 150  # operations of printed equations of one quantity
@@ -58,11 +61,19 @@ def printed(
     if program.ops <= traced:
         written = equations(program, quantity.names, limit=MOST_TERMS)
         if written.ops <= ops and len(written.definitions) <= MOST_PARTS:
-            rows = equation_rows(written, quantity.names, Page(wording=wording(words)))
+            if set(written.trees) == {ZERO}:
+                return [EquationRow(_whole(quantity), (Line(Digits("0"), 0),))]
+            rows = equation_rows(written, quantity.names, page(words))
             if all(row.width <= WIDEST for row in rows):
                 return rows
     counted = equations(program, quantity.names, limit=1)
     return TooLong(quantity.title, quantity.function, counted.ops, len(counted.definitions))
+
+
+def _whole(quantity: Quantity) -> Named:
+    """The symbol of a quantity as a whole."""
+    text, latex = port_name(quantity.program.outputs[0], quantity.names)
+    return Named(latex, text)
 
 
 def counted(long: Sequence[TooLong], words: Words, model: str) -> list[Block]:

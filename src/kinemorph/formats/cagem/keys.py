@@ -35,8 +35,8 @@ FLAGS = {
     "STATIC": Flag("the static equilibrium", "Use kinemorph analyze FILE equilibrium, and start runs there."),
     "POLE": Flag("the poles of the linearized equations", "Use kinemorph analyze FILE poles."),
     "TEST": Flag("a test of the motion", "Use kinemorph verify."),
-    "LATEX_FR": Flag("a report in French", "Use kinemorph derive --emit latex."),
-    "LATEX_EN": Flag("a report in English", "Use kinemorph derive --emit latex."),
+    "LATEX_FR": Flag("a report in French", "Use kinemorph report --language fr --to latex."),
+    "LATEX_EN": Flag("a report in English", "Use kinemorph report --to latex."),
 }
 RESERVED = ("q", "qd", "qdd", "t", "PI")  # names that a file may use, but not assign
 PLAIN = ("title", *COUNTS, *TIMES, *FLAGS)

@@ -7,7 +7,7 @@ Python end in .txt, since they are no part of this package.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from kinemorph.codegen.backends.identifiers import identifier
@@ -36,3 +36,13 @@ def named(text: str, name: str) -> str:
     """The text with an identifier in place of the word `simulator`, and its capitals in place of `SIMULATOR`."""
     text = re.sub(r"(?<![A-Za-z0-9])simulator(?![A-Za-z0-9])", name, text)
     return re.sub(r"(?<![A-Za-z0-9])SIMULATOR(?![A-Za-z0-9])", name.upper(), text)
+
+
+def compiled_files(texts: Iterable[str]) -> list[str]:
+    """The files of a program that a C compiler compiles, sorted: those in its folder, which include the others."""
+    return sorted(file for file in texts if file.endswith(".c") and "/" not in file)
+
+
+def as_bytes(content: str | bytes) -> bytes:
+    """The bytes of a file: texts are UTF-8, except where a source of a user has other bytes."""
+    return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content

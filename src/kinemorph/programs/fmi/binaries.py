@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from kinemorph.codegen.backends.c.library import compiler, has_compiler
 from kinemorph.errors import CompileError, UnsupportedError
+from kinemorph.programs.drivers import as_bytes, compiled_files
 from kinemorph.words import did_you_mean
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-s")
@@ -90,8 +91,9 @@ def binaries(sources: Mapping[str, str], identifier: str, systems: Sequence[str]
     with tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
         folder = Path(place)
         for name, text in sources.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        files = sorted(name for name in sources if name.endswith(".c"))
+            (folder / name).parent.mkdir(exist_ok=True, parents=True)
+            (folder / name).write_bytes(as_bytes(text))
+        files = compiled_files(sources)
         built = {name: _built(folder, name, files, identifier) for name in systems}
     if version == 3:
         return {

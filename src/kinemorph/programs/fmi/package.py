@@ -6,6 +6,8 @@ import io
 import zipfile
 from collections.abc import Mapping
 
+from kinemorph.programs.drivers import as_bytes
+
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the time of all entries, the first one that the format has
 
 
@@ -17,6 +19,5 @@ def packed(files: Mapping[str, str | bytes]) -> bytes:
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
             entry.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
-            content = files[name]
-            archive.writestr(entry, content.encode() if isinstance(content, str) else content)
+            archive.writestr(entry, as_bytes(files[name]))
     return found.getvalue()

@@ -5,8 +5,7 @@ The model, its tables and the library are the files of the target `c`, and a C c
 
 from __future__ import annotations
 
-from kinemorph.programs.controllers_in_c import compiled_files
-from kinemorph.programs.drivers import driver_texts, named
+from kinemorph.programs.drivers import compiled_files, driver_texts, named
 from kinemorph.programs.job import Job
 from kinemorph.programs.targets.c import c_name, library_texts
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kinemorph.errors import KinemorphError
+from kinemorph.programs.drivers import as_bytes
 from kinemorph.programs.job import Job
 from kinemorph.programs.user_files.interface import LINE, Interface, changes, interface_of, written_lines
 
@@ -60,8 +61,8 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
     for name, content in contents.items():
         if name not in there:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(_bytes(content))
-    if not there or old == new:
+            (folder / name).write_bytes(as_bytes(content))
+    if not there or {*old} == {*new}:  # code refers to names, whatever their order
         return ""
     for name in there:
         (folder / f"{name}{NEW}").write_text(texts[name], encoding="utf-8")
@@ -70,11 +71,6 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
     if not old:
         return f"{stays}: it is not known for which model {listed} was written."
     return f"{stays}, since the model has changed; {changes(old, new)}."
-
-
-def _bytes(content: str | bytes) -> bytes:
-    """The bytes of a file; sources in C may have any encoding, so bytes that are not UTF-8 are kept."""
-    return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
 
 
 def _lines_in(folder: Path, texts: Mapping[str, str]) -> list[str]:

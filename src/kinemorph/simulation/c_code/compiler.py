@@ -33,13 +33,13 @@ UNDEFINED = re.compile(r"undefined (?:reference|symbol)[^`'\"]*[`'\":]\s*_?(\w+)
 
 def compiled_server(unit: CUnit) -> bytes:
     """The executable of the server, from the cache or newly compiled. Raises ControllerError with the reason."""
-    with tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
+    names = ", ".join(source.name for source in unit.sources)
+    with at_work("compiling", names), tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
         making = Compiler(unit, Path(place))
         digest, cache = making.digest(), code_cache()
         code = cache.read(digest, EXECUTABLE) if cache else None
         if code is None:
-            with at_work("compiling", ", ".join(source.name for source in unit.sources)):
-                code = making.linked()
+            code = making.linked()
             if cache:
                 cache.write(digest, code, EXECUTABLE)
         return code

@@ -10,13 +10,12 @@ functions on whose results a program depends, at the very time and state of that
 and then calls the program with all inputs. Newton's matrices have exact derivatives of the model, and differences of
 what the functions return: with the exact derivative R_w of the residual by these inputs w,
 
-    R_s = exact part + R_w dw/ds,        dw/ds by differences, one column for each entry of s
+    R_s = exact part + R_w dw/ds,        dw/ds by central differences, one column for each entry of s
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
@@ -26,7 +25,7 @@ from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.plants.laws import Asked
 from kinemorph.plants.programs import AT, Plant
 
-SHIFT = 2.0**-26  # of a difference, relative to 1 + |s|: the square root of the rounding error
+SHIFT = 2.0**-17  # of a central difference, relative to 1 + |s|: the cube root of the rounding error
 MOTION = {"position": 3, "rotation": 9, "velocity": 3, "turning": 3}  # numbers of each body
 
 
@@ -43,7 +42,7 @@ def all_inputs(loop: LoopBuilder) -> View:
 
 def used(program: Program | LoopProgram, plant: Plant) -> tuple[Asked, ...]:
     """The functions of the user on whose results a program depends."""
-    if isinstance(program, LoopProgram) or not {*AT.split()} <= {port.name for port in program.inputs}:
+    if isinstance(program, LoopProgram) or "u" not in [port.name for port in program.inputs]:
         return ()
     first = 0
     for port in program.inputs:
@@ -73,9 +72,9 @@ class AskingLoop(LoopBuilder):
 
     def call(self, program: Program | LoopProgram, outs: Sequence[View], ins: Sequence[View]) -> None:
         """Adds a call of a program, after calls of the functions on whose results it depends."""
-        functions = used(program, self.plant)
-        if functions:
-            self.ask(functions, dict(zip((port.name for port in program.inputs), ins, strict=True)))
+        at, functions = dict(zip((port.name for port in program.inputs), ins, strict=True)), used(program, self.plant)
+        if functions and {*AT.split()} <= {*at}:
+            self.ask(functions, at)
         super().call(program, outs, ins)
 
     def ask(self, functions: Sequence[Asked], at: Mapping[str, View]) -> None:
@@ -98,89 +97,102 @@ class AskingLoop(LoopBuilder):
         at = dict(zip((port.name for port in residual.inputs), ins, strict=True))
         if not functions:
             return
-        before, moved = self.scratch("asked_before", (plant.nu,)), self.scratch("moved_state", (plant.ns,))
-        time, step = self.scratch("moved_time"), self.scratch("moved_by")
+        before, there, back = (self.scratch(f"asked_{when}", (plant.nu,)) for when in ("before", "there", "back"))
+        start, *ends = (self.scratch(f"moved_{where}") for where in ("from", "there", "back"))
+        moved, time = self.scratch("moved_state", (plant.ns,)), self.scratch("moved_time")
         self.copy(before, self.inputs)
 
-        def add(column: Affine | None) -> None:
+        def differ(number: View, moving: Mapping[str, View], column: Affine | None) -> None:
+            """Adds the code for one column: the inputs at both sides of a number, which `moving` contains."""
+            self.copy(start, number)
+            for found, end, shift in ((there, ends[0], SHIFT), (back, ends[1], -SHIFT)):
+                self.let(number, lambda x, shift=shift: x + shift * (1.0 + abs(x)), start)
+                self.copy(end, number)
+                self.ask(functions, {**at, **moving})
+                self.copy(found, self.inputs)
+            self.copy(number, start)
             with self.repeat(Ru.shape[0]) as i, self.repeat(plant.given, plant.nu) as k:
                 out = Rt[i] if column is None else Rs[i, column]
                 self.let(
                     out,
-                    lambda total, slope, new, old, step: total + slope * ((new - old) / step),
-                    *(out, Ru[i, k], self.inputs[k], before[k], step),
+                    lambda total, slope, new, old, end, begin: total + slope * ((new - old) / (end - begin)),
+                    *(out, Ru[i, k], there[k], back[k], *ends),
                 )
 
+        self.copy(moved, at["s"])
         with self.repeat(plant.ns) as j:
-            self.copy(moved, at["s"])
-            with self._shifted(moved[j], step):
-                self.ask(functions, at | {"s": moved})
-            add(j)
+            differ(moved[j], {"s": moved}, j)
         self.copy(time, at["t"])
-        with self._shifted(time, step):
-            self.ask(functions, at | {"t": time})
-        add(None)
+        differ(time, {"t": time}, None)
         self.copy(self.inputs, before)
 
     def instant(self, y: View, inputs: View, p: View) -> dict[str, View]:
         """Views of (t, base, s, m, u, p) at y = [q, v, x]; adds code that copies v and x into a new array s."""
-        plant = self.plant
-        s = self.buffer(f"state_of_{y.array}", (plant.ns,))
-        self.copy(s.part(plant.nv, plant.nv + plant.nx), y.part(plant.nq, plant.nv + plant.nx))
-        return {"t": self["t"], "base": y.part(0, plant.nq), "s": s, "m": self["m"], "u": inputs, "p": p}
+        s = self.buffer(f"state_of_{y.array}", (self.plant.ns,))
+        self.copy_state(s, y)
+        return {"t": self["t"], "base": y.part(0, self.plant.nq), "s": s, "m": self["m"], "u": inputs, "p": p}
 
-    @contextmanager
-    def _shifted(self, number: View, step: View) -> Iterator[None]:
-        """Adds code that moves a number a little, by what `step` is then, before the code of the `with` block."""
-        start = self.scratch("moved_from")
-        self.copy(start, number)
-        self.let(number, lambda x: x + SHIFT * (1.0 + abs(x)), number)
-        self.let(step, lambda new, old: new - old, number, start)
-        yield
+    def copy_state(self, s: View, y: View) -> None:
+        """Adds code that copies v and x of y = [q, v, x] to s = [0, v, x]."""
+        nq, nv, nx = self.plant.nq, self.plant.nv, self.plant.nx
+        self.copy(s.part(nv, nv + nx), y.part(nq, nv + nx))
 
 
 # ── for other integrators ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def flow(plant: Plant) -> Program | LoopProgram:
-    """The program (t, y, m, u, p) -> dy/dt of `Plant.flow`, whose u are the inputs that a run gives."""
+def at_state(plant: Plant, program: Program) -> Program | LoopProgram:
+    """A program (t, y, m, u, p) at y = [q, v, x], such as `Plant.flow`, with the inputs u that a run gives."""
+    functions = used(program, plant)
     if not plant.asked:
-        return plant.flow
-    ports = {port.name: port.shape for port in plant.flow.inputs}
-    loop = AskingLoop(plant, f"{plant.name}.flow", ports | {"u": (plant.given,)}, {"out": (plant.sizes["ny"],)})
-    loop.ask(used(plant.rate, plant), loop.instant(loop["y"], loop.inputs, loop["p"]))
-    loop.call(plant.flow, [loop["out"]], [loop["t"], loop["y"], loop["m"], loop.inputs, loop["p"]])
+        return program
+    ports, outputs = ({port.name: port.shape for port in ports} for ports in (program.inputs, program.outputs))
+    loop = AskingLoop(plant, program.name, ports | {"u": (plant.given,)}, outputs)
+    if functions:
+        loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
+    known = {"u": loop.inputs}
+    loop.call(program, [loop[name] for name in outputs], [known.get(name, loop[name]) for name in ports])
     return loop.program()
 
 
-def flow_slope(plant: Plant) -> Program | LoopProgram:
-    """The program of the directional derivative of `flow` along (d_y, d_u, d_p), its last inputs.
+def slope_at_state(plant: Plant, program: Program) -> Program | LoopProgram:
+    """The directional derivative of the program of `at_state` along (d_y, d_u, d_p), its last inputs.
 
-    What functions of the user return changes by a difference along that direction.
+    What functions of the user return changes by a central difference along that direction.
     """
-    slope = forward(plant.flow, ("y", "u", "p"))
+    slope, functions = forward(program, ("y", "u", "p")), used(program, plant)
     if not plant.asked:
         return slope
-    ports = {port.name: port.shape for port in slope.inputs}
+    ports, outputs = ({port.name: port.shape for port in ports} for ports in (slope.inputs, slope.outputs))
     given = {name: (plant.given,) for name in ("u", "d_u")}
-    loop = AskingLoop(plant, f"{plant.name}.slope", ports | given, {"out": (plant.sizes["ny"],)})
-    functions, step, size = used(plant.rate, plant), loop.buffer("step"), loop.buffer("size")
-    loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
-    before = loop.buffer("asked_before", (plant.nu,))
-    loop.copy(before, loop.inputs)
-    for name in ("d_y", "d_u", "d_p"):
-        with loop.repeat(loop[name].size) as i:
-            loop.let(size, lambda most, x: most.maximum(abs(x)), size, loop[name][i])
-    loop.let(step, lambda size: (size > 0.0).where(SHIFT / size.maximum(1e-300), 1.0), size)
-    moved = {name: loop.buffer(f"moved_{name}", (loop[name].size,)) for name in ("y", "p")}
-    for name, to in (*moved.items(), ("u", loop.inputs)):
-        with loop.repeat(loop[name].size) as i:
-            loop.let(to[i], lambda x, d, step: x + step * d, loop[name][i], loop[f"d_{name}"][i], step)
-    loop.ask(functions, loop.instant(moved["y"], loop.inputs, moved["p"]))
-    along = loop.buffer("along_inputs", (plant.nu,))
+    loop = AskingLoop(plant, slope.name, ports | given, outputs)
+    step, size = loop.buffer("step"), loop.buffer("size")
+    before, there, along = (loop.buffer(name, (plant.nu,)) for name in ("asked_before", "asked_there", "along_inputs"))
     loop.copy(along.part(0, plant.given), loop["d_u"])
-    with loop.repeat(plant.given, plant.nu) as i:
-        loop.let(along[i], lambda a, b, step: (a - b) / step, loop.inputs[i], before[i], step)
+    loop.copy(before, loop.inputs)
+    if functions:
+        loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
+        loop.copy(before, loop.inputs)
+        for name in ("d_y", "d_u", "d_p"):
+            with loop.repeat(loop[name].size) as i:
+                loop.let(size, lambda most, x: most.maximum(abs(x)), size, loop[name][i])
+        loop.let(step, lambda size: (size > 0.0).where(SHIFT / size.maximum(1e-300), 1.0), size)
+        moved = {name: loop.buffer(f"moved_{name}", (loop[name].size,)) for name in ("y", "p")} | {"u": loop.inputs}
+        at = loop.instant(moved["y"], loop.inputs, moved["p"])
+        for sign in (1.0, -1.0):
+            for name, to in moved.items():
+                with loop.repeat(loop[name].size) as i:
+                    loop.let(
+                        to[i],
+                        lambda x, d, step, sign=sign: x + sign * step * d,
+                        *(loop[name][i], loop[f"d_{name}"][i], step),
+                    )
+            loop.copy_state(at["s"], moved["y"])
+            loop.ask(functions, at)
+            if sign > 0.0:
+                loop.copy(there, loop.inputs)
+        with loop.repeat(plant.given, plant.nu) as i:
+            loop.let(along[i], lambda a, b, step: (a - b) / (2.0 * step), there[i], loop.inputs[i], step)
     known = {"u": before, "d_u": along}
-    loop.call(slope, [loop["out"]], [known.get(port.name, loop[port.name]) for port in slope.inputs])
+    loop.call(slope, [loop[name] for name in outputs], [known.get(name, loop[name]) for name in ports])
     return loop.program()

@@ -9,13 +9,16 @@ A function in C is called by a foreign call. Its arguments and the memory after 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.mechanics.elements.control.functions import names_of_outputs
 from kinemorph.plants.instant import LocalInstant
-from kinemorph.plants.programs import Plant
+from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.sample_instants import Tick
 
 Sampler = tuple[int, int]  # an element by its index, and the number of its clock
@@ -48,9 +51,23 @@ def _call_c(loop: LoopBuilder, plant: Plant, sampler: Sampler, here: LocalInstan
     ins = [given[name] for name in ("reads", "memory") if name in given]
     outs = [given[name] for name in ("drives", "memory_after") if name in given]
     if ins:
-        loop.call(plant.asking(sampler, **sizes), ins, [*here])
+        loop.call(asking(plant, sampler, sizes), ins, [*here])
     loop.foreign(controller_name(sampler[0]), [here.t, *ins], outs)
-    loop.call(plant.receiving(sampler, **sizes), [new], [*here, *outs])
+    loop.call(receiving(plant, sampler, sizes), [new], [*here, *outs])
+
+
+def asking(plant: Plant, sampler: Sampler, sizes: Mapping[str, int]) -> Program:
+    """The program of the arguments of a function in C; one of which there are no numbers is left out."""
+    assert plant.laws.jumps is not None
+    outputs = {name: str(sizes[name]) for name in ("reads", "memory") if sizes[name]}
+    return plant.traced("ask", partial(plant.laws.jumps.ask, sampler), AT, outputs)
+
+
+def receiving(plant: Plant, sampler: Sampler, sizes: Mapping[str, int]) -> Program:
+    """The program of the memory (nm,) after a function in C has returned."""
+    assert plant.laws.jumps is not None
+    more = "".join(f" {name}:{sizes[name]}" for name in ("drives", "memory_after") if sizes[name])
+    return plant.traced("receive", partial(plant.laws.jumps.receive, sampler), AT + more, {"m": "nm"})
 
 
 def _sizes(element: Any) -> dict[str, int]:

@@ -2,14 +2,13 @@
 
     def chapter(subject: Subject, words: Words) -> Section | None
 
-It returns None where the subject has nothing that the chapter could show. ORDER is the order in a report.
+It returns None where the subject has nothing that the chapter could show. KEYS is the order in a report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TypeAlias
 
 from kinemorph.display.reports.document import Section
@@ -21,7 +20,7 @@ from kinemorph.words import did_you_mean
 
 Chapter: TypeAlias = Callable[[Subject, Words], Section | None]
 
-ORDER = (
+KEYS = (
     "description",
     "conventions",
     "modules",
@@ -39,7 +38,6 @@ ORDER = (
     "errata",
     "verification",
 )
-KEYS = tuple(key for key in ORDER if find_spec(f"{__name__}.{key}"))
 
 
 def chapter_table() -> Grid:

@@ -63,7 +63,7 @@ def _pictures(subject: Subject, words: Words) -> list[Block]:
     if not robot.bodies:
         return []
     with in_language(words):
-        drawing = draw(subject.model, joints=True, title="", size=5.5)
+        drawing = draw(subject.model, joints=True, masses=False, title="", size=5.5)
         tree = draw_topology(robot, title="") if len(robot.bodies) <= MOST_DRAWN else None
     start = words("The robot where its runs begin; axes of joints are dash-dotted lines.")
     blocks: list[Block] = [Figure(drawing, start, 0.75)]

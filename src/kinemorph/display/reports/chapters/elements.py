@@ -128,7 +128,8 @@ def _spelled(value: Any, words: Words) -> str:
 
 def _wiring(rows: Sequence[Data], words: Words) -> list[Block]:
     """The table of what drives what, and of the states and clocks of elements."""
-    links, inner = [], []
+    links: list[list[str]] = []
+    alike: dict[tuple[str, ...], list[str]] = {}  # names of elements with the same signals
     for row in rows:
         if "clocks" not in row:
             continue
@@ -140,7 +141,8 @@ def _wiring(rows: Sequence[Data], words: Words) -> list[Block]:
         cells = ["" if cell == empty else cell for cell in (signals, states, memory)]
         clocks = ", ".join(_times(words, **clock) for clock in row["clocks"])
         if any((*cells, clocks)):
-            inner.append([row["name"], *cells, clocks])
+            alike.setdefault((*cells, clocks), []).append(row["name"])
+    inner = [[words.listed(names, FEW), *cells] for cells, names in alike.items()]
     blocks: list[Block] = []
     if links:
         kept = [0, 1, 2] if any(link[1] for link in links) else [0, 2]

@@ -46,5 +46,5 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
     from kinemorph.display.painting.draw import draw
 
     with in_language(words):
-        picture = draw(subject.model, found.q, title="", size=5.0)
+        picture = draw(subject.model, found.q, masses=False, title="", size=5.0)
     return [*blocks, Table(words.grid(grid, numbers=())), Figure(picture, words("The robot at its equilibrium."), 0.6)]

@@ -13,7 +13,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     found = errata_used(subject.model)
     if not found:
         return None
-    rows = [[one.id, words.localized(one.place), words(one.text)] for one in found]
+    rows = [[one.id, one.place if one.place.startswith("(") else words(one.place), words(one.text)] for one in found]
     papers = [[key, PAPERS[key]] for key in dict.fromkeys(one.id.partition("-")[0] for one in found)]
     blocks: list[Block] = [
         Paragraph(

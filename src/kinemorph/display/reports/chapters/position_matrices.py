@@ -20,7 +20,7 @@ from kinemorph.display.reports.subject import Subject
 from kinemorph.vocabulary.typography.marks import Mark, Named, Times, row
 
 MOST_BODIES = 8  # bodies of which matrices are printed
-SHORT = 45  # operations of a matrix in the world that is printed; a longer one is a product
+SHORT = 45  # operations of the program of a matrix in the world that is printed; a longer one is a product
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
@@ -39,18 +39,17 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     used = []
     for i, body in enumerate(bodies[:MOST_BODIES], 1):
         title = words("body {n}, {body}", n=i, body=body)
-        found = printed(_pose(title, world[i - 1], names, 0, i), words, traced=SHORT, ops=2 * SHORT)
-        used.append(world[i - 1])
-        if isinstance(found, TooLong):
-            found = printed(_pose(title, local[i - 1], names, parents[i - 1], i), words)
-            used[-1] = local[i - 1]
-            if isinstance(found, TooLong):
-                long.append(found)
-                used.pop()
-            elif parents[i - 1]:
-                product = row(_symbol(0, parents[i - 1]), Times(thin=True), _symbol(parents[i - 1], i))
+        program, found = world[i - 1], printed(_pose(title, world[i - 1], names, 0, i), words, traced=SHORT)
+        if isinstance(found, TooLong) or len(found) > 1:  # longer than a matrix that fits the page
+            parent = parents[i - 1]
+            program, found = local[i - 1], printed(_pose(title, local[i - 1], names, parent, i), words)
+            if not isinstance(found, TooLong) and parent:
+                product = row(_symbol(0, parent), Times(thin=True), _symbol(parent, i))
                 found = [EquationRow(_symbol(0, i), (Line(product, 0),)), *found]
-        if not isinstance(found, TooLong):
+        if isinstance(found, TooLong):
+            long.append(found)
+        else:
+            used.append(program)
             blocks.append(Formula(title, tuple(found)))
     told = words(
         "The matrix T with the indices a and b is the pose of body b in body a: its rotation, and the origin of b [m]. "

@@ -111,16 +111,17 @@ def _formulations(rows: Sequence[Row], words: Words) -> Grid:
     for row in rows:
         check = row.check
         error = words("reference") if check.worst is None and check.passed else _error(check.worst, words)
-        ops = [words.integer(count) for count in row.ops] or ["", ""]
+        ops = [*(words.integer(count) for count in row.ops), "", ""][:2]
         note = sentence(words, check.note) if check.status == "skipped" else ""
         cells.append([check.name, words(check.status), error, _error(check.tolerance, words), *ops, note])
-    columns: tuple[str, ...]
     columns = ("formulation", "verdict", "error", "tolerance", "operations ID", "operations FD", "note")
-    if not any(row[-1] for row in cells):
-        columns, cells = columns[:-1], [row[:-1] for row in cells]
-    grid = Grid("Formulations beside the recursion", columns, cells, columns[2:6])
-    grid = grid._replace(note="ID is inverse, FD forward dynamics.")
-    return words.grid(grid, numbers=())
+    kept = [k for k in range(len(columns)) if any(row[k] for row in cells)]
+    names = tuple(columns[k] for k in kept)
+    right = tuple(name for name in names if name in columns[2:6])
+    grid = Grid("Formulations beside the recursion", names, [[row[k] for k in kept] for row in cells], right)
+    told = "ID is inverse, FD forward dynamics."
+    few = "ID is inverse dynamics; operations of forward dynamics are counted for small robots only."
+    return words.grid(grid._replace(note=told if "operations FD" in names else few), numbers=())
 
 
 def _values(rows: Sequence[Row], words: Words) -> Grid:

@@ -111,7 +111,7 @@ class Words:
             return INFINITY if value > 0.0 else MINUS + INFINITY
         text = format(value, f".{digits}g" if isinstance(digits, int) else digits)
         mantissa, _, exponent = text.partition("e")
-        power = f"{TIMES}10{str(int(exponent)).translate(RAISED)}" if exponent else ""
+        power = f"{TIMES}10{str(int(exponent)).translate(RAISED)}" if int(exponent or 0) else ""
         return mantissa.replace("-", MINUS).replace(".", self.language.decimal) + power
 
     def numbers(self, values: Iterable[Any], digits: int | str = 4, separator: str = "; ") -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 TEXTS = {
-    "if @formula": "si",
-    "otherwise @formula": "sinon",
     "quantity": "grandeur",
     "operations": "opérations",
     "shared parts": "parties communes",
@@ -16,26 +14,23 @@ TEXTS = {
     "The matrix T with the indices a and b is the pose of body b in body a: its rotation, and the origin of b [m]. "
     "Body 0 is the world. Where the matrix in the world would be long, it is written as a product.": "La matrice T "
     "d’indices a et b est la situation du corps b dans le corps a : sa rotation, et l’origine de b [m]. Le corps 0 est "
-    "le monde. Là où la matrice dans le monde serait longue, elle est écrite comme un produit.",
+    "le repère global. Là où la matrice dans le repère global serait longue, elle est écrite comme un produit.",
     "The matrix of {n} more body is not printed.": "La matrice de {n} autre corps n’est pas imprimée.",
     "Those of {n} more are not printed.": "Celles de {n} autres corps ne sont pas imprimées.",
     "Numbers of the bodies": "Numéros des corps",
-    "number": "numéro",
-    "body": "corps",
     "carried by": "porté par",
     "Velocities": "Vitesses",
     "The velocity v of the center of mass G [m/s] and the angular velocity ω [rad/s] of each body are in the axes "
     "of the world. They follow from the position matrices by differentiation.": "La vitesse v du centre de masse G "
-    "[m/s] et la vitesse angulaire ω [rad/s] de chaque corps sont exprimées dans les axes du monde. Elles découlent "
+    "[m/s] et la vitesse angulaire ω [rad/s] de chaque corps sont exprimées dans le repère global. Elles découlent "
     "des matrices de situation par dérivation.",
-    "velocity": "vitesse",
     "angular velocity": "vitesse angulaire",
     "acceleration": "accélération",
     "angular acceleration": "accélération angulaire",
     "Accelerations": "Accélérations",
     "The acceleration a of the center of mass G [m/s²] and the angular acceleration [rad/s²] of each body are in "
     "the axes of the world. Gravity is not part of them.": "L’accélération a du centre de masse G [m/s²] et "
-    "l’accélération angulaire [rad/s²] de chaque corps sont exprimées dans les axes du monde. La pesanteur n’en fait "
+    "l’accélération angulaire [rad/s²] de chaque corps sont exprimées dans le repère global. La pesanteur n’en fait "
     "pas partie.",
     "Those of {n} more body are not printed.": "Celles de {n} autre corps ne sont pas imprimées.",
     "Those of {n} more bodies are not printed.": "Celles de {n} autres corps ne sont pas imprimées.",

@@ -23,6 +23,9 @@ TEXTS = {
     "number": "numéro",
     "place": "endroit",
     "correct form": "forme correcte",
+    "Fig. 5": "Figure 5",
+    "Table II": "Tableau II",
+    "Table III": "Tableau III",
     "Papers": "Articles",
     "paper": "article",
     "e^(w~ q) = I + w~ sin q + w~^2 (1 - cos q), the formula of Rodrigues.": (

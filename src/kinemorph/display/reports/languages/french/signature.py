@@ -25,6 +25,10 @@ TEXTS = {
     "note": "remarque",
     "reference": "référence",
     "ID is inverse, FD forward dynamics.": "ID est la dynamique inverse, FD la dynamique directe.",
+    "ID is inverse dynamics; operations of forward dynamics are counted for small robots only.": (
+        "ID est la dynamique inverse ; les opérations de la dynamique directe ne sont comptées que pour de petits "
+        "robots."
+    ),
     "function": "fonction",
     "values": "valeurs",
     "root mean square": "moyenne quadratique",
@@ -129,6 +133,10 @@ TEXTS = {
     "exported C": "C exporté",
     "Exported C code, compiled by the C compiler, gives M, h, ID and FD of the interpreter.": (
         "Le code C exporté, compilé par le compilateur C, donne M, h, ID et FD de l'interpréteur."
+    ),
+    "exported Python": "Python exporté",
+    "Exported Python code, which needs only NumPy, gives M, h, ID and FD of the interpreter.": (
+        "Le code Python exporté, qui n'a besoin que de NumPy, donne M, h, ID et FD de l'interpréteur."
     ),
     "not checked: this computer has no C compiler.": "non contrôlé : cet ordinateur n'a pas de compilateur C.",
     # values

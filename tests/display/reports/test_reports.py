@@ -1,0 +1,200 @@
+"""Whole reports: their sources, their languages, their sizes, and the verb that writes them.
+
+`pytest --update-golden` writes the golden sources again. Requirements 001-12, 001-13, 003-12 of SEEDS.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import time
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import kinemorph
+from kinemorph.cli import app
+from kinemorph.display.reports.chapters import KEYS, chosen_chapters
+from kinemorph.display.reports.document import Document
+from kinemorph.display.reports.errata_used import ERRATA, PAPERS
+from kinemorph.display.reports.languages.french import FRENCH
+from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.reports.report import make_document, report
+from kinemorph.display.reports.subject import subject_of
+from kinemorph.display.reports.writers import typst
+from kinemorph.errors import KinemorphError, LanguageWarning, UnsupportedError
+from support.cases.report_cases import CASES, subject
+from support.tools.document_texts import names_in, texts_of, words_in
+
+GOLDEN = Path(__file__).parent / "golden"
+UNSIGNED = tuple(key for key in KEYS if key != "verification")  # the signature has rounding errors and versions
+CITED = words_in(" ".join([*PAPERS.values(), *(erratum.place for erratum in ERRATA)]))
+FILES = words_in("model.toml verdict.json")
+UNITS = words_in("kg mm km cm rad deg Hz Nm ms min SI Pa")
+SYMBOLS = words_in("tau qd qdd Ad ID FD rho Vd dt dT dC Ixx Iyy Izz Ixy Ixz Iyz DS DP ij ix xj")
+SMALL = re.compile(r"[−+]?\d(?:[.,]\d+)?·10⁻(?:[6-9]|¹\S|²\S|³\S)")  # numbers that are rounding errors
+LONG = re.compile(r'"((?:[^"\\]|\\.){400,})"', re.DOTALL)
+QUICK = [("double_pendulum", "en"), ("double_pendulum", "fr")]
+OTHERS = [(name, code) for name in CASES for code in ("en", "fr") if (name, code) not in QUICK]
+EVERY = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS)]
+
+
+@cache
+def document(name: str, code: str, chapters: tuple[str, ...] = UNSIGNED) -> Document:
+    """The document of a case, without its signature unless it is asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LanguageWarning)
+        return make_document(subject(name), Words(code), chapters)
+
+
+def normal(source: str) -> str:
+    """A source without rounding errors, and with digests for long texts such as listings."""
+    source = LONG.sub(lambda found: f'"sha256 {hashlib.sha256(found[1].encode()).hexdigest()[:16]}"', source)
+    return SMALL.sub("0", source)
+
+
+@pytest.mark.parametrize(("name", "code"), EVERY)
+def test_sources_are_the_golden_ones(name: str, code: str, request: pytest.FixtureRequest) -> None:
+    written = normal(typst.source(document(name, code), Words(code))["main.typ"].decode())
+    path = GOLDEN / f"{name}_{code}.typ"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(written, encoding="utf-8")
+    assert written == path.read_text(encoding="utf-8"), "run this test with --update-golden and read what has changed"
+
+
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", *(pytest.param(name, marks=pytest.mark.slow) for name in list(CASES)[1:])]
+)
+def test_a_french_report_has_no_english_word_of_ours(name: str) -> None:
+    known = {word for text in FRENCH.values() for word in words_in(text)} | names_in(subject(name))
+    known |= UNITS | SYMBOLS | FILES | CITED
+    strange = {
+        (key, word): text
+        for key, text in texts_of(document(name, "fr"))
+        for word in words_in(text)
+        if word not in known
+    }
+    assert not strange, sorted(strange.items())
+
+
+def test_a_translation_that_is_the_english_text_is_one_in_french_too() -> None:
+    """Words that both languages have, names and symbols; a key that was copied would show here."""
+    same = {key for key, text in FRENCH.items() if text == key.partition(" @")[0]}
+    both = words_in(
+        "contact conventions convention description effort errata figure formulation kinemorph llvm matrices module "
+        "modules parent phase phases poses quaternions robot signal source total type verdict versions"
+    )
+    for key in same:
+        assert words_in(re.sub(r"\{\w+\}", "", key)) <= both | SYMBOLS, key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["en", "fr"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_whole_report_has_few_pages_and_the_same_bytes(
+    name: str, code: str, tmp_path: Path, record_property: pytest.RecordProperty
+) -> None:
+    pytest.importorskip("typst")
+    words, about = Words(code), subject(name)
+    _ = about.signed  # the checks themselves are not writing
+    start = time.perf_counter()
+    made = make_document(about, words)
+    first = dict(typst.files(made, tmp_path / "a.pdf", words))
+    seconds = time.perf_counter() - start
+    again = dict(typst.files(make_document(about, words), tmp_path / "a.pdf", words))
+    assert first == again
+    data = first[tmp_path / "a.pdf"]
+    pages = typst.pdf(typst.source(made, words), "png", ppi=10)
+    count = len(pages) if isinstance(pages, list) else 1
+    record_property("seconds", round(seconds, 2))
+    print(f"{name} {code}: {count} pages, {len(data) / 1e3:.0f} kB, {seconds:.1f} s")
+    assert count <= 40
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("code", ["en", "fr"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_latex_source_of_a_whole_report_compiles(name: str, code: str, tmp_path: Path) -> None:
+    about = subject(name)
+    path = report(about.model, *about.runs.values(), path=tmp_path / "r.zip", language=code)  # type: ignore[arg-type]
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+# ── the function and the verb ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_function_chooses_the_format_by_the_ending_and_refuses_others(tmp_path: Path) -> None:
+    robot = kinemorph.library.double_pendulum()
+    chapters = ("conventions",)
+    page = report(robot, path=tmp_path / "a.html", chapters=chapters, title="Title", author="Me", date="2026")
+    text = page.read_text("utf-8")
+    assert "<h1>Title</h1>" in text and "<p>Me</p>" in text and "<p>2026</p>" in text
+    source = report(robot, path=tmp_path / "b.tex", chapters=chapters, to="latex")
+    assert source.read_text("utf-8").startswith("\\documentclass") and (tmp_path / "figures").is_dir()
+    folder = report(robot, path=tmp_path / "c", chapters=chapters, to="latex", language="fr")
+    assert (folder / "report.tex").is_file()
+    with pytest.raises(UnsupportedError, match=r"ends in '\.odt'; expected one of"):
+        report(robot, path=tmp_path / "a.odt")
+    with pytest.raises(UnsupportedError, match="but the format is 'html'"):
+        report(robot, path=tmp_path / "a.pdf", to="html")
+    with pytest.raises(UnsupportedError, match=r"no chapter 'conventoins'.*Did you mean 'conventions'"):
+        report(robot, path=tmp_path / "a.html", chapters=("conventoins",))
+    with pytest.raises(UnsupportedError, match="one model, but 2 are given"):
+        report(robot, robot)
+    with pytest.raises(UnsupportedError, match="not about an object of type int"):
+        report(3)
+
+
+def test_chapters_come_in_the_order_that_is_asked_for() -> None:
+    assert list(chosen_chapters(("errata", "conventions"))) == ["errata", "conventions"]
+    assert list(chosen_chapters()) == list(KEYS)
+
+
+def test_a_missing_extra_names_its_command_and_other_formats(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(typst, "find_spec", lambda name: None)
+    with pytest.raises(KinemorphError, match=r"pip install 'kinemorph\[report\]'.*--to html, --to latex"):
+        report(kinemorph.library.double_pendulum(), path=tmp_path / "a.pdf")
+
+
+def test_a_run_that_failed_is_reported_with_what_it_computed(tmp_path: Path) -> None:
+    robot = kinemorph.library.double_pendulum()
+    run = kinemorph.simulate(robot, 1.0, inputs=lambda t, q, v: [1.0 / (0.05 - t) if t > 0.04 else 0.0, 0.0])
+    made = make_document(subject_of(robot, run), Words("fr"), ("curves",))
+    told = " ".join(text for _, text in texts_of(made))
+    assert not run.outcome.ok and FRENCH["It failed before its end."] in told and "Figure" not in told
+
+
+def test_the_verb_writes_reports_of_models_and_saved_runs(tmp_path: Path) -> None:
+    run = kinemorph.simulate(kinemorph.library.double_pendulum(), 0.1, q=[0.5, 0.0])
+    saved = run.save(tmp_path / "swing.npz")
+    page = tmp_path / "page.html"
+    told = CliRunner().invoke(
+        app, ["report", str(saved), "--output", str(page), "--language", "fr", "--chapters", "description,curves"]
+    )
+    assert told.exit_code == 0, told.output
+    assert page.is_file() and 'lang="fr"' in page.read_text("utf-8")
+    listed = CliRunner().invoke(app, ["report", "--list-chapters"])
+    assert listed.exit_code == 0 and all(key in listed.output for key in KEYS)
+    wrong = CliRunner().invoke(app, ["report", "scara", str(saved), "--output", str(page)])
+    assert wrong.exit_code == 2
+
+
+def test_a_file_in_the_way_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    path = tmp_path / "file" / "a.html"
+    told = CliRunner().invoke(app, ["report", "double_pendulum", "--output", str(path)])
+    assert told.exit_code == 2 and "Traceback" not in told.output
+    assert json.dumps(told.output)
