@@ -5,6 +5,7 @@ SEEDS 001-02, 001-03: the model leaves as running code.
 
 from __future__ import annotations
 
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from support.tools.command_line import parsed, run
 fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed on this computer")
 from fmpy.validation import validate_fmu  # noqa: E402
 
-from support.tools.fmu_instances import Instance  # noqa: E402
+from support.tools.fmu_instances import Instance, null_calls  # noqa: E402
 
 TIMES = [0.01 * k for k in range(21)]
 
@@ -124,12 +125,33 @@ def test_wrong_calls_are_answered_with_a_sentence(file: Path, made: Instance, tm
 
 
 @needs_cc
+def test_null_in_place_of_arrays_is_answered_with_a_sentence(file: Path, tmp_path: Path) -> None:
+    """No function crashes where it gets NULL for arrays and results, whatever the mode, the sizes and the numbers."""
+    for exchange, ready in itertools.product((False, True), (False, True)):
+        made = Instance(file, tmp_path / "made", exchange=exchange)
+        if ready:
+            made.begin()
+        assert null_calls(made) > 50
+        assert any("NULL is given for an array" in text for text in made.said)
+    state = Instance(file, tmp_path / "made").begin().saved()
+    with pytest.raises(Exception, match="fmi3SetFMUState failed with status 3"):
+        made.restore(state)
+    assert "the state is that of an instance for co-simulation, and this one is for model exchange" in made.said[-1]
+    with pytest.raises(Exception, match="fmi3EnterInitializationMode failed with status 3"):
+        (made := Instance(file, tmp_path / "made")).fmu.enterInitializationMode(tolerance=float("inf"))
+    assert "the tolerance is inf; expected a number above 0" in made.said[-1]
+
+
+@needs_cc
 def test_inputs_and_parameters_act_as_in_simulate(file: Path, made: Instance) -> None:
     """An input that changes at a communication point, and a parameter that is tuned there."""
     name = next(name for name in made.references if name.startswith("p."))
     changed = 1.2 * made.begin(u__q1=0.3).get(name)[0]
     first = made.steps(TIMES[:11], "q.q1", "v.q1")[-1]
+    before = made.get("tau.q1", "der(v.q1)")
     made.set("u.q1", -0.6)
+    after = made.get("tau.q1", "der(v.q1)")
+    assert before[0] == 0.3 and after[0] == -0.6 and before[1] > after[1]  # no value is out of date
     made.set(name, changed)
     last = made.steps(TIMES[10:], "q.q1", "v.q1")[-1]
     plant, options = pendulum().plant, {"output_step": 0.1, "rtol": 1e-10}
