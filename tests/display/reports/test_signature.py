@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from kinemorph.analysis import signature as signatures
-from kinemorph.analysis.signature import Row, Signature, changes, signature
+from kinemorph.analysis.signature import Row, Signature, changes
 from kinemorph.analysis.verification import exported_code
+from kinemorph.analysis.verification.sampling import drawn
 from kinemorph.analysis.verification.verdict import Check
+from kinemorph.deriving.dynamics import derive
 from kinemorph.display.reports.chapters import verification
 from kinemorph.display.reports.document import Attachment, Document
 from kinemorph.display.reports.languages.words import Words
@@ -28,7 +30,7 @@ from kinemorph.display.reports.signing.verify_report import verify_report
 from kinemorph.display.reports.subject import Subject, subject_of
 from kinemorph.display.reports.writers import html
 from kinemorph.elements import AppliedEffort, TorsionSpring
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.formats.loading import load_text
 from kinemorph.model import library
 from kinemorph.model.system import System
@@ -205,20 +207,19 @@ def test_values_differ_by_rounding_on_another_computer_and_not_by_more() -> None
 
 
 def test_wrong_exported_code_fails_and_a_missing_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    system = System(library.pendulum())
-    if not exported_code.has_compiler():
-        pytest.skip("there is no C compiler")
-    export = exported_code.export_c
+    sample = drawn(derive(library.pendulum(), backend="interpreter"), 2, 0)
 
-    def wrong(*given: object, **options: object) -> dict[str, str]:
-        return {name: text.replace("sin(", "cos(") for name, text in export(*given, **options).items()}  # type: ignore[arg-type]
+    def wrong(export: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
+        return lambda *given: {name: text.replace("sin(", "cos(") for name, text in export(*given).items()}
 
-    monkeypatch.setattr(exported_code, "export_c", wrong)
-    failed = signature(system, states=2)
-    assert [check.name for check in failed.failures] == ["exported C"]
+    monkeypatch.setattr(exported_code, "export_python", wrong(exported_code.export_python))
+    assert exported_code.exported_python_error(sample).worst > 1e-3
+    if exported_code.has_compiler():
+        monkeypatch.setattr(exported_code, "export_c", wrong(exported_code.export_c))
+        assert exported_code.exported_c_error(sample)().worst > 1e-3
     monkeypatch.setattr(exported_code, "has_compiler", lambda: False)
-    row = next(row for row in signature(system, states=2).rows if row.name == "code: exported C")
-    assert row.check.status == "skipped" and "not checked" in row.check.note
+    with pytest.raises(UnsupportedError, match="not checked: this computer has no C compiler"):
+        exported_code.exported_c_error(sample)
 
 
 def test_the_rows_of_a_verdict_are_read_as_they_were_written(page: Path) -> None:
