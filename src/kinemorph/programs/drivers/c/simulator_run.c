@@ -465,6 +465,7 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     memset(outcome, 0, sizeof *outcome);
     outcome->name = outcome->unit = "";
     outcome->h = s->memory[SIMULATOR_AT_H];
+    outcome->events = plan->events;
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
     r.empty = 1;

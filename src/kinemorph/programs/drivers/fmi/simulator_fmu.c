@@ -322,13 +322,14 @@ int simulator_fmu_step(simulator_fmu *f, const char *function, double t, double 
     plan.until = t + h;
     plan.spacing = plan.until - now;
     plan.most_events = SIMULATOR_MOST_EVENTS;
+    plan.events = f->now.events;
     plan.event = fmu_event;
     plan.sink = f;
     if (!(plan.spacing > 0.0)) return SIMULATOR_OK;
     simulator_run(s, &plan, &outcome);
     fmu_outdate(f);
     f->now.last = outcome.t;
-    f->now.events = outcome.events += f->now.events;
+    f->now.events = outcome.events;
     if (strcmp(outcome.kind, "finished") == 0) return SIMULATOR_OK;
     simulator_message(&outcome, text, sizeof text);
     if (strcmp(outcome.kind, "failed") == 0) {
