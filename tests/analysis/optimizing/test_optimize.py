@@ -124,6 +124,7 @@ def assert_slopes(designs: Equilibria | Runs, Y: Any, step: float = 1e-5, rel: f
     assert designs.values(values[None])[0] == pytest.approx(found.values, rel=1e-8)
     problem, one = DesignProblem(designs), step * np.eye(size)
     here = problem.at(np.asarray(Y))
+    assert problem.at(np.array(Y)) is here and len(problem.history.costs) == 1  # the last result is kept
     moved = problem.designs.values(designs.unknowns.values(np.concatenate([Y + one, Y - one])))
     differences = (moved[:size, 0] - moved[size:, 0]) / (2.0 * step)
     assert here.cost_by == pytest.approx(differences, rel=10.0 * rel, abs=10.0 * rel * np.abs(differences).max())
