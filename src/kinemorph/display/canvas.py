@@ -139,7 +139,12 @@ def factor_out(axes: Any) -> None:
 
 def units_of(unit: str) -> str:
     """A unit as written on an axis, such as m/s²; a dash for no unit."""
-    return unit.replace("^2", "²").replace("^3", "³") or "–"
+    return raised(unit) or "–"
+
+
+def raised(unit: str) -> str:
+    """A unit with raised powers, such as m/s² for m/s^2."""
+    return unit.replace("^2", "²").replace("^3", "³")
 
 
 def legible(fill: RGB) -> str:

@@ -23,6 +23,7 @@ from kinemorph.display.charts.runs import ENDINGS
 from kinemorph.display.reports.chapters import (
     conventions,
     curves,
+    description,
     elements,
     energy_audit,
     equilibrium,
@@ -189,3 +190,23 @@ def test_all_chapters_of_many_models_in_french(name: str) -> None:
         for one in (*WITHOUT_PICTURES, modules, equilibrium, poles, curves, energy_audit):
             section = one.chapter(about, Words("fr"))
             assert section is None or list(shown(section))
+
+
+def test_the_equilibrium_names_sampled_controllers_and_joints_beyond_their_limits() -> None:
+    """A pendulum that a sampled controller lifts hangs down at its equilibrium, where its limits do not let it be."""
+    text = """
+    kinemorph = 1
+    name = "lifted"
+    parameters = { J = { value = 0.1, unit = "kg m^2" }, kp = 3.0 }
+    bodies.rod = { mass = 1, com = [0.3, 0, 0], inertia = ["J", "J", "J"] }
+    joints.hinge = { kind = "revolute", parent = "world", child = "rod", axis = "y", lower = -1, upper = 1 }
+    elements.lift = { kind = "pd", joints = "hinge", kp = "kp", kd = 1, every = "1 ms" }
+    """
+    given = subject_of(load_text(text, "toml"))
+    told = " ".join(shown(equilibrium.chapter(given, Words("en"))))
+    assert "held between samples: lift." in told and "Beyond theirs are: hinge." in told
+    assert "held between samples: lift." in " ".join(shown(poles.chapter(given, Words("en"))))
+    told = " ".join(shown(description.chapter(given, Words("fr"))))
+    assert "1 degré de liberté." in told and "kg m²" in told and "kp" in told
+    acting = next(block.grid for block in elements.chapter(given, Words("en")).blocks if isinstance(block, Table))
+    assert [row[2] for row in acting.rows] == ["hinge"]

@@ -25,7 +25,7 @@ ZERO_HERE = "#e3e5e8"  # color of entries of the mass matrix that are zero in th
 VANISHING = 1e-14  # an entry below this fraction of the largest is zero up to rounding
 KIND_LETTERS = {
     "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U", "gimbal": "RRR",
-    "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
+    "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "F",
 }  # fmt: skip
 
 

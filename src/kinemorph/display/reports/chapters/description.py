@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from kinemorph.display.canvas import in_language
+from kinemorph.display.canvas import in_language, raised
 from kinemorph.display.reports.document import Block, Facts, Figure, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import evaluate, parameters_of
 
 MOST_FRAMES = 24  # frames that are listed
 MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
@@ -22,12 +22,16 @@ def chapter(subject: Subject, words: Words) -> Section | None:
 
 def _sentence(subject: Subject, words: Words) -> str:
     robot = subject.robot
-    known = {"name": words.quoted(subject.model.name), "bodies": len(robot.bodies), "dof": robot.nv}
-    told = words("The model {name} has {bodies} bodies and {dof} degrees of freedom.", **known)
+    known = {
+        "name": words.quoted(subject.model.name),
+        "bodies": words.counted(len(robot.bodies), "{n} body", "{n} bodies"),
+        "dof": words.counted(robot.nv, "{n} degree of freedom", "{n} degrees of freedom"),
+    }
+    told = words("The model {name} has {bodies} and {dof}.", **known)
     if robot.loops:
         told = words(
-            "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} "
-            "degrees of freedom, in which the loops are cut; constraints close them again.",
+            "The model {name} has {bodies} in closed chains. Its equations are those of a tree with {dof}, in which "
+            "the loops are cut; constraints close them again.",
             **known,
         )
     return told
@@ -81,10 +85,11 @@ def _lists(subject: Subject, words: Words) -> list[Block]:
     if 0 < len(robot.frames) <= MOST_FRAMES:
         rows = [[frame.name, frame.body] for frame in robot.frames]
         blocks.append(Grid("Frames", ("frame", "on body"), rows))
-    if robot.parameters:
-        rows = [[p.name, f"{p.value:g}", p.unit] for p in robot.parameters]
+    parameters = dict.fromkeys((*robot.parameters, *parameters_of(subject.model.elements)))
+    if parameters:
+        rows = [[p.name, f"{p.value:g}", raised(p.unit)] for p in parameters]
         blocks.append(Grid("Parameters", ("parameter", "value", "unit"), rows, ("value",)))
     if robot.dependents:
-        rows = [[one.name, written(one.formula), one.unit] for one in robot.dependents]
+        rows = [[one.name, written(one.formula), raised(one.unit)] for one in robot.dependents]
         blocks.append(Grid("Quantities that follow from others", ("name", "formula", "unit"), rows))
     return [Table(words.grid(grid), code=(words("formula"),)) for grid in blocks]
