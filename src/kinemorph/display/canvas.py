@@ -67,10 +67,15 @@ def in_language(speech: Callable[..., str]) -> Iterator[None]:
         _speech.reset(token)
 
 
-def said(text: str, **values: str | int) -> str:
-    """A text of a picture in the language of `in_language`, with values in the places of their names in braces."""
+def said(text: str, **values: str | float) -> str:
+    """A text of a picture in the language of `in_language`, with values in the places of their names in braces.
+
+    Numbers have four digits, and the sign of decimals of the language.
+    """
     speech = _speech.get()
-    return speech(text, **values) if speech else text.format(**values)
+    if speech:
+        return speech(text, **values)
+    return text.format(**{name: f"{x:.4g}" if isinstance(x, float) else x for name, x in values.items()})
 
 
 # ── figures ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ from kinemorph.display.reports.subject import Subject
 from kinemorph.model.parameter import evaluate, parameters_of
 
 MOST_FRAMES = 24  # frames that are listed
+LONGEST_ROW = 7  # joints from the world to a tip in a tree from left to right; longer ones grow downward
 MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
 
 
@@ -60,7 +61,7 @@ def model_facts(subject: Subject, words: Words) -> Facts:
 
 def _pictures(subject: Subject, words: Words) -> list[Block]:
     """The robot with its joint axes, and the tree of its bodies."""
-    from kinemorph.display.charts.figures import draw_topology
+    from kinemorph.display.charts.figures import draw_topology, tree_layout
     from kinemorph.display.painting.draw import draw
 
     robot = subject.robot
@@ -68,7 +69,8 @@ def _pictures(subject: Subject, words: Words) -> list[Block]:
         return []
     with in_language(words):
         drawing = draw(subject.model, joints=True, masses=False, title="", size=5.5)
-        tree = draw_topology(robot, title="") if len(robot.bodies) <= MOST_DRAWN else None
+        upright = max(depth for depth, _ in tree_layout(robot).values()) > LONGEST_ROW
+        tree = draw_topology(robot, upright=upright, title="") if len(robot.bodies) <= MOST_DRAWN else None
     start = words("The robot where its runs begin; axes of joints are dash-dotted lines.")
     blocks: list[Block] = [Figure(drawing, start, 0.75)]
     if tree is not None:
