@@ -10,6 +10,7 @@ import itertools
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Guard, RobotBuilder, System
+from kinemorph import Guard, Robot, RobotBuilder, System
 from kinemorph.algebra.scalar import sin
 from kinemorph.elements import PythonController
 from kinemorph.errors import KinemorphError, ModelWarning, UnsupportedError
@@ -40,13 +41,19 @@ TIMES = [0.01 * k for k in range(21)]
 OPTIONS: dict[str, Any] = {
     "output_step": 0.01,
     "rtol": 1e-10,
-    "forces": lambda t, v: [0.4 * sin(3.0 * t) - 0.3 * v[0]],
+    "forces": lambda t: [0.4 * sin(3.0 * t)],
     "events": Guard("wall", lambda q: q[0] + 0.1, "falling", reset=lambda v: {"v": [-0.5 * v[0]]}),
-}  # a torque that depends on time, friction, and a wall that is hit after 0.62 s
+}  # a torque that depends on time, and a wall that is hit after 0.62 s
+
+
+def damped() -> Robot:
+    """A pendulum with friction in its joint."""
+    robot = kinemorph.library.pendulum()
+    return replace(robot, joints=(replace(robot.joints[0], damping=(0.3,)),))
 
 
 def pendulum() -> Job:
-    return make_job(kinemorph.library.pendulum(), 0.2, q=[0.5], parameters="all", **OPTIONS)
+    return make_job(damped(), 0.2, q=[0.5], parameters="all", **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +69,7 @@ def made(file: Path, tmp_path: Path) -> Iterator[Instance]:
 @needs_cc
 def test_fmpy_finds_nothing_and_the_run_is_that_of_simulate(file: Path) -> None:
     assert file.name == "swing.fmu" and validate_fmu(str(file)) == []
-    wanted = kinemorph.simulate(kinemorph.library.pendulum(), 0.2, q=[0.5], **OPTIONS)
+    wanted = kinemorph.simulate(damped(), 0.2, q=[0.5], **OPTIONS)
     for kind in ("CoSimulation", "ModelExchange"):
         found = fmpy.simulate_fmu(str(file), fmi_type=kind, output_interval=0.01, relative_tolerance=1e-11)
         assert np.abs(found["time"] - wanted.t).max() < 1e-12
@@ -207,7 +214,7 @@ def test_values_follow_what_was_set_last(file: Path, tmp_path: Path) -> None:
 @needs_cc
 def test_a_hit_at_a_wall_is_the_event_of_simulate(file: Path, made: Instance, tmp_path: Path) -> None:
     """By steps of the FMU, in the middle of which it is saved, and by an importing tool that locates the event."""
-    wanted = kinemorph.simulate(kinemorph.library.pendulum(), 1.0, q=[0.5], **OPTIONS)
+    wanted = kinemorph.simulate(damped(), 1.0, q=[0.5], **OPTIONS)
     (hit,) = [event.t for event in wanted.events]
     names, times = ("q.q1", "v.q1"), [0.07 * k for k in range(11)]
     made.begin()
@@ -218,7 +225,7 @@ def test_a_hit_at_a_wall_is_the_event_of_simulate(file: Path, made: Instance, tm
     made.restore(state)
     assert np.array_equal(made.steps(times[8:], *names), after)
     for t, row in zip(times[1:], [*before, *after], strict=True):
-        exact = kinemorph.simulate(kinemorph.library.pendulum(), t, q=[0.5], **{**OPTIONS, "output_step": t})
+        exact = kinemorph.simulate(damped(), t, q=[0.5], **{**OPTIONS, "output_step": t})
         assert np.abs(row - [exact.q[-1, 0], exact.v[-1, 0]]).max() < 1e-8
     model = Instance(file, tmp_path / "made", exchange=True).begin()
     model.settle()
@@ -246,9 +253,7 @@ def test_the_experiment_sets_tolerances_and_the_end(file: Path, made: Instance) 
     made.fmu.exitInitializationMode()
     found = made.steps([0.0, 0.14], "q.q1", "v.q1")[0]
     atol = pendulum().first.limits[1] * 1e6
-    run = kinemorph.simulate(
-        kinemorph.library.pendulum(), 0.14, q=[0.5], **{**OPTIONS, "rtol": 1e-4, "output_step": 0.14}, atol=atol
-    )
+    run = kinemorph.simulate(damped(), 0.14, q=[0.5], **{**OPTIONS, "rtol": 1e-4, "output_step": 0.14}, atol=atol)
     assert np.abs(found - [run.q[-1, 0], run.v[-1, 0]]).max() < 1e-13
     with pytest.raises(Exception, match="fmi3DoStep failed with status 3"):
         made.steps([0.14, 0.2])
