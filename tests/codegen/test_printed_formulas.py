@@ -117,7 +117,7 @@ def test_narrow_lines_mean_the_same(node: str) -> None:
 
 @pytest.mark.parametrize("name", ["double_pendulum", "chain:3"])
 def test_equations_in_mathml_are_those_of_the_model(name: str) -> None:
-    """Requirement 001-13: also where formulas are broken over several lines, and parts have names."""
+    """Also where formulas are broken over several lines, and parts have names."""
     robot = choose(name).robot
     rng = np.random.default_rng(5)
     written = equations_of_motion(robot)

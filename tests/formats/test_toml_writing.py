@@ -194,7 +194,7 @@ NAMES = [
 
 @each_case("name", NAMES)
 def test_names_of_any_kind_come_back(name: str) -> None:
-    mass = Parameter(name, 2.0, name, name)
+    mass = Parameter(name, 2.0, name, r"\dot{m}_1")
     robot = one_body(name=name, mass=2.0 * mass, inertia=(mass, mass, mass))
     robot = replace(robot, name=name)
     findings = Findings("robot.toml")
@@ -330,3 +330,12 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
         kinemorph.save(one_body(), path / "folder.toml")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.toml"]
+
+
+def test_axes_that_a_joint_does_not_have_are_not_written(tmp_path: Path) -> None:
+    """A free joint of another library may come with an axis of zeros, which a reader would refuse."""
+    builder = RobotBuilder("ball").add(Body("ball", 1.0, inertia=(0.1, 0.1, 0.1)))
+    robot = builder.joint("root", "free", "world", "ball").build()
+    robot = replace(robot, joints=(replace(robot.joints[0], axis=(0.0, 0.0, 0.0)),))
+    (path,) = kinemorph.save(robot, tmp_path / "ball.toml")
+    assert "axis" not in path.read_text("utf-8") and kinemorph.load(path).robot.nv == 6

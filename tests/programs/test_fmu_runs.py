@@ -20,8 +20,9 @@ import kinemorph
 from kinemorph import Body, Guard, Parameter, RobotBuilder, System
 from kinemorph.codegen.backends.c.library import compiler
 from kinemorph.elements import PID, DCMotor
-from kinemorph.programs import Job, make_job, write_program
+from kinemorph.programs import Job, UserCode, make_job, write_program
 from kinemorph.programs.fmi.binaries import has_zig
+from support.cases import program_cases
 from support.cases.c_programs import STRICT, needs_cc
 from support.cases.fmu_cases import CASES, TIGHT
 from support.tools.library_headers import library_header, parts
@@ -230,6 +231,59 @@ def test_a_parameter_tuned_at_a_sample_time_does_not_let_elements_sample_again(t
     state = {"q": first.q[-1], "v": first.v[-1], "x": first.x[-1], "m": first.segments[-1].m[-1]}
     second = kinemorph.simulate(plant, 0.2, start=0.1, p={"J": 0.02}, **state, **TIGHT)
     assert np.abs(found - [second.q[-1, 0], second.v[-1, 0]]).max() < 1e-10
+
+
+USER_C = """#include "user.h"
+
+void user_efforts(const user_instant *now, user_loads *add)
+{
+    add->generalized[V_q1] += 2.0 - 3.0 * now->q[Q_q1] * now->q[Q_q1];
+}
+"""
+
+
+def test_code_of_the_user_acts_on_rates_and_forces_and_is_no_input(tmp_path: Path) -> None:
+    """The rate is that of the same torque as an input, and derivatives contain what the user's code returns."""
+    (tmp_path / "own.c").write_text(USER_C)
+    user = UserCode(source=tmp_path / "own.c")
+    job = make_job(kinemorph.library.pendulum(), 1.0, q=[0.5], user=user)
+    (file,) = write_program(job, "fmu3", tmp_path / "x.fmu", systems="this")
+    assert validate_fmu(str(file)) == []
+    made = Instance(file, tmp_path / "x").begin(u__q1=0.25)
+    torque = 0.25 + 2.0 - 3.0 * 0.25
+    assert [name for name in made.references if name.startswith("u.")] == ["u.q1"]
+    assert abs(made.get("tau.q1")[0] - torque) < 1e-15
+    about = kinemorph.linearize(kinemorph.library.pendulum(), [0.5], [0.0], u=[torque])
+    assert abs(made.get("der(v.q1)")[0] - about.drift[1]) < 1e-12
+    slope = about.A[1, 0] + about.B[1, 0] * -3.0
+    assert abs(made.slopes(["der(v.q1)"], ["q.q1"])[0, 0] - slope) < 1e-4 * abs(slope)
+    assert abs(made.slopes(["tau.q1"], ["q.q1"])[0, 0] + 3.0) < 1e-4
+
+
+@pytest.mark.parametrize("version", ["fmu2", "fmu3"])
+@pytest.mark.parametrize("model", ["fmi3Instance", "fmu_fail", "*/ main simulator", "l" * 10_000])
+def test_hostile_names_build_and_run(model: str, version: str, tmp_path: Path) -> None:
+    names = ['"]]>', "<script>", "*/ #error", "%s%n", "\N{GRINNING FACE}", "??/", "l" * 10_000]
+    plant = kinemorph.plants.first_order(
+        lambda x: [-value for value in x], dict.fromkeys(names, "%d"), start=[1.0] * len(names), name=model
+    )
+    (file,) = write_program(make_job(plant, 0.1, rtol=1e-10), version, tmp_path, systems="this")
+    assert validate_fmu(str(file)) == []
+    made = Instance(file, tmp_path / "x").begin()
+    found = made.steps([0.0, 0.1], *(f"x.{name}" for name in names))
+    assert np.abs(found - np.exp(-0.1)).max() < 1e-9
+    with pytest.raises(Exception, match="failed with status 3"):
+        made.set(f"x.{names[-1]}", 2.0)
+
+
+def test_equations_without_inertia_are_for_co_simulation_alone(tmp_path: Path) -> None:
+    job = job_of(program_cases.hydraulics())
+    for version in ("fmu2", "fmu3"):
+        (file,) = write_program(job, version, tmp_path / f"{version}.fmu", systems="this")
+        assert validate_fmu(str(file)) == []
+        made = Instance(file, tmp_path / version).begin()
+        assert made.description.modelExchange is None and not any("der(" in name for name in made.references)
+        assert np.isfinite(made.steps([0.0, 0.01], "q.p1")).all()
 
 
 # ── plant and controller as two FMUs ──────────────────────────────────────────────────────────────────────────────────

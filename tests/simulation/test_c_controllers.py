@@ -5,6 +5,7 @@ Requirements 001-13 and 003-12 ask that control code of a robot runs with its mo
 
 import dataclasses
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -90,7 +91,7 @@ CASES = {
     9: r"wrote behind the end of `memory`, which has 1 numbers",
     10: r"returned nan as output.*takes no more numbers than `reads` names",
 }
-if os.uname().machine in ("x86_64", "i686"):
+if platform.machine() in ("x86_64", "AMD64", "i686"):
     CASES[4] = r"crashed with SIGFPE \(it divided an integer by 0\)"
 
 
@@ -184,6 +185,9 @@ def test_no_process_is_left():
     assert isinstance(process, CProcess) and process._process.poll() is None
     stepper.advance(0.2)
     assert stepper.clockwork._c is process
+    assert stepper.m[0] == pytest.approx(3e-3)  # the third call
+    stepper.begin()
+    assert stepper.m[0] == pytest.approx(1e-3) and process._process.poll() is not None  # another process
     del stepper, process
     code = """
 import sys
@@ -298,3 +302,9 @@ def test_sources_of_a_file_are_in_its_folder(model, source, problem):
 def test_a_file_cannot_trust_itself(model):
     model.write_text(model.read_text() + "trusted = true\n")
     assert "the key 'trusted' is not known" in examine(model).errors[0].problem
+
+
+def test_a_text_has_no_folder_and_keeps_its_names():
+    with pytest.warns(UserWarning, match="which is not compiled and cannot run"):
+        system = kinemorph.load_text(FILE.replace("SOURCE", "pid.c"), "toml")
+    assert system.elements[0].files == (os.path.abspath("pid.c"),)

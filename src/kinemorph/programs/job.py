@@ -33,7 +33,7 @@ from kinemorph.plants.user_laws import Column, Law
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
-from kinemorph.simulation.integrators.asked_inputs import all_inputs, flow, flow_slope, loop_builder
+from kinemorph.simulation.integrators.asked_inputs import all_inputs, at_state, loop_builder, slope_at_state
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.newmark import Newmark
 from kinemorph.simulation.march.exchange import completing, happening, indicating
@@ -139,8 +139,9 @@ class Job(Fixed):
 
         `flow` are the rates of y = [q, v, x], `slope` their directional derivatives; for the others see `exchange`.
         """
-        model = (self.plant, self.method)
-        named: dict[str, Program | LoopProgram] = {"flow": flow(self.plant), "slope": flow_slope(self.plant)}
+        model, flow = (self.plant, self.method), self.plant.flow
+        named: dict[str, Program | LoopProgram] = {"flow": at_state(self.plant, flow)}
+        named["slope"] = slope_at_state(self.plant, flow)
         named |= {"happen": happening(*model, self.guards), "complete": completing(*model, self.guards)}
         return named | ({"indicate": indicating(*model, self.guards)} if self.guards else {})
 

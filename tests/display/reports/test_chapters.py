@@ -86,13 +86,20 @@ def test_bodies_and_joints_are_those_of_the_robot(subject: Subject) -> None:
     assert {row[1] for row in joints.rows} == {"pivot"}
 
 
-def test_the_listed_model_is_the_model(subject: Subject) -> None:
+def test_the_listed_model_is_the_model_and_the_listed_program_repeats_the_run(
+    subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     section = listings.chapter(subject, Words("en"))
     assert section is not None
     code = {block.language: block.code for block in section.blocks if isinstance(block, Listing)}
     again = load_text(code["toml"], "toml")
     assert again.robot == subject.robot and again.elements == subject.model.elements
-    compile(code["python"], "listing", "exec")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.toml").write_text(code["toml"], "utf-8")
+    names: dict[str, Any] = {}
+    exec(re.sub(r"print\(kinemorph.verify.*\n|run.plot.*\n", "", code["python"]), names)  # these two take long
+    (run,) = subject.runs.values()
+    assert np.abs(names["run"].q - run.q).max() < 1e-7 and (tmp_path / "run.npz").exists()
 
 
 def test_errata_are_those_of_the_page_and_of_the_parts_in_use(subject: Subject) -> None:

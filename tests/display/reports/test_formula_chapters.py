@@ -1,4 +1,4 @@
-"""The chapters of a report that are formulas: what they print, what they count, and that it compiles.
+"""The chapters of a report that are formulas (requirement 001-14): what they print, what they count, that it compiles.
 
 `pytest --update-golden` writes the golden sources anew.
 """
@@ -24,6 +24,8 @@ from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.printed_equations import WIDEST
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import html, latex, typst
+from kinemorph.display.reports.writers.formulas import display
+from kinemorph.model.library import LIBRARY, SYSTEMS
 from kinemorph.model.library.choosing import choose
 
 KEYS = ("position_matrices", "velocities", "accelerations", "equations")
@@ -160,3 +162,15 @@ def test_a_browser_shows_every_formula_within_the_page(page: Any, tmp_path: Path
     )
     assert len(boxes) == len(formulas(list(made.sections))) and not page.complaints
     assert all(inside <= room + 1 and height > 15 for inside, room, height in boxes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LIBRARY | SYSTEMS))
+def test_every_model_of_the_library_fits_the_page(name: str) -> None:
+    """In French, where a text without a translation is an error; every notation writes every formula."""
+    words = Words("fr")
+    for block in formulas(sections((LIBRARY | SYSTEMS)[name](), "fr")):
+        assert all(row.width <= WIDEST for row in block.content)
+        ElementTree.fromstring(display(block.content, "mathml", words))
+        assert display(block.content, "typst", words).startswith("$")
+        assert display(block.content, "latex", words).startswith(r"\begin{align*}")

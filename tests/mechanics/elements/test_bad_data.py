@@ -56,6 +56,7 @@ GOOD: tuple[Any, ...] = (
     elements.FuzzyRules("e", "hinge", centers=((0.0, 1.0),), widths=((1.0, 2.0),), consequents=((1.0, 0.0),) * 2),
     elements.GravityCompensation("e", ("hinge",)),
     elements.Sampled("e", law, reads=("q.hinge",), drives=("hinge",), every=0.1),
+    elements.CController("e", "law.c", "law", reads=("q.hinge",), drives=("hinge",), every=0.1, memory={"n": 1.0}),
     elements.Sinusoid("e", 1.0, 1.0, joints=("hinge",)),
     elements.Rhythmic("e", ("hinge", "slide")),
     elements.Serpenoid("e", ("hinge", "slide"), layout="alternating"),

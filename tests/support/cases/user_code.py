@@ -14,16 +14,16 @@ Q, V = [0.7, -0.4], [0.3, 1.0]
 CODE = UserCode(states={"torque": 0.2}, memory={"hold": 0.0}, sample_every=EVERY)
 
 
-def with_elements(stiffness: float = STIFFNESS) -> System:
+def with_elements(lag: float = LAG) -> System:
     """A double pendulum with a spring from the first link to the tip of the second, and drives on both joints."""
     robot = kinemorph.library.double_pendulum()
-    spring = Spring("spring", "link1", "link2", stiffness, REST, DAMPING, (0.0, 0.0, -0.4), (0.1, 0.0, -1.1))
-    return System(robot, (spring, _lag(), _sampled()))
+    spring = Spring("spring", "link1", "link2", STIFFNESS, REST, DAMPING, (0.0, 0.0, -0.4), (0.1, 0.0, -1.1))
+    return System(robot, (spring, _lag(lag), _sampled()))
 
 
-def _lag() -> Continuous:
+def _lag(lag: float) -> Continuous:
     def law(t: Any, angle: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        return states[0], [(2.0 * t - 3.0 * angle - states[0]) / LAG]
+        return states[0], [(2.0 * t - 3.0 * angle - states[0]) / lag]
 
     return Continuous("lag", law, ("q.q1",), ("q1",), {"torque": 0.2})
 

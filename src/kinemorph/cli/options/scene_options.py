@@ -1,7 +1,7 @@
 """Options for replays, films, pictures and the live viewer. They are checked before any work is done.
 
-They are the same for all verbs: --html, --gif, --mp4, --png, --open and --view say what to make; --camera, --follow,
---trace, --speed and --fps say how it looks. An option that would have no effect is an error.
+They are the same for all verbs: --html, --gif, --mp4, --van, --png, --open and --view say what to make; --camera,
+--follow, --trace, --speed and --fps say how it looks. An option that would have no effect is an error.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ class SceneOptions:
     open: Annotated[bool, flag("--open", "Open the replay in the browser.")] = False
     gif: Annotated[Path | None, option("Write an animation: .gif.", "PATH")] = None
     mp4: Annotated[Path | None, option("Write a video: .mp4; needs the extra 'video'.", "PATH")] = None
+    van: Annotated[
+        Path | None, option("Write the frames for EasyDyn's viewer EasyAnim: .van, with the shapes as .vol.", "PATH")
+    ] = None
     png: Annotated[Path | None, option("Write a picture of a model: .png.", "PATH")] = None
     view: Annotated[bool, flag("--view", "Serve the live viewer until Ctrl-C; needs the extra 'view'.")] = False
     port: Annotated[int | None, option("Port of the viewer.", default="a free one", min=1, max=65535)] = None
@@ -49,7 +52,8 @@ class SceneOptions:
     fps: Annotated[float | None, option("Pictures per second.", default="60; 30 for --gif and --mp4")] = None
 
     def __post_init__(self) -> None:
-        for name, endings in (("html", (".html", ".htm")), ("gif", (".gif",)), ("mp4", (".mp4",)), ("png", (".png",))):
+        endings_of = {"html": (".html", ".htm"), "gif": (".gif",), "mp4": (".mp4",), "van": (".van",), "png": (".png",)}
+        for name, endings in endings_of.items():
             option_values.picture(getattr(self, name), f"--{name}", endings)
         option_values.above_zero(self.speed, "--speed")
         option_values.above_zero(self.fps, "--fps")
@@ -73,12 +77,12 @@ class SceneOptions:
     @property
     def asked(self) -> list[str]:
         """The names of the options given that ask for an output, such as --html."""
-        return [f"--{name}" for name in ("html", "gif", "mp4", "png", "open", "view") if getattr(self, name)]
+        return [f"--{name}" for name in ("html", "gif", "mp4", "van", "png", "open", "view") if getattr(self, name)]
 
     def write(
         self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None, title: str = ""
     ) -> list[Path]:
-        """Writes the files that the options ask for (--html, --gif, --mp4, --png) and returns their paths.
+        """Writes the files that the options ask for (--html, --gif, --mp4, --van, --png) and returns their paths.
 
         --open opens the replay in the browser; with --view, the method `serve` opens the live viewer there instead.
 
@@ -90,7 +94,7 @@ class SceneOptions:
             made.append(page := self._replay(subjects, q, columns, title))
             if self.open and not self.view:
                 _opened(page, temporary=self.html is None)
-        for path in (self.gif, self.mp4):
+        for path in (self.gif, self.mp4, self.van):
             if path is not None:
                 made.append(self._film(subjects, path))
         if self.png is not None:
@@ -134,7 +138,10 @@ class SceneOptions:
         with reported_warnings(), working("painting") as tell:
             painted = lambda done, total: tell(f"painting frame {done} of {total}")  # noqa: E731
             subject: Any = _one_or_all(subjects)
-            return animate(subject, path, progress=painted, **self._looks("fps", "speed", "trace"))
+            looks = self._looks("fps", "speed", "trace")
+            if path == self.van:  # the viewer has a camera of its own
+                looks = {name: looks[name] for name in ("fps", "speed") if name in looks}
+            return animate(subject, path, progress=painted, **looks)
 
     def _picture(self, subjects: Mapping[str, Subject], q: Any) -> Path:
         """Writes the picture of --png and returns its path."""
@@ -158,8 +165,8 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "camera": ("html", "open", "gif", "mp4", "png", "view"),
     "follow": ("html", "open", "gif", "mp4", "view"),
     "trace": ("html", "open", "gif", "mp4", "view"),
-    "fps": ("html", "open", "gif", "mp4", "view"),
-    "speed": ("gif", "mp4"),
+    "fps": ("html", "open", "gif", "mp4", "van", "view"),
+    "speed": ("gif", "mp4", "van"),
     "port": ("view",),
 }
 

@@ -72,7 +72,7 @@ def show(
     else:
         given = {"--plot": plots.plot, "--phase": plots.phase, "--columns": plots.columns, "--robot": robot}
         _refuse({**given, "--trace": scenes.trace}, f"is for runs, but '{subject}' is a model")
-        films = {"--gif": scenes.gif, "--mp4": scenes.mp4}
+        films = {"--gif": scenes.gif, "--mp4": scenes.mp4, "--van": scenes.van}
         _refuse(films, f"is for runs, but '{subject}' is a model, which `kinemorph simulate` can run")
         picture(graph, "--graph")
         _show_models(names, scenes, state.values("q"), graph, reading, as_json)

@@ -52,7 +52,7 @@ def simulate(
     run: RunOptions,
     state: StateOptions,
     plots: Annotated[PlotOptions, "plot", "columns", "degrees"],
-    scenes: Annotated[SceneOptions, "html", "open", "gif", "mp4", "speed"],
+    scenes: Annotated[SceneOptions, "html", "open", "gif", "mp4", "van", "speed"],
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:

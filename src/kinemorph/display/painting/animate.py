@@ -12,10 +12,19 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.painting.draw_modes import bent, mode_caption
-from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
+from kinemorph.display.painting.film_files import (
+    REELS,
+    Frames,
+    Progress,
+    check_count,
+    frame_time,
+    reel_of,
+    write_frames,
+)
 from kinemorph.display.painting.page import checked_size
 from kinemorph.display.painting.painter import Painting, scene_for
-from kinemorph.display.scenes.building import Subjects, named_subjects, staged
+from kinemorph.display.scenes.building import Subjects, named_subjects, scene_of, staged
+from kinemorph.display.scenes.easyanim import write_van, write_vmo
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -39,6 +48,9 @@ def animate(
 ) -> Path:
     """Writes a film of a run as an animated gif or an mp4, by the suffix of `path`, and returns the path.
 
+    With the suffix .van, it writes the frames for EasyDyn's viewer EasyAnim, and the geometry as .vol beside them; that
+    viewer has a camera of its own, so `camera`, `follow`, `size` and `trace` are refused then.
+
     Several runs, given as a list or by name, are shown side by side, on one clock; of a batch, a few runs are shown. An
     mp4 needs the extra [video].
 
@@ -57,7 +69,11 @@ def animate(
     Springs, motors, contact forces and the ground are shown as in the viewer. Lengths perpendicular to the line of
     sight are true to scale. No window is needed.
     """
-    path, reel = reel_of(path)
+    path = Path(path)
+    viewed = path.suffix.lower() == ".van"
+    if viewed:
+        _refuse(path, camera=camera, follow=follow, size=size, trace=trace)
+    path, reel = (path, REELS[".mp4"]) if viewed else reel_of(path)
     if not isinstance(speed, Real) or not 0.0 < speed < np.inf:
         raise UnsupportedError(f"speed is {speed!r}; expected a number above 0, where 1 is real time.")
     period = frame_time(fps, reel)
@@ -67,6 +83,8 @@ def animate(
     if not runs:
         raise UnsupportedError("there is no run to animate; expected at least one Trajectory, as simulate returns it.")
     times = _frame_times(runs, period * speed)
+    if viewed:
+        return write_van(scene_of(trajectory, times=times, columns=(), title=title), path)
     traced = TRACED if trace else 1
     between = np.interp(np.arange(traced * (len(times) - 1) + 1) / traced, np.arange(len(times)), times)
     scene = scene_for(trajectory, camera, times=between, columns=(), trace=trace or (), title=title)
@@ -77,6 +95,13 @@ def animate(
         lambda k: painting.frame(traced * k, f"t = {times[k]:.{digits}f} s{pace}"), count=len(times), progress=progress
     )
     return write_frames(frames, path, reel, period)
+
+
+def _refuse(path: Path, **options: object) -> None:
+    """Raises UnsupportedError for an option that is given and has no effect on files of EasyAnim."""
+    for name, value in options.items():
+        if value is not None:
+            raise UnsupportedError(f"'{path}': {name} has no effect on files for EasyAnim. Leave {name} out.")
 
 
 def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
@@ -105,10 +130,16 @@ def animate_mode(
 ) -> Path:
     """Writes one period of a mode shape as a gif (which repeats it) or an mp4, and returns the path.
 
+    With the suffix .vmo, it writes the mode for EasyDyn's viewer EasyAnim, and the geometry as .vol beside it.
+
     `number` counts from 1, as in the table of poles; one period takes `seconds` in the film. Growth and decay are not
     shown. The other options are those of `animate`.
     """
-    path, reel = reel_of(path)
+    path = Path(path)
+    viewed = path.suffix.lower() == ".vmo"
+    if viewed:
+        _refuse(path, camera=camera, size=size)
+    path, reel = (path, REELS[".mp4"]) if viewed else reel_of(path)
     robot = poles.plant.robot
     if robot is None:
         raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
@@ -116,6 +147,9 @@ def animate_mode(
         raise UnsupportedError(f"there is no mode {number}; expected a mode number from 1 to {len(poles)}.")
     if not 0.0 < seconds < np.inf:
         raise UnsupportedError(f"seconds is {seconds:g}; expected a time above 0 s for one period.")
+    if viewed:
+        rows = np.concatenate([poles.q[None], bent(poles, number, [0.0, 0.5 * np.pi])])
+        return write_vmo(staged([figure_of(robot, rows)], np.arange(3.0)), [complex(poles.values[number - 1])], path)
     period = frame_time(fps, reel)
     count = max(4, round(seconds / period))
     check_count(count)

@@ -23,6 +23,7 @@ from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import closed_posture, stance
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
+from kinemorph.display.scenes.easyanim import write_vol
 from kinemorph.display.scenes.figures import MANY
 from kinemorph.display.scenes.scene import Figure as SceneFigure
 from kinemorph.errors import UnsupportedError
@@ -64,7 +65,8 @@ def draw(
     `masses`   the inertia of bodies without shapes, as translucent cuboids
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
     `size`     width and height, or the longer side [inch]
-    `path`     a file that the picture is written to as well, such as "arm.png", "arm.svg" or "arm.pdf"
+    `path`     a file that the picture is written to as well, such as "arm.png", "arm.svg" or "arm.pdf"; with
+               "arm.vol" the shapes instead, for EasyDyn's viewer EasyAnim
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
     are shown as in the viewer. Returns a Matplotlib Figure without a window, which its method `savefig` writes too. Its
@@ -103,7 +105,9 @@ def draw(
         _add_compass(figure, painting.window.lens)
     heading = robot.name.replace("_", " ") if title is None else title
     figure.suptitle(heading, color=INK, fontsize=13, y=1.0 - 0.08 / figure.get_figheight(), va="top")
-    if path is not None:
+    if path is not None and Path(path).suffix.lower() == ".vol":
+        write_vol(replace(scene, title=heading), path, frame=len(rows) - 1)
+    elif path is not None:
         save(figure, path)
     return figure
 

@@ -17,7 +17,8 @@ from kinemorph.display.reports.languages.words import Words
 Kind = Literal["svg", "pdf", "png"]
 PNG_HEAD = b"\x89PNG\r\n"
 DPI = 200.0  # resolution of rendered parts of a figure [pixels/inch]
-HIGHEST = 0.6  # largest height of a picture, as a fraction of the width of the text
+# largest heights of a picture, and of a plot as wide as the text, as fractions of the width of the text
+HIGHEST, HIGHEST_PLOT = 0.6, 1.0
 SALT = "kinemorph"  # makes the ids in drawings the same every time
 OUTLINES: Any = {"svg.hashsalt": SALT, "svg.fonttype": "path", "pdf.fonttype": 42, "pdf.compression": 9}
 METADATA: dict[str, dict[str, Any]] = {
@@ -50,7 +51,8 @@ def fitted_width(figure: Figure) -> float:
         sides: Any = struct.unpack(">II", picture[16:24]) if picture.startswith(PNG_HEAD) else (1, 1)
     else:
         sides = picture.get_size_inches()
-    return float(min(figure.width, HIGHEST * sides[0] / sides[1]))
+    most = HIGHEST_PLOT if figure.width >= 1.0 else HIGHEST
+    return float(min(figure.width, most * sides[0] / sides[1]))
 
 
 def inline_svg(data: bytes, prefix: str, says: str) -> str:

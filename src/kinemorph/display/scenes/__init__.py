@@ -4,6 +4,7 @@ scene                the data: surfaces, parts fixed to bodies, marks between po
 building             makes a scene from robots, systems and runs
 figures              a robot as parts: its shapes, collisions, inertia, frames, joints, graph; points over time
 surfaces             triangles with normals, made from shapes; the looks of springs, arrows and other marks
+easyanim             scenes as files of EasyDyn's viewer: geometry, frames, modes
 pose_interpolation   poses between two times
 sampled_columns      columns of a run at the times of a scene
 marks, spans         elements between two points (springs, dampers, ropes, legs), and where they are at each time

@@ -275,7 +275,12 @@ class Parts:
             )
 
     def _found(self, name: str, kind: str, at: At) -> str:
-        """The path of a file or folder that the model names. One that is not there or not allowed gives a finding."""
+        """The path of a file or folder that the model names. One that is not there or not allowed gives a finding.
+
+        A text that is not in a file has no folder to search: there names are kept.
+        """
+        if self.source.folder is None and not self.options.package_dirs:
+            return name
         try:
             path = find_file(name, self.source, self.options, folder=kind == "folder")
         except Outside:

@@ -31,21 +31,23 @@ class Fmu(NamedTuple):
     dependencies: Dependencies
     sources: Sequence[str]  # the C files, in the order in which they are listed
     stops: bool  # whether an event may end the motion
+    exchange: bool  # whether the rates of its states can be computed, which model exchange and derivatives need
 
 
 def fmi3_description(fmu: Fmu) -> str:
     """The text of modelDescription.xml by FMI 3.0."""
     root = _root(fmu, "3.0", "instantiationToken")
-    offered = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true", "providesDirectionalDerivatives": "true"}
-    named = {"modelIdentifier": fmu.identifier, **offered}
-    SubElement(root, "ModelExchange", {**named, "needsCompletedIntegratorStep": "true"})
+    named = {"modelIdentifier": fmu.identifier, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
+    if fmu.exchange:
+        named["providesDirectionalDerivatives"] = "true"
+        SubElement(root, "ModelExchange", {**named, "needsCompletedIntegratorStep": "true"})
     together = {"canHandleVariableCommunicationStepSize": "true"}
     together |= {"mightReturnEarlyFromDoStep": "true"} if fmu.stops else {}
     SubElement(root, "CoSimulation", named | together | _own_step(fmu))
     _head(root, fmu)
     listed = SubElement(root, "ModelVariables")
     for one in fmu.variables:
-        SubElement(listed, "Float64", _attributes(one) | _values(one, derivative=one.rate_of))
+        SubElement(listed, "Float64", _attributes(one) | _values(fmu, one, derivative=one.rate_of))
     structure = SubElement(root, "ModelStructure")
     for tag, wanted in _structure(fmu).items():
         for one in wanted:
@@ -61,9 +63,12 @@ def fmi2_description(fmu: Fmu) -> str:
     number = {one.reference: k for k, one in enumerate(made, start=1)}
     root = _root(fmu, "2.0", "guid")
     root.set("numberOfEventIndicators", str(len(fmu.variables) - len(made)))
-    offered = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true", "providesDirectionalDerivative": "true"}
+    offered = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true"}
+    offered |= {"providesDirectionalDerivative": "true"} if fmu.exchange else {}
     offered |= {"canNotUseMemoryManagementFunctions": "true"}
-    for tag, own in (("ModelExchange", {}), ("CoSimulation", {"canHandleVariableCommunicationStepSize": "true"})):
+    kinds: dict[str, dict[str, str]] = {"ModelExchange": {}} if fmu.exchange else {}
+    kinds["CoSimulation"] = {"canHandleVariableCommunicationStepSize": "true"}
+    for tag, own in kinds.items():
         files = SubElement(SubElement(root, tag, {"modelIdentifier": fmu.identifier, **own, **offered}), "SourceFiles")
         for name in fmu.sources:
             SubElement(files, "File", name=name)
@@ -71,7 +76,7 @@ def fmi2_description(fmu: Fmu) -> str:
     listed = SubElement(root, "ModelVariables")
     for one in made:
         attributes = _attributes(one)
-        real = _values(one, derivative=None if one.rate_of is None else number[one.rate_of])
+        real = _values(fmu, one, derivative=None if one.rate_of is None else number[one.rate_of])
         initial = real.pop("initial", None)
         scalar = SubElement(listed, "ScalarVariable", attributes | ({"initial": initial} if initial else {}))
         SubElement(scalar, "Real", real)
@@ -147,7 +152,7 @@ def _attributes(one: Variable) -> dict[str, str]:
     return found | {"causality": one.causality, "variability": one.variability}
 
 
-def _values(one: Variable, derivative: int | None) -> dict[str, str]:
+def _values(fmu: Fmu, one: Variable, derivative: int | None) -> dict[str, str]:
     """Unit, initial value and the state of a rate."""
     found = {"initial": one.initial} if one.initial else {}
     if one.unit:
@@ -157,7 +162,7 @@ def _values(one: Variable, derivative: int | None) -> dict[str, str]:
         found["start"] = repr(one.start)
     if derivative is not None:
         found["derivative"] = str(derivative)
-    elif one.is_state:
+    elif one.is_state and fmu.exchange:
         found["reinit"] = "true"
     return found
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.instant import Instant
@@ -37,8 +36,3 @@ def observe(plant: Plant) -> Program:
         return found
 
     return plant.traced("observe", values, "t y:ny m u p", {"out": str(len(observed_columns(plant)))})
-
-
-def observe_forward(program: Program) -> Program:
-    """The directional derivatives of the program of further outputs: its last inputs are those of y, u and p."""
-    return forward(program, ("y", "u", "p"))

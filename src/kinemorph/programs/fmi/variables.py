@@ -45,6 +45,11 @@ class Variable(NamedTuple):
         return self.description in STATES
 
     @property
+    def is_for_exchange(self) -> bool:
+        """Whether it belongs to model exchange alone: the rate of a state, or an event indicator."""
+        return self.rate_of is not None or self.description == INDICATOR
+
+    @property
     def is_unknown_at_first(self) -> bool:
         """Whether initialization computes it, so that the model structure has to list it."""
         told = self.causality == "output" or self.is_state or self.rate_of is not None
@@ -59,6 +64,8 @@ TEXTS = {
     "u": "input",
     "p": "parameter",
 }
+OBSERVED = ("output", "generalized force")
+INDICATOR = "event indicator"
 STATES = [TEXTS[group] for group in "qvx"]
 
 
@@ -97,7 +104,8 @@ def _variables(job: Job) -> Iterator[Variable]:
         yield rate._replace(rate_of=state.reference, description="rate of a continuous state")
     reference += len(states)
     for k, column in enumerate(observed_columns(job.plant)):
-        kind, text = ("local", "generalized force") if column.name.startswith("tau.") else ("output", "output")
+        force = column.name.startswith("tau.")
+        kind, text = ("local", OBSERVED[1]) if force else ("output", OBSERVED[0])
         one = Variable(reference + k, clean(column.name), clean(column.unit), kind, "continuous", "calculated")
         yield one._replace(description=text)
     reference += len(observed_columns(job.plant))
@@ -106,16 +114,13 @@ def _variables(job: Job) -> Iterator[Variable]:
         yield one._replace(description=INDICATOR)
 
 
-INDICATOR = "event indicator"
-
-
 def _columns(job: Job) -> Iterator[Variable]:
     """The variables of the columns of a model."""
     first = job.first
     starts = {"q": first.state.q, "v": first.state.v, "x": first.state.x, "m": None, "u": first.u, "p": first.p}
     reference = 1
     for group, start in starts.items():
-        for k, column in enumerate(getattr(job.plant, group)):
+        for k, column in enumerate(job.columns(group)):
             one = Variable(
                 reference, clean(f"{group}.{column.name}"), clean(column.unit), *_kind(job.plant, group, column.name)
             )

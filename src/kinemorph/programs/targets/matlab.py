@@ -26,6 +26,7 @@ TAKEN = frozenset(
     {
         *("cell", "cellfun", "char", "fclose", "fopen", "fprintf", "isfield", "isfinite", "isempty", "ischar", "isnan"),
         *("lcm", "repmat", "round", "simulator", "sprintf", "strcmp", "strrep", "struct", "find", "any", "all", "run"),
+        "user",
     }
 )
 RECORDS: dict[str, Any] = {"marks": Mark, "domains": DomainRow, "gimbals": GimbalRow}  # tables of records

@@ -23,7 +23,7 @@ from kinemorph.programs.user_files.written_once import user_texts
 
 # names of modules that a model must not have: those that the driver imports
 TAKEN = frozenset(
-    {"argparse", "csv", "math", "sys", "fractions", "numpy", "np", "simulator", "data", "model_functions"}
+    {"argparse", "csv", "math", "sys", "fractions", "numpy", "np", "simulator", "data", "model_functions", "user"}
 )
 WIDTH = 110  # characters in a line
 

@@ -134,7 +134,7 @@ class CProcess:
 def check_trusted(controllers: Iterable[CController], verb: str) -> None:
     """Raises UnsupportedError for C of a model file that was loaded without permission; `verb` says what is refused."""
     for element in controllers:
-        if not element.trusted:
+        if element.trusted is not True:
             names = ", ".join(Path(file).name for file in element.files) or "a text in the file"
             raise UnsupportedError(
                 f"controller '{element.name}' is C of a model file ({names}), which would {verb} with all rights of "

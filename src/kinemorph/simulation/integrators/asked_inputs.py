@@ -42,7 +42,7 @@ def all_inputs(loop: LoopBuilder) -> View:
 
 def used(program: Program | LoopProgram, plant: Plant) -> tuple[Asked, ...]:
     """The functions of the user on whose results a program depends."""
-    if isinstance(program, LoopProgram) or not {*AT.split()} <= {port.name for port in program.inputs}:
+    if isinstance(program, LoopProgram) or "u" not in [port.name for port in program.inputs]:
         return ()
     first = 0
     for port in program.inputs:
@@ -72,9 +72,9 @@ class AskingLoop(LoopBuilder):
 
     def call(self, program: Program | LoopProgram, outs: Sequence[View], ins: Sequence[View]) -> None:
         """Adds a call of a program, after calls of the functions on whose results it depends."""
-        functions = used(program, self.plant)
-        if functions:
-            self.ask(functions, dict(zip((port.name for port in program.inputs), ins, strict=True)))
+        at, functions = dict(zip((port.name for port in program.inputs), ins, strict=True)), used(program, self.plant)
+        if functions and {*AT.split()} <= {*at}:
+            self.ask(functions, at)
         super().call(program, outs, ins)
 
     def ask(self, functions: Sequence[Asked], at: Mapping[str, View]) -> None:
@@ -128,54 +128,71 @@ class AskingLoop(LoopBuilder):
 
     def instant(self, y: View, inputs: View, p: View) -> dict[str, View]:
         """Views of (t, base, s, m, u, p) at y = [q, v, x]; adds code that copies v and x into a new array s."""
-        plant = self.plant
-        s = self.buffer(f"state_of_{y.array}", (plant.ns,))
-        self.copy(s.part(plant.nv, plant.nv + plant.nx), y.part(plant.nq, plant.nv + plant.nx))
-        return {"t": self["t"], "base": y.part(0, plant.nq), "s": s, "m": self["m"], "u": inputs, "p": p}
+        s = self.buffer(f"state_of_{y.array}", (self.plant.ns,))
+        self.copy_state(s, y)
+        return {"t": self["t"], "base": y.part(0, self.plant.nq), "s": s, "m": self["m"], "u": inputs, "p": p}
+
+    def copy_state(self, s: View, y: View) -> None:
+        """Adds code that copies v and x of y = [q, v, x] to s = [0, v, x]."""
+        nq, nv, nx = self.plant.nq, self.plant.nv, self.plant.nx
+        self.copy(s.part(nv, nv + nx), y.part(nq, nv + nx))
 
 
 # ── for other integrators ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def flow(plant: Plant) -> Program | LoopProgram:
-    """The program (t, y, m, u, p) -> dy/dt of `Plant.flow`, whose u are the inputs that a run gives."""
+def at_state(plant: Plant, program: Program) -> Program | LoopProgram:
+    """A program (t, y, m, u, p) at y = [q, v, x], such as `Plant.flow`, with the inputs u that a run gives."""
+    functions = used(program, plant)
     if not plant.asked:
-        return plant.flow
-    ports = {port.name: port.shape for port in plant.flow.inputs}
-    loop = AskingLoop(plant, f"{plant.name}.flow", ports | {"u": (plant.given,)}, {"out": (plant.sizes["ny"],)})
-    loop.ask(used(plant.rate, plant), loop.instant(loop["y"], loop.inputs, loop["p"]))
-    loop.call(plant.flow, [loop["out"]], [loop["t"], loop["y"], loop["m"], loop.inputs, loop["p"]])
+        return program
+    ports, outputs = ({port.name: port.shape for port in ports} for ports in (program.inputs, program.outputs))
+    loop = AskingLoop(plant, program.name, ports | {"u": (plant.given,)}, outputs)
+    if functions:
+        loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
+    known = {"u": loop.inputs}
+    loop.call(program, [loop[name] for name in outputs], [known.get(name, loop[name]) for name in ports])
     return loop.program()
 
 
-def flow_slope(plant: Plant) -> Program | LoopProgram:
-    """The program of the directional derivative of `flow` along (d_y, d_u, d_p), its last inputs.
+def slope_at_state(plant: Plant, program: Program) -> Program | LoopProgram:
+    """The directional derivative of the program of `at_state` along (d_y, d_u, d_p), its last inputs.
 
-    What functions of the user return changes by a difference along that direction.
+    What functions of the user return changes by a central difference along that direction.
     """
-    slope = forward(plant.flow, ("y", "u", "p"))
+    slope, functions = forward(program, ("y", "u", "p")), used(program, plant)
     if not plant.asked:
         return slope
-    ports = {port.name: port.shape for port in slope.inputs}
+    ports, outputs = ({port.name: port.shape for port in ports} for ports in (slope.inputs, slope.outputs))
     given = {name: (plant.given,) for name in ("u", "d_u")}
-    loop = AskingLoop(plant, f"{plant.name}.slope", ports | given, {"out": (plant.sizes["ny"],)})
-    functions, step, size = used(plant.rate, plant), loop.buffer("step"), loop.buffer("size")
-    loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
-    before = loop.buffer("asked_before", (plant.nu,))
-    loop.copy(before, loop.inputs)
-    for name in ("d_y", "d_u", "d_p"):
-        with loop.repeat(loop[name].size) as i:
-            loop.let(size, lambda most, x: most.maximum(abs(x)), size, loop[name][i])
-    loop.let(step, lambda size: (size > 0.0).where(SHIFT / size.maximum(1e-300), 1.0), size)
-    moved = {name: loop.buffer(f"moved_{name}", (loop[name].size,)) for name in ("y", "p")}
-    for name, to in (*moved.items(), ("u", loop.inputs)):
-        with loop.repeat(loop[name].size) as i:
-            loop.let(to[i], lambda x, d, step: x + step * d, loop[name][i], loop[f"d_{name}"][i], step)
-    loop.ask(functions, loop.instant(moved["y"], loop.inputs, moved["p"]))
-    along = loop.buffer("along_inputs", (plant.nu,))
+    loop = AskingLoop(plant, slope.name, ports | given, outputs)
+    step, size = loop.buffer("step"), loop.buffer("size")
+    before, there, along = (loop.buffer(name, (plant.nu,)) for name in ("asked_before", "asked_there", "along_inputs"))
     loop.copy(along.part(0, plant.given), loop["d_u"])
-    with loop.repeat(plant.given, plant.nu) as i:
-        loop.let(along[i], lambda a, b, step: (a - b) / step, loop.inputs[i], before[i], step)
+    loop.copy(before, loop.inputs)
+    if functions:
+        loop.ask(functions, loop.instant(loop["y"], loop.inputs, loop["p"]))
+        loop.copy(before, loop.inputs)
+        for name in ("d_y", "d_u", "d_p"):
+            with loop.repeat(loop[name].size) as i:
+                loop.let(size, lambda most, x: most.maximum(abs(x)), size, loop[name][i])
+        loop.let(step, lambda size: (size > 0.0).where(SHIFT / size.maximum(1e-300), 1.0), size)
+        moved = {name: loop.buffer(f"moved_{name}", (loop[name].size,)) for name in ("y", "p")} | {"u": loop.inputs}
+        at = loop.instant(moved["y"], loop.inputs, moved["p"])
+        for sign in (1.0, -1.0):
+            for name, to in moved.items():
+                with loop.repeat(loop[name].size) as i:
+                    loop.let(
+                        to[i],
+                        lambda x, d, step, sign=sign: x + sign * step * d,
+                        *(loop[name][i], loop[f"d_{name}"][i], step),
+                    )
+            loop.copy_state(at["s"], moved["y"])
+            loop.ask(functions, at)
+            if sign > 0.0:
+                loop.copy(there, loop.inputs)
+        with loop.repeat(plant.given, plant.nu) as i:
+            loop.let(along[i], lambda a, b, step: (a - b) / (2.0 * step), there[i], loop.inputs[i], step)
     known = {"u": before, "d_u": along}
-    loop.call(slope, [loop["out"]], [known.get(port.name, loop[port.name]) for port in slope.inputs])
+    loop.call(slope, [loop[name] for name in outputs], [known.get(name, loop[name]) for name in ports])
     return loop.program()

@@ -19,7 +19,7 @@ from kinemorph import __version__
 from kinemorph.analysis.signature import Repeat, Row, Signature, repeat_of, signature
 from kinemorph.display.reports.signing.sealed import digest
 from kinemorph.errors import KinemorphError, ModelWarning
-from kinemorph.formats.loading import save
+from kinemorph.formats.loading import load_text, save
 from kinemorph.formats.write_text import in_memory
 from kinemorph.frozen import dataclass
 from kinemorph.model.system import System
@@ -96,16 +96,19 @@ def _repeat(name: str, run: Trajectory, system: System | None) -> Repeat:
 
 
 def model_text(system: System) -> tuple[str, tuple[str, ...]]:
-    """The model as TOML, and sentences about what TOML cannot express."""
+    """The model as TOML, and sentences about what TOML cannot express; "" where the text could not be read again."""
     path = Path(MODEL_FILE)
-    with in_memory() as texts, warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        try:
+    try:
+        with in_memory() as texts, warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
             save(system, path)
-        except KinemorphError as error:
-            return "", (str(error),)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # doubts about values of the model are not about its file
+            load_text(texts[path], "toml")
+    except KinemorphError as error:
+        return "", (str(error),)
     told = tuple(str(one.message) for one in found if issubclass(one.category, ModelWarning))
-    return texts.get(path, ""), tuple(text for text in told if "mesh" not in text)
+    return texts[path], tuple(text for text in told if "mesh" not in text)
 
 
 def versions() -> dict[str, str]:

@@ -76,6 +76,13 @@ def pdf(sources: dict[str, bytes], form: Literal["pdf", "png"] = "pdf", **option
             raise KinemorphError(f"typst cannot write the report: {error.message}.") from error
 
 
+def pages(document: Document, words: Words, resolution: float = 72.0) -> list[bytes]:
+    """The pages of a document as PNG pictures; `resolution` is in pixels per inch."""
+    required()
+    made = pdf(source(document, words), "png", ppi=resolution)
+    return made if isinstance(made, list) else [made]
+
+
 def source(document: Document, words: Words) -> dict[str, bytes]:
     """The source files of a document by name: "main.typ", the look, pictures and attached files."""
     return _Writer(words).document(document)

@@ -257,6 +257,12 @@ static void explain(run *r, int status)
         return;
     }
 #endif
+#if SIMULATOR_GUARDS > 0
+    if (status == SIMULATOR_GIVEN_UP) { /* too many jumps at one instant */
+        end(r, "failed", t, SIMULATOR_SAYS_ENDLESS, simulator_marks[(int)s->log[1]].name);
+        return;
+    }
+#endif
     watch_now(r, 1);
     if (r->ended) return;
     simulator_rate(&s->memory[SIMULATOR_AT_T], s->memory + SIMULATOR_AT_BASE, state, s->memory + SIMULATOR_AT_M_NEXT,
@@ -459,6 +465,7 @@ int simulator_run(simulator *s, const simulator_plan *plan, simulator_outcome *o
     memset(outcome, 0, sizeof *outcome);
     outcome->name = outcome->unit = "";
     outcome->h = s->memory[SIMULATOR_AT_H];
+    outcome->events = plan->events;
     r.s = s, r.plan = plan, r.outcome = outcome;
     r.start = simulator_time(s);
     r.empty = 1;

@@ -17,6 +17,7 @@ typedef struct simulator_plan {
     const double *times; /* or all sample times after the start [s], if they are not regular; else NULL */
     int count;           /* the number of these times */
     double most_events;  /* the run ends after so many events */
+    long events;         /* the number of events before, where the run goes on from another one */
     /* gets each sample [q, v, x, m] at the time t [s]; `piece` counts the jumps of the state before it */
     void (*sample)(void *sink, double t, const double *row, int piece);
     /* gets each event at t [s]: its name, its kind, and the energy lost in it [J] */

@@ -154,8 +154,7 @@ EXPORTED(fmi2Status, fmi2SerializedFMUstateSize)(fmi2Component f, fmi2FMUstate s
 {
     (void)state;
     NEEDED(f);
-    *size = simulator_fmu_size();
-    return fmi2OK;
+    return simulator_fmu_size(f, __func__, size);
 }
 
 EXPORTED(fmi2Status, fmi2SerializeFMUstate)(fmi2Component f, fmi2FMUstate state, fmi2Byte *bytes, size_t size)
@@ -238,6 +237,7 @@ EXPORTED(fmi2Status, fmi2GetRealStatus)(fmi2Component component, const fmi2Statu
 {
     simulator_fmu *f = component;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, value != NULL)) return fmi2Error;
     if (kind != fmi2LastSuccessfulTime) return fmi2Discard;
     *value = f->now.last;
     return fmi2OK;
@@ -247,6 +247,7 @@ EXPORTED(fmi2Status, fmi2GetBooleanStatus)(fmi2Component component, const fmi2St
 {
     simulator_fmu *f = component;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, value != NULL)) return fmi2Error;
     if (kind != fmi2Terminated) return fmi2Discard;
     *value = f->now.over;
     return fmi2OK;
@@ -271,6 +272,7 @@ EXPORTED(fmi2Status, fmi2NewDiscreteStates)(fmi2Component component, fmi2EventIn
     simulator_fmu *f = component;
     int again = 0, jumped = 0, status;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, info != NULL)) return fmi2Error;
     status = simulator_fmu_update(f, __func__, &again, &jumped);
     info->newDiscreteStatesNeeded = again && !f->now.over;
     info->terminateSimulation = f->now.over;
@@ -288,6 +290,7 @@ EXPORTED(fmi2Status, fmi2CompletedIntegratorStep)(fmi2Component component, fmi2B
     int found = 0, status;
     (void)noEarlierState;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, event && terminate)) return fmi2Error;
     status = simulator_fmu_completed(f, __func__, &found);
     *event = found;
     *terminate = f->now.over;

@@ -207,8 +207,7 @@ EXPORTED(fmi3Status, fmi3SerializedFMUStateSize)(fmi3Instance f, fmi3FMUState st
 {
     (void)state;
     NEEDED(f);
-    *size = simulator_fmu_size();
-    return fmi3OK;
+    return simulator_fmu_size(f, __func__, size);
 }
 
 EXPORTED(fmi3Status, fmi3SerializeFMUState)(fmi3Instance f, fmi3FMUState state, fmi3Byte *bytes, size_t size)
@@ -267,6 +266,7 @@ EXPORTED(fmi3Status, fmi3DoStep)(fmi3Instance instance, fmi3Float64 t, fmi3Float
     int status;
     (void)noEarlierState;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, event && terminate && early && last)) return fmi3Error;
     status = simulator_fmu_step(f, __func__, t, h);
     *event = *early = false;
     *terminate = f->now.over != 0;
@@ -311,6 +311,7 @@ EXPORTED(fmi3Status, fmi3UpdateDiscreteStates)(fmi3Instance instance, fmi3Boolea
     simulator_fmu *f = instance;
     int again = 0, jumped = 0, status;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, more && terminate && nominals && values && hasNext && next)) return fmi3Error;
     status = simulator_fmu_update(f, __func__, &again, &jumped);
     *more = again && !f->now.over;
     *terminate = f->now.over;
@@ -328,6 +329,7 @@ EXPORTED(fmi3Status, fmi3CompletedIntegratorStep)(fmi3Instance instance, fmi3Boo
     int found = 0, status;
     (void)noEarlierState;
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, event && terminate)) return fmi3Error;
     status = simulator_fmu_completed(f, __func__, &found);
     *event = found;
     *terminate = f->now.over;
@@ -379,6 +381,7 @@ EXPORTED(fmi3Status, fmi3GetNominalsOfContinuousStates)(fmi3Instance f, fmi3Floa
 EXPORTED(fmi3Status, fmi3GetNumberOfContinuousStates)(fmi3Instance f, size_t *n)
 {
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, n != NULL)) return fmi3Error;
     *n = SIMULATOR_CONTINUOUS;
     return fmi3OK;
 }
@@ -386,6 +389,7 @@ EXPORTED(fmi3Status, fmi3GetNumberOfContinuousStates)(fmi3Instance f, size_t *n)
 EXPORTED(fmi3Status, fmi3GetNumberOfEventIndicators)(fmi3Instance f, size_t *n)
 {
     NEEDED(f);
+    if (simulator_fmu_given(f, __func__, n != NULL)) return fmi3Error;
     *n = SIMULATOR_INDICATORS;
     return fmi3OK;
 }

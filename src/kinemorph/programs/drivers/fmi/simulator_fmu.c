@@ -49,6 +49,13 @@ int simulator_fmu_may(const simulator_fmu *f, const char *function, int modes)
     return simulator_fmu_refuse(f, "%s was called %s; expected a call %s.", function, fmu_modes[present], text);
 }
 
+int simulator_fmu_given(const simulator_fmu *f, const char *function, int given)
+{
+    if (given) return SIMULATOR_OK;
+    return simulator_fmu_refuse(f, "%s: NULL is given for an array or for the place of a result; expected its address.",
+                                function);
+}
+
 int simulator_fmu_lacks(const simulator_fmu *f, const char *function)
 {
     return simulator_fmu_refuse(f, "%s is an optional function that this FMU does not offer. Do not call it.", function);
@@ -132,7 +139,7 @@ int simulator_fmu_initialize(simulator_fmu *f, const char *function, int has_tol
     if (has_stop && !(stop >= start)) {
         return simulator_fmu_refuse(f, "%s: the end is %g s; expected one not before %g s.", function, stop, start);
     }
-    if (has_tolerance && !(tolerance > 0.0)) {
+    if (has_tolerance && !(tolerance > 0.0 && isfinite(tolerance))) {
         return simulator_fmu_refuse(f, "%s: the tolerance is %g; expected a number above 0.", function, tolerance);
     }
     if (has_tolerance && SIMULATOR_ADAPTIVE && !SIMULATOR_FIXED) { /* both change in the same ratio */
@@ -158,6 +165,12 @@ int simulator_fmu_initialized(simulator_fmu *f, const char *function)
         return simulator_fmu_refuse(f, "%s", SIMULATOR_SAYS_NOT_CLOSED);
     }
     if (status != SIMULATOR_GOING) return fmu_fail(f, status);
+    for (int k = 0; k < SIMULATOR_ROW - SIMULATOR_NM; ++k) { /* only finite values can be set */
+        if (isfinite(simulator_get(&f->now.s, k))) continue;
+        f->now.mode = SIMULATOR_FAILED;
+        return simulator_fmu_refuse(f, "%s: the initial state has no finite value of '%.200s'. Set quaternions whose length "
+                                       "is near 1, and values that are not so large.", function, simulator_name(k));
+    }
     f->now.mode = f->exchange ? SIMULATOR_AT_EVENT : SIMULATOR_STEPPING;
     return SIMULATOR_OK;
 }
@@ -218,7 +231,7 @@ static double fmu_value(simulator_fmu *f, simulator *s, unsigned reference)
 int simulator_fmu_get(simulator_fmu *f, const char *function, const unsigned *references, size_t n, double *values)
 {
     simulator *s = fmu_model(f);
-    if (!s) return SIMULATOR_ERROR;
+    if (!s || simulator_fmu_given(f, function, n == 0 || (references && values))) return SIMULATOR_ERROR;
     for (size_t k = 0; k < n; ++k) {
         if (references[k] >= VALUES) {
             return simulator_fmu_refuse(f, "%s: the value reference %u does not exist; expected one below %u.", function,
@@ -242,7 +255,10 @@ static int fmu_settable(int k)
 int simulator_fmu_set(simulator_fmu *f, const char *function, const unsigned *references, size_t n,
                       const double *values)
 {
-    if (simulator_fmu_may(f, function, SIMULATOR_BEFORE | SIMULATOR_RUNNING)) return SIMULATOR_ERROR;
+    if (simulator_fmu_may(f, function, SIMULATOR_BEFORE | SIMULATOR_RUNNING) ||
+        simulator_fmu_given(f, function, n == 0 || (references && values))) {
+        return SIMULATOR_ERROR;
+    }
     for (size_t k = 0; k < n; ++k) {
         const int column = references[k] < VALUES ? (int)references[k] - 1 : -1, modes = fmu_settable(column);
         if (!modes) {
@@ -306,13 +322,14 @@ int simulator_fmu_step(simulator_fmu *f, const char *function, double t, double 
     plan.until = t + h;
     plan.spacing = plan.until - now;
     plan.most_events = SIMULATOR_MOST_EVENTS;
+    plan.events = f->now.events;
     plan.event = fmu_event;
     plan.sink = f;
     if (!(plan.spacing > 0.0)) return SIMULATOR_OK;
     simulator_run(s, &plan, &outcome);
     fmu_outdate(f);
     f->now.last = outcome.t;
-    f->now.events = outcome.events += f->now.events;
+    f->now.events = outcome.events;
     if (strcmp(outcome.kind, "finished") == 0) return SIMULATOR_OK;
     simulator_message(&outcome, text, sizeof text);
     if (strcmp(outcome.kind, "failed") == 0) {
@@ -372,16 +389,16 @@ int simulator_fmu_set_time(simulator_fmu *f, const char *function, double t)
     return SIMULATOR_OK;
 }
 
-/* Whether an array of n numbers has the right length. */
-static int fmu_length(simulator_fmu *f, const char *function, size_t n, int wanted)
+/* Whether an array of n numbers is there and has the right length. */
+static int fmu_length(simulator_fmu *f, const char *function, const double *array, size_t n, int wanted)
 {
-    if (n == (size_t)wanted) return SIMULATOR_OK;
+    if (n == (size_t)wanted) return simulator_fmu_given(f, function, n == 0 || array);
     return simulator_fmu_refuse(f, "%s: %lu numbers are given; expected %d.", function, (unsigned long)n, wanted);
 }
 
 int simulator_fmu_set_states(simulator_fmu *f, const char *function, const double *states, size_t n)
 {
-    if (simulator_fmu_may(f, function, SIMULATOR_CONTINUOUSLY) || fmu_length(f, function, n, SIMULATOR_CONTINUOUS)) {
+    if (simulator_fmu_may(f, function, SIMULATOR_CONTINUOUSLY) || fmu_length(f, function, states, n, SIMULATOR_CONTINUOUS)) {
         return SIMULATOR_ERROR;
     }
     for (size_t k = 0; k < n; ++k) {
@@ -397,7 +414,7 @@ int simulator_fmu_set_states(simulator_fmu *f, const char *function, const doubl
 int simulator_fmu_states(simulator_fmu *f, const char *function, double *states, size_t n)
 {
     simulator *s = fmu_model(f);
-    if (!s || fmu_length(f, function, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
+    if (!s || fmu_length(f, function, states, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
     simulator_get_continuous(s, states);
     return SIMULATOR_OK;
 }
@@ -405,7 +422,7 @@ int simulator_fmu_states(simulator_fmu *f, const char *function, double *states,
 int simulator_fmu_rates(simulator_fmu *f, const char *function, double *rates, size_t n)
 {
     simulator *s = fmu_model(f);
-    if (!s || fmu_length(f, function, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
+    if (!s || fmu_length(f, function, rates, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
     for (size_t k = 0; k < n; ++k) {
         rates[k] = fmu_value(f, s, AT_RATES + (unsigned)k);
         if (isfinite(rates[k])) continue;
@@ -418,14 +435,14 @@ int simulator_fmu_rates(simulator_fmu *f, const char *function, double *rates, s
 int simulator_fmu_indicators(simulator_fmu *f, const char *function, double *values, size_t n)
 {
     simulator *s = fmu_model(f);
-    if (!s || fmu_length(f, function, n, SIMULATOR_INDICATORS)) return SIMULATOR_ERROR;
+    if (!s || fmu_length(f, function, values, n, SIMULATOR_INDICATORS)) return SIMULATOR_ERROR;
     for (size_t k = 0; k < n; ++k) values[k] = fmu_value(f, s, AT_INDICATORS + (unsigned)k);
     return SIMULATOR_OK;
 }
 
 int simulator_fmu_nominals(simulator_fmu *f, const char *function, double *values, size_t n)
 {
-    if (fmu_length(f, function, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
+    if (fmu_length(f, function, values, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
     for (size_t k = 0; k < n; ++k) values[k] = 1.0;
     return SIMULATOR_OK;
 }
@@ -450,7 +467,9 @@ int simulator_fmu_directional(simulator_fmu *f, const char *function, const unsi
     simulator *s = fmu_model(f);
     int given[VALUES], wanted[VALUES];
     double slopes[SIMULATOR_ROOM(SIMULATOR_OUTPUTS)] = {0.0};
-    if (!s) return SIMULATOR_ERROR;
+    if (!s || simulator_fmu_given(f, function, (nu == 0 || (unknowns && sensitivity)) && (nk == 0 || (knowns && seed)))) {
+        return SIMULATOR_ERROR;
+    }
     if (nk > VALUES || nu > VALUES) {
         return simulator_fmu_refuse(f, "%s: %lu unknowns and %lu knowns are given; expected at most %d of each.",
                                     function, (unsigned long)nu, (unsigned long)nk, VALUES);
@@ -482,6 +501,7 @@ int simulator_fmu_directional(simulator_fmu *f, const char *function, const unsi
 
 int simulator_fmu_save(simulator_fmu *f, const char *function, void **state)
 {
+    if (simulator_fmu_given(f, function, state != NULL)) return SIMULATOR_ERROR;
     if (!*state) *state = malloc(sizeof f->now);
     if (!*state) return simulator_fmu_refuse(f, "%s: there is no memory for a state.", function);
     memcpy(*state, &f->now, sizeof f->now);
@@ -490,7 +510,14 @@ int simulator_fmu_save(simulator_fmu *f, const char *function, void **state)
 
 int simulator_fmu_restore(simulator_fmu *f, const char *function, const void *state)
 {
+    const simulator_moment *then = state;
     if (!state) return simulator_fmu_refuse(f, "%s: no state is given; expected one of this FMU.", function);
+    if (then->mode & (f->exchange ? SIMULATOR_STEPPING : SIMULATOR_EXCHANGING)) {
+        return simulator_fmu_refuse(f, "%s: the state is that of an instance for %s, and this one is for %s. Restore a "
+                                       "state of the same kind.", function,
+                                    f->exchange ? "co-simulation" : "model exchange",
+                                    f->exchange ? "model exchange" : "co-simulation");
+    }
     memcpy(&f->now, state, sizeof f->now);
     fmu_outdate(f);
     return SIMULATOR_OK;
@@ -505,16 +532,20 @@ int simulator_fmu_forget(void **state)
     return SIMULATOR_OK;
 }
 
-size_t simulator_fmu_size(void)
+#define BYTES (sizeof SIMULATOR_TOKEN + sizeof(simulator_moment)) /* of a state that is serialized */
+
+int simulator_fmu_size(const simulator_fmu *f, const char *function, size_t *size)
 {
-    return sizeof SIMULATOR_TOKEN + sizeof(simulator_moment);
+    if (simulator_fmu_given(f, function, size != NULL)) return SIMULATOR_ERROR;
+    *size = BYTES;
+    return SIMULATOR_OK;
 }
 
 int simulator_fmu_write(simulator_fmu *f, const char *function, const void *state, unsigned char *bytes, size_t size)
 {
-    if (!state || size < simulator_fmu_size()) {
+    if (!state || !bytes || size < BYTES) {
         return simulator_fmu_refuse(f, "%s: %lu bytes are given; expected a state and at least %lu bytes.", function,
-                                    (unsigned long)size, (unsigned long)simulator_fmu_size());
+                                    (unsigned long)size, (unsigned long)BYTES);
     }
     memcpy(bytes, SIMULATOR_TOKEN, sizeof SIMULATOR_TOKEN);
     memcpy(bytes + sizeof SIMULATOR_TOKEN, state, sizeof(simulator_moment));
@@ -523,7 +554,8 @@ int simulator_fmu_write(simulator_fmu *f, const char *function, const void *stat
 
 int simulator_fmu_read(simulator_fmu *f, const char *function, const unsigned char *bytes, size_t size, void **state)
 {
-    if (size < simulator_fmu_size() || memcmp(bytes, SIMULATOR_TOKEN, sizeof SIMULATOR_TOKEN) != 0) {
+    if (simulator_fmu_given(f, function, bytes && state)) return SIMULATOR_ERROR;
+    if (size < BYTES || memcmp(bytes, SIMULATOR_TOKEN, sizeof SIMULATOR_TOKEN) != 0) {
         return simulator_fmu_refuse(f, "%s: the bytes are not a state of this FMU.", function);
     }
     if (!*state) *state = malloc(sizeof(simulator_moment));

@@ -75,6 +75,9 @@ int simulator_fmu_may(const simulator_fmu *f, const char *function, int modes);
 /* Logs an error and returns SIMULATOR_ERROR; `format` is that of printf. */
 int simulator_fmu_refuse(const simulator_fmu *f, const char *format, ...);
 
+/* Whether all arrays and places for results are there, as `given` says; SIMULATOR_ERROR, with a message, where not. */
+int simulator_fmu_given(const simulator_fmu *f, const char *function, int given);
+
 /* A function of the standard that this FMU does not announce. */
 int simulator_fmu_lacks(const simulator_fmu *f, const char *function);
 
@@ -108,7 +111,7 @@ int simulator_fmu_directional(simulator_fmu *f, const char *function, const unsi
 int simulator_fmu_save(simulator_fmu *f, const char *function, void **state);
 int simulator_fmu_restore(simulator_fmu *f, const char *function, const void *state);
 int simulator_fmu_forget(void **state);
-size_t simulator_fmu_size(void);
+int simulator_fmu_size(const simulator_fmu *f, const char *function, size_t *size);
 int simulator_fmu_write(simulator_fmu *f, const char *function, const void *state, unsigned char *bytes, size_t size);
 int simulator_fmu_read(simulator_fmu *f, const char *function, const unsigned char *bytes, size_t size, void **state);
 

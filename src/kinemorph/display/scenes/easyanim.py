@@ -1,0 +1,197 @@
+"""Scenes as files of EasyDyn's viewer EasyAnim: .vol (geometry), .van (frames) and .vmo (modes).
+
+    x.vol   a title; the number of nodes, and a line `name x y z` for each; the number of edges, and a line
+            `name node node color` for each; the number of sides, and a line `name count node ... color` for each
+    x.van   for every frame the positions x y z [m] of all nodes, in their order
+    x.vmo   for every mode its pole: real and imaginary part [1/s], frequency [Hz], share of critical damping; then the
+            positions of all nodes for its real part, then for its imaginary part: the viewer shows
+            p = p0 + (p_re - p0) cos + (p_im - p0) sin, scaled to a visible size
+
+Names are words of at most 39 letters, colors are numbers from 0 to 15. This is how EasyAnim 1.3 (O. Verlinden, 2003)
+reads these files; later versions know names of colors too (`prop`), whose order of values differs from version to
+version, so that none are written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.scenes.scene import WORLD_OWNER, Figure, Mark, Part, Scene, Surface
+from kinemorph.display.scenes.spans import Spans
+from kinemorph.display.scenes.surfaces import look_surface
+from kinemorph.errors import KinemorphError, UnsupportedError
+
+# red, green and blue of the 16 colors of EasyAnim, by number
+PALETTE = np.array(
+    [
+        *((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0)),
+        *((0.5, 0.2, 0.0), (0.8, 0.8, 0.8), (0.25, 0.25, 0.25), (0.0, 0.5, 1.0), (0.0, 1.0, 0.5), (0.5, 1.0, 1.0)),
+        *((1.0, 0.5, 0.5), (1.0, 0.5, 1.0), (1.0, 1.0, 0.0), (1.0, 1.0, 1.0)),
+    ]
+)
+SHOWN = ("shapes", "elements")  # layers that are written
+EDGE_COLOR = 8  # dark gray
+CREASE = np.cos(np.radians(25.0))  # an edge is drawn where sides meet at a larger angle
+LONGEST_TITLE = 150  # letters
+MOST_POSITIONS = 20_000_000  # of nodes in all frames: more would be a file of about 600 MB
+Whole = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A triangle mesh without doubled points: points (n, 3) [m], sides (m, 3) and edges (k, 2) of point numbers."""
+
+    points: Array
+    sides: Whole
+    edges: Whole
+    color: int
+
+
+def solid_of(surface: Surface, color: Sequence[float]) -> Solid:
+    """A surface with one point where several corners meet, and with its sharp edges."""
+    size = float(np.abs(surface.points).max(initial=0.0)) or 1.0
+    grid = np.round(surface.points / (1e-9 * size)).astype(np.int64)
+    _, first, number = np.unique(grid, axis=0, return_index=True, return_inverse=True)
+    points, sides = surface.points[first], number.reshape(-1)[surface.faces]
+    sides = sides[(sides[:, 0] != sides[:, 1]) & (sides[:, 1] != sides[:, 2]) & (sides[:, 2] != sides[:, 0])]
+    across = np.cross(points[sides[:, 1]] - points[sides[:, 0]], points[sides[:, 2]] - points[sides[:, 0]])
+    normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    beside: dict[tuple[int, int], list[int]] = {}
+    for k, side in enumerate(sides.tolist()):
+        for a, b in zip(side, (*side[1:], side[0]), strict=True):
+            beside.setdefault((min(a, b), max(a, b)), []).append(k)
+    sharp = [ends for ends, some in beside.items() if len(some) != 2 or normals[some[0]] @ normals[some[1]] < CREASE]
+    nearest = int(np.argmin(((PALETTE - np.asarray(color[:3])) ** 2).sum(axis=1)))
+    return Solid(points, sides, np.array(sharp, dtype=np.intp).reshape(-1, 2), nearest)
+
+
+class Geometry:
+    """The nodes, edges and sides of a scene, and where the nodes are at each of its times."""
+
+    def __init__(self, scene: Scene) -> None:
+        """The solids in the order of their nodes: grounds, then for each figure its parts and its marks."""
+        self.scene = scene
+        self.grounds = [solid_of(part.surface, part.color) for part in scene.grounds]
+        self.figures = [_Moving(figure) for figure in scene.figures]
+        self.solids = [*self.grounds, *(solid for one in self.figures for solid in one.solids)]
+        self.count = sum(len(solid.points) for solid in self.solids)
+
+    def positions(self, frame: int) -> Array:
+        """The positions (count, 3) [m] of all nodes at a time of the scene, by its index."""
+        found = [solid.points for solid in self.grounds]
+        found += [points for one in self.figures for points in one.positions(frame)]
+        return np.concatenate(found) if found else np.zeros((0, 3))
+
+    def lines(self, positions: Array) -> Iterator[str]:
+        """The lines of the .vol file, with the nodes at these positions (count, 3) [m]."""
+        yield " ".join(self.scene.title.split()).encode("ascii", "replace").decode()[:LONGEST_TITLE] or "scene"
+        yield f"{self.count}"
+        yield from (f"n{k} {_written(row)}" for k, row in enumerate(positions, 1))
+        starts = np.cumsum([1, *(len(solid.points) for solid in self.solids)])
+        edges = [ends + start for solid, start in zip(self.solids, starts, strict=False) for ends in solid.edges]
+        yield f"{len(edges)}"
+        yield from (f"e{k} n{a} n{b} {EDGE_COLOR}" for k, (a, b) in enumerate(edges, 1))
+        pairs = zip(self.solids, starts, strict=False)
+        sides = [(side + start, solid.color) for solid, start in pairs for side in solid.sides]
+        yield f"{len(sides)}"
+        yield from (f"s{k} 3 n{a} n{b} n{c} {color}" for k, ((a, b, c), color) in enumerate(sides, 1))
+
+
+class _Moving:
+    """The solids of one figure: its parts, which move with their bodies, and its marks, which stretch."""
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure
+        self.parts: list[Part] = [part for part in figure.parts if part.layer in SHOWN]
+        self.marks: list[Mark] = [mark for mark in figure.marks if mark.layer in SHOWN]
+        self.spans = Spans(self.marks)
+        self.solids = [solid_of(part.surface, part.color) for part in self.parts]
+        self.solids += [solid_of(look_surface(mark.look), mark.color) for mark in self.marks]
+
+    def positions(self, frame: int) -> Iterator[Array]:
+        """The positions of the nodes of each solid at a time; what is not shown then is at one point."""
+        figure = self.figure
+        places, turns = figure.positions[frame], figure.quaternions[frame]
+        for part, solid in zip(self.parts, self.solids, strict=False):
+            size = 1.0 if part.shown is None or part.shown[frame] else 0.0
+            if part.owner == WORLD_OWNER:
+                yield size * solid.points + figure.offset
+            else:
+                yield rotated(turns[part.owner], size * solid.points) + places[part.owner] + figure.offset
+        placed = self.spans.placed(places, turns, frame)
+        for k, solid in enumerate(self.solids[len(self.parts) :]):
+            yield rotated(placed.quaternions[k], solid.points * placed.scales[k]) + placed.positions[k] + figure.offset
+
+
+def write_vol(scene: Scene, path: Path | str, frame: int = 0) -> Path:
+    """Writes a scene at one of its times, by its index, as a .vol file, and returns its path."""
+    geometry = _checked(scene, 1)
+    path = Path(path).with_suffix(".vol")
+    _write(path, geometry.lines(geometry.positions(frame)))
+    return path
+
+
+def write_van(scene: Scene, path: Path | str) -> Path:
+    """Writes a scene as a .vol file and all its times as a .van file beside it, whose path is returned."""
+    geometry = _checked(scene, len(scene.times))
+    path = Path(path).with_suffix(".van")
+    _write(path.with_suffix(".vol"), geometry.lines(geometry.positions(0)))
+    _write(path, (_written(row) for k in range(len(scene.times)) for row in geometry.positions(k)))
+    return path
+
+
+def write_vmo(scene: Scene, poles: Sequence[complex], path: Path | str) -> Path:
+    """Writes mode shapes as a .vmo file, with the geometry at rest as a .vol file beside it; returns its path.
+
+    The first time of the scene is the state of rest; the next ones are those of each mode, at the phases 0 and 90
+    degrees of its oscillation. `poles` [1/s] are those of the modes.
+    """
+    geometry = _checked(scene, len(scene.times))
+    path = Path(path).with_suffix(".vmo")
+    _write(path.with_suffix(".vol"), geometry.lines(geometry.positions(0)))
+    _write(path, _modes(geometry, poles))
+    return path
+
+
+def _modes(geometry: Geometry, poles: Sequence[complex]) -> Iterator[str]:
+    for k, pole in enumerate(poles):
+        size = abs(pole)
+        damping = -pole.real / size if size else 0.0
+        yield f"{pole.real:.9g} {pole.imag:.9g} {abs(pole.imag) / (2.0 * np.pi):.9g} {damping:.9g}"
+        for frame in (1 + 2 * k, 2 + 2 * k):
+            yield from map(_written, geometry.positions(frame))
+
+
+def _checked(scene: Scene, frames: int) -> Geometry:
+    """The geometry of a scene. Raises UnsupportedError if it has nothing to show, or files would be too long."""
+    geometry = Geometry(scene)
+    if not geometry.count:
+        raise UnsupportedError(f"'{scene.title}' has no shapes, and EasyAnim shows shapes only. Give bodies shapes.")
+    if frames * geometry.count > MOST_POSITIONS:
+        raise UnsupportedError(
+            f"'{scene.title}' has {geometry.count:,} nodes at {frames:,} times, more than {MOST_POSITIONS:,} positions."
+            " Lower fps, or give bodies simpler shapes."
+        )
+    return geometry
+
+
+def _written(row: Array) -> str:
+    x, y, z = row.tolist()
+    return f"{x:.7g} {y:.7g} {z:.7g}"
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="ascii", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        reason = error.strerror or error
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another folder or file name.") from error
