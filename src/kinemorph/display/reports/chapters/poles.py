@@ -44,7 +44,7 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
         found = poles(subject.model, **at)
     except KinemorphError as error:
         return [Paragraph((words("The poles cannot be computed. The program says: "), Code(str(error))), "warning")]
-    growing = int((found.alpha > 1e-9 * (1.0 + abs(found.values))).sum())
+    growing = int(found.growing.sum())
     verdict = words.counted(growing, "{n} of the {m} poles has", "{n} of the {m} poles have", m=len(found))
     grows = words("{verdict} a positive real part: the motion grows.", verdict=verdict)
     told = f"{told} {grows if growing else words('No pole has a positive real part.')}"
