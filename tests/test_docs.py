@@ -61,6 +61,7 @@ LONG = (
     "optimize",
     "orbits",
     "quasicoordinates",
+    "reports",
     "robots",
     "simulation",
     "tracking",

@@ -330,3 +330,12 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
         kinemorph.save(one_body(), path / "folder.toml")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.toml"]
+
+
+def test_axes_that_a_joint_does_not_have_are_not_written(tmp_path: Path) -> None:
+    """A free joint of another library may come with an axis of zeros, which a reader would refuse."""
+    builder = RobotBuilder("ball").add(Body("ball", 1.0, inertia=(0.1, 0.1, 0.1)))
+    robot = builder.joint("root", "free", "world", "ball").build()
+    robot = replace(robot, joints=(replace(robot.joints[0], axis=(0.0, 0.0, 0.0)),))
+    (path,) = kinemorph.save(robot, tmp_path / "ball.toml")
+    assert "axis" not in path.read_text("utf-8") and kinemorph.load(path).robot.nv == 6

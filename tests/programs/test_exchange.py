@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import BDF
 
 import kinemorph
 from kinemorph import Guard, RobotBuilder, System
@@ -264,6 +265,17 @@ def test_two_events_at_one_instant_are_two_rounds(tmp_path: Path) -> None:
     times = np.linspace(0.0, 1.0, 11)
     found = advance(Instance(model.library), times)
     assert worst(found, exactly(Case(builder.build(), 1.0, {"q": [1.0, 1.0], "events": [first, second]}), times)) < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-7])
+def test_a_ball_at_rest_for_a_coarse_integrator(rtol: float, tmp_path: Path) -> None:
+    """Where bounces are lower than its error, a stiff integrator ends below the ground at once; the ball is at rest."""
+    case, times = case_named("bouncing_ball"), np.linspace(0.0, 20.0, 1001)
+    model = Instance(build_library(make_job(case.model, 20.0, **case.options), tmp_path))
+    found = advance(model, times, rtol=rtol, atol=rtol, method=BDF, most=20_000)
+    assert found.status == REST and 12.0 < found.end < 13.5
+    assert found.states[:, 0].min() > -1e-9 and abs(model.get("q.z")) < 1e-9
 
 
 @pytest.mark.slow

@@ -20,8 +20,9 @@ import kinemorph
 from kinemorph import Body, Guard, Parameter, RobotBuilder, System
 from kinemorph.codegen.backends.c.library import compiler
 from kinemorph.elements import PID, DCMotor
-from kinemorph.programs import Job, make_job, write_program
+from kinemorph.programs import Job, UserCode, make_job, write_program
 from kinemorph.programs.fmi.binaries import has_zig
+from support.cases import program_cases
 from support.cases.c_programs import STRICT, needs_cc
 from support.cases.fmu_cases import CASES, TIGHT
 from support.tools.library_headers import library_header, parts
@@ -111,10 +112,30 @@ def test_states_are_restored_bitwise(name: str, version: str, place: Path, tmp_p
     assert np.array_equal(model.states(n), first) and np.array_equal(model.rates(0.0, first), rates)
 
 
+def local_chart(q: np.ndarray, v: np.ndarray, n: int, quaternion: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(T, N): how the states of an FMU follow from local coordinates y about a configuration, and how T changes.
+
+    Without quaternions T is the identity and N is zero. A configuration that is one quaternion is q * [1 - |y|^2 / 8,
+    y / 2] up to second order in y. So a change dy of y changes the states by T dy, and their rates by T (dy)' + N dy,
+    where N dy = q * [-v . dy / 4, 0] for the angular velocity v.
+    """
+    if not quaternion:
+        return np.eye(n), np.zeros((n, n))
+    w, x, y, z = q
+    T, N = np.zeros((n + 1, n)), np.zeros((n + 1, n))
+    T[:4, :3] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+    T[4:, 3:] = np.eye(n - 3)
+    N[:4, :3] = -0.25 * np.outer(q, v)
+    return T, N
+
+
 @pytest.mark.parametrize("version", ["fmu2", "fmu3"])
-@pytest.mark.parametrize("name", ["double_pendulum", "motor", "bouncing_ball"])
+@pytest.mark.parametrize("name", CASES)
 def test_derivatives_are_those_of_linearize(name: str, version: str, place: Path, tmp_path: Path) -> None:
-    """Exact directional derivatives of rates and outputs, after some steps, with the memory that elements have then."""
+    """Exact directional derivatives of rates and outputs, after some steps, with the memory that elements have then.
+
+    Derivatives are compared along motions that constraints allow: `linearize` has no others.
+    """
     job = case_job(name)
     made = Instance(fmu_of(name, version, place), tmp_path / "x").begin()
     made.steps([0.013 * k for k in range(9)])
@@ -129,11 +150,17 @@ def test_derivatives_are_those_of_linearize(name: str, version: str, place: Path
     states = [f"{group}.{column.name}" for group in "qvx" for column in getattr(plant, group)]
     inputs = [f"u.{column.name}" for column in plant.u]
     rates = [f"der({state})" for state in states]
-    assert np.abs(made.slopes(rates, states) - about.A).max() < 1e-12 * max(1.0, np.abs(about.A).max())
-    assert np.abs(made.slopes(rates, inputs) - about.B).max() < 1e-12 * max(1.0, np.abs(about.B).max())
+    T, N = local_chart(values["q"], values["v"], len(about.A), name == "heavy_top")
+    assert plant.nq - plant.nv == (name == "heavy_top") and np.abs(values["v"]).max() > 0.01
+
+    def equal(found: np.ndarray, wanted: np.ndarray) -> bool:
+        return bool(np.abs(found - wanted).max() < 1e-12 * max(1.0, np.abs(wanted).max()))
+
+    assert equal(made.slopes(rates, states) @ T @ about.basis, (T @ about.A + N) @ about.basis)
+    assert equal(made.slopes(rates, inputs), T @ about.B)
     if plant.outputs:
         outputs = [f"y.{name}" for name in plant.outputs]
-        assert np.abs(made.slopes(outputs, states) - about.C).max() < 1e-12 * max(1.0, np.abs(about.C).max())
+        assert equal(made.slopes(outputs, states) @ T @ about.basis, about.C @ about.basis)
 
 
 @pytest.mark.parametrize("version", ["fmu2", "fmu3"])
@@ -268,6 +295,59 @@ def test_a_parameter_tuned_at_a_sample_time_does_not_let_elements_sample_again(t
     state = {"q": first.q[-1], "v": first.v[-1], "x": first.x[-1], "m": first.segments[-1].m[-1]}
     second = kinemorph.simulate(plant, 0.2, start=0.1, p={"J": 0.02}, **state, **TIGHT)
     assert np.abs(found - [second.q[-1, 0], second.v[-1, 0]]).max() < 1e-10
+
+
+USER_C = """#include "user.h"
+
+void user_efforts(const user_instant *now, user_loads *add)
+{
+    add->generalized[V_q1] += 2.0 - 3.0 * now->q[Q_q1] * now->q[Q_q1];
+}
+"""
+
+
+def test_code_of_the_user_acts_on_rates_and_forces_and_is_no_input(tmp_path: Path) -> None:
+    """The rate is that of the same torque as an input, and derivatives contain what the user's code returns."""
+    (tmp_path / "own.c").write_text(USER_C)
+    user = UserCode(source=tmp_path / "own.c")
+    job = make_job(kinemorph.library.pendulum(), 1.0, q=[0.5], user=user)
+    (file,) = write_program(job, "fmu3", tmp_path / "x.fmu", systems="this")
+    assert validate_fmu(str(file)) == []
+    made = Instance(file, tmp_path / "x").begin(u__q1=0.25)
+    torque = 0.25 + 2.0 - 3.0 * 0.25
+    assert [name for name in made.references if name.startswith("u.")] == ["u.q1"]
+    assert abs(made.get("tau.q1")[0] - torque) < 1e-15
+    about = kinemorph.linearize(kinemorph.library.pendulum(), [0.5], [0.0], u=[torque])
+    assert abs(made.get("der(v.q1)")[0] - about.drift[1]) < 1e-12
+    slope = about.A[1, 0] + about.B[1, 0] * -3.0
+    assert abs(made.slopes(["der(v.q1)"], ["q.q1"])[0, 0] - slope) < 1e-4 * abs(slope)
+    assert abs(made.slopes(["tau.q1"], ["q.q1"])[0, 0] + 3.0) < 1e-4
+
+
+@pytest.mark.parametrize("version", ["fmu2", "fmu3"])
+@pytest.mark.parametrize("model", ["fmi3Instance", "fmu_fail", "*/ main simulator", "l" * 10_000])
+def test_hostile_names_build_and_run(model: str, version: str, tmp_path: Path) -> None:
+    names = ['"]]>', "<script>", "*/ #error", "%s%n", "\N{GRINNING FACE}", "??/", "l" * 10_000]
+    plant = kinemorph.plants.first_order(
+        lambda x: [-value for value in x], dict.fromkeys(names, "%d"), start=[1.0] * len(names), name=model
+    )
+    (file,) = write_program(make_job(plant, 0.1, rtol=1e-10), version, tmp_path, systems="this")
+    assert validate_fmu(str(file)) == []
+    made = Instance(file, tmp_path / "x").begin()
+    found = made.steps([0.0, 0.1], *(f"x.{name}" for name in names))
+    assert np.abs(found - np.exp(-0.1)).max() < 1e-9
+    with pytest.raises(Exception, match="failed with status 3"):
+        made.set(f"x.{names[-1]}", 2.0)
+
+
+def test_equations_without_inertia_are_for_co_simulation_alone(tmp_path: Path) -> None:
+    job = job_of(program_cases.hydraulics())
+    for version in ("fmu2", "fmu3"):
+        (file,) = write_program(job, version, tmp_path / f"{version}.fmu", systems="this")
+        assert validate_fmu(str(file)) == []
+        made = Instance(file, tmp_path / version).begin()
+        assert made.description.modelExchange is None and not any("der(" in name for name in made.references)
+        assert np.isfinite(made.steps([0.0, 0.01], "q.p1")).all()
 
 
 # ── plant and controller as two FMUs ──────────────────────────────────────────────────────────────────────────────────

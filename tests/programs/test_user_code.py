@@ -181,7 +181,14 @@ def test_the_march_asks_at_every_instant(tmp_path: Path) -> None:
 # ── the user's file stays ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("target, own", [("c", "user.c"), ("python", "user.py"), ("matlab", "user_efforts.m")])
+@pytest.mark.parametrize(
+    "target, own",
+    [
+        ("c", "user.c"),
+        pytest.param("python", "user.py", marks=pytest.mark.slow),
+        pytest.param("matlab", "user_efforts.m", marks=pytest.mark.slow),
+    ],
+)
 def test_user_code_is_written_once(target: str, own: str, tmp_path: Path) -> None:
     """Written again, the program leaves the user's file bitwise; a model with other names is reported by its names."""
     robot = kinemorph.library.double_pendulum()
@@ -204,6 +211,7 @@ def test_user_code_is_written_once(target: str, own: str, tmp_path: Path) -> Non
         write_program(job, target, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_line_declares_states_and_memory(tmp_path: Path) -> None:
     """`kinemorph program --user`: code that is there is not reported as written; names that are missing are."""
     given = ("program", "double_pendulum", "--method", "euler", "--step", "0.01", "--output", str(tmp_path))

@@ -184,5 +184,5 @@ def test_a_table_of_any_size_stays_on_its_page() -> None:
     for columns in (1, 5, 12, 25, 40):
         grid = Grid("t", tuple(f"c{k}" for k in range(columns)), [[f"value{k}" for k in range(columns)]] * 40)
         document = Document("d", "en", [Section("s", "s", [Table(grid), Paragraph("end")])])
-        pages = typst.pdf(typst.source(document, WORDS["en"]), "png", ppi=20)
+        pages = typst.pages(document, WORDS["en"], 20.0)
         assert 3 <= len(pages) <= 7

@@ -158,10 +158,17 @@ class Advanced(NamedTuple):
 
 
 def advance(
-    model: Instance, times: Sequence[float], *, rtol: float = 1e-11, atol: float = 1e-12, most: int = 100_000
+    model: Instance,
+    times: Sequence[float],
+    *,
+    rtol: float = 1e-11,
+    atol: float = 1e-12,
+    most: int = 100_000,
+    method: Any = DOP853,
 ) -> Advanced:
-    """Advances a model through sample times [s] by DOP853, as a master of FMI does; it must need fewer than `most`
-    steps.
+    """Advances a model through sample times [s] by a method of SciPy, as a master of FMI does.
+
+    It must need fewer than `most` steps.
     """
     t, samples, seen = float(times[0]), [], list(times)
     model.begin()
@@ -176,7 +183,7 @@ def advance(
         if not seen:
             break
         bound = min(following, times[-1])
-        solver = DOP853(model.rates, t, states, bound, rtol=rtol, atol=atol)
+        solver = method(model.rates, t, states, bound, rtol=rtol, atol=atol)
         signs = model.indicators(t, states)
         assert (signs != 0.0).all()
         event = False

@@ -34,7 +34,9 @@ class Instance:
         if self.version == "3":
             self.fmu.instantiate(loggingOn=True, logMessage=lambda e, s, c, message: self.said.append(message.decode()))
         else:
-            self.fmu.instantiate(loggingOn=False)
+            # FMPy formats messages by one native function for the last logger given, which may not exist any more
+            self.callbacks = fmi2.fmi2CallbackFunctions(logger=fmi2.fmi2CallbackLoggerTYPE(lambda *values: None))
+            self.fmu.instantiate(loggingOn=False, callbacks=self.callbacks)
 
     def begin(self, start: float = 0.0, **given: float) -> Instance:
         """Sets values by name, with `__` in place of points, and initializes the instance."""

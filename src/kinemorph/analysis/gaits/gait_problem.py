@@ -27,7 +27,7 @@ from kinemorph.analysis.gaits.collocation import Arcs, Derived, arcs, derived
 from kinemorph.analysis.orbits.section import Section
 from kinemorph.analysis.searches.conditions import Limit
 from kinemorph.analysis.searches.integrals import squared_signals
-from kinemorph.analysis.searches.problem import Evaluated, Rows, add_limited, stacked
+from kinemorph.analysis.searches.problem import Evaluated, Rows, add_limited, last_kept, stacked
 from kinemorph.analysis.small_motions.local_coordinates import local
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import AT, Plant
@@ -85,7 +85,6 @@ class GaitProblem:
         pinned = [j for j, k in enumerate(first.independent) if k in shift]
         pinned += [self.lasting.start + k for k, (low, high) in enumerate(self.durations) if low == high]
         self.moving = np.setdiff1d(np.arange(self.size), pinned)
-        self._known: tuple[bytes, Evaluated] | None = None
         self._near: list[Array | None] = [None] * len(legs)
 
     # ── unknowns ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -138,14 +137,9 @@ class GaitProblem:
 
     # ── values and slopes ─────────────────────────────────────────────────────────────────────────────────────────
 
+    @last_kept
     def at(self, Y: Array) -> Evaluated:
         """Cost, equations and inequalities at Y (size,); the last result is kept."""
-        key = Y.tobytes()
-        if self._known is None or self._known[0] != key:
-            self._known = (key, self._evaluated(Y))
-        return self._known[1]
-
-    def _evaluated(self, Y: Array) -> Evaluated:
         p, durations = self.parameters(Y), Y[self.lasting]
         cost, cost_by = 0.0, np.zeros(self.size)
         equal: list[Rows] = []

@@ -11,7 +11,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.optimizing.measures import Measures, Sloped
 from kinemorph.analysis.optimizing.unknowns import Unknowns
 from kinemorph.analysis.searches.conditions import Limit
-from kinemorph.analysis.searches.problem import Evaluated, Rows, add_limited, stacked
+from kinemorph.analysis.searches.problem import Evaluated, Rows, add_limited, last_kept, stacked
 from kinemorph.plants.programs import Plant
 
 
@@ -72,7 +72,6 @@ class DesignProblem:
         self.moving: npt.NDArray[np.intp] = np.arange(self.size)
         self.sizes = np.array([_size(limit) for limit in self.limits])  # 0 where not known yet
         self._tried: list[tuple[Array, Array, Array]] = []
-        self._known: tuple[bytes, Evaluated] | None = None
 
     @property
     def history(self) -> History:
@@ -107,14 +106,9 @@ class DesignProblem:
 
     # ── one design, with slopes ───────────────────────────────────────────────────────────────────────────────────
 
+    @last_kept
     def at(self, Y: Array) -> Evaluated:
         """Cost, equations and inequalities at Y (n,); the last result is kept."""
-        key = Y.tobytes()
-        if self._known is None or self._known[0] != key:
-            self._known = (key, self._evaluated(Y))
-        return self._known[1]
-
-    def _evaluated(self, Y: Array) -> Evaluated:
         values = self.unknowns.values(Y)
         found = self.designs.sloped(values)
         whole = found is not None and bool(np.isfinite(found.values).all() and np.isfinite(found.by).all())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.conditions import Limit
+
+P = TypeVar("P")
 
 
 class Rows(NamedTuple):
@@ -61,6 +64,20 @@ class Problem(Protocol):
 
     def margins(self, Y: Array) -> Mapping[str, float]:
         """By condition, the distance to its limits; minus the error of one that is an equation."""
+
+
+def last_kept(at: Callable[[P, Array], Evaluated]) -> Callable[[P, Array], Evaluated]:
+    """Lets the method `at` of a problem keep its last result, because searches ask several times for the same Y."""
+
+    @wraps(at)
+    def kept(problem: P, Y: Array) -> Evaluated:
+        key, known = Y.tobytes(), vars(problem)
+        if "_last" not in known or known["_last"][0] != key:
+            known["_last"] = (key, at(problem, Y))
+        found: Evaluated = known["_last"][1]
+        return found
+
+    return kept
 
 
 def add_limited(rows: Rows, limit: Limit, equal: list[Rows], above: list[Rows]) -> None:

@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of the command line that say how a run is computed and saved, such as --method and --step."""
 
+    time: Annotated[
+        float | None,
+        option("Simulated time in seconds.", default="the one in the model file, or 10"),
+    ] = None
+    rtol: Annotated[float | None, option("Relative tolerance of the error of a step.", default="1e-8")] = None
+    atol: Annotated[float | None, option("Absolute tolerance of the error of a step.", default="1e-10")] = None
+    loops: Annotated[
+        str | None,
+        option(
+            "How loops are kept closed: projection, partitioning, perturbation, baumgarte or multipliers.",
+            "NAME",
+            default="projection",
+        ),
+    ] = None
     method: Annotated[
         str | None,
         option("Integrator by name; see `simulate --methods`.", default="dop853, or extrapolated_contact on ground"),
@@ -43,14 +57,17 @@ class RunOptions:
     save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:
+        option_values.above_zero(self.time, "--time", "s")
+        option_values.above_zero(self.rtol, "--rtol")
+        option_values.above_zero(self.atol, "--atol")
         option_values.above_zero(self.step, "--step", "s")
         option_values.above_zero(self.output_step, "--output-step", "s")
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were given, as keyword arguments of `kinemorph.simulate`."""
-        chosen = {"method": self.method, "step": self.step, "output_step": self.output_step, "save": self.save}
-        return {name: value for name, value in chosen.items() if value is not None}
+        """The options that were given, except for --time, as keyword arguments of `kinemorph.simulate`."""
+        names = ("rtol", "atol", "loops", "method", "step", "output_step", "save")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @contextlib.contextmanager

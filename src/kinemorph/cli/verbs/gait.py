@@ -42,7 +42,7 @@ def gait(
     ] = None,
     *,
     pattern: GaitOptions,
-    run: RunOptions,
+    run: Annotated[RunOptions, "method", "step", "output_step", "limits", "friction", "save"],
     state: Annotated[StateOptions, "q"],
     plots: Annotated[PlotOptions, "plot", "columns", "degrees"],
     scenes: Annotated[SceneOptions, "html", "gif", "mp4", "speed"],

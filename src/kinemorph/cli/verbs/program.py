@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from kinemorph.cli.application import Json, option, out, reported_warnings, say, verb, working
-from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.run_options import RunOptions
 from kinemorph.cli.options.state_options import StateOptions, initial_configuration
@@ -40,19 +39,8 @@ def program(
             default="./program",
         ),
     ] = None,
-    time: Annotated[
-        float | None, option("Simulated time in seconds.", default="the one in the model file, or 10")
-    ] = None,
-    rtol: Annotated[float | None, option("Relative tolerance of the error of a step.", default="1e-8")] = None,
-    atol: Annotated[float | None, option("Absolute tolerance of the error of a step.", default="1e-10")] = None,
-    loops: Annotated[
-        str | None,
-        option(
-            "How loops are kept closed: projection, partitioning, perturbation, baumgarte or multipliers.",
-            "NAME",
-            default="projection",
-        ),
-    ] = None,
+    *,
+    run: Annotated[RunOptions, "time", "rtol", "atol", "loops", "method", "step", "output_step", "limits", "friction"],
     parameters: Annotated[
         str | None,
         option(
@@ -67,8 +55,6 @@ def program(
             default="all for which there is a compiler",
         ),
     ] = None,
-    *,
-    run: Annotated[RunOptions, "method", "step", "output_step", "limits", "friction"],
     state: StateOptions,
     code: UserCodeOptions,
     reading: ReadingOptions,
@@ -86,12 +72,6 @@ def program(
     from kinemorph.programs import make_job, write_program
     from kinemorph.programs.user_files.written_once import OWN
 
-    option_values.above_zero(time, "--time", "s")
-    tolerances: dict[str, Any] = {
-        name: option_values.above_zero(value, f"--{name}")
-        for name, value in (("rtol", rtol), ("atol", atol))
-        if value is not None
-    }
     system = with_joint_forces(chosen(robot, reading), limits=run.limits, friction=run.friction)
     v = state.values("v")
     q, note = initial_configuration(system, state.values("q"), v)
@@ -100,8 +80,8 @@ def program(
     kept = None if parameters in (None, "none") else "all" if parameters == "all" else str(parameters).split(",")
     with reported_warnings(), working(f"writing {system.robot.name} in {to.value}"):
         job = make_job(
-            replace(system, source=""), time, q=q, v=v, loops=loops, inputs=state.values("torque"),
-            locked=state.lock or (), parameters=kept, user=code.code, **run.given, **tolerances,
+            replace(system, source=""), run.time, q=q, v=v, inputs=state.values("torque"), locked=state.lock or (),
+            parameters=kept, user=code.code, **run.given,
         )  # fmt: skip
         built = None if systems is None else systems.split(",")
         folder = output or Path("program")

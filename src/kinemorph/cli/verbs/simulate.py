@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from kinemorph.cli.application import Json, flag, option, put, reported_warnings, verb
-from kinemorph.cli.options import option_values
+from kinemorph.cli.application import Json, flag, put, reported_warnings, verb
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_run
@@ -32,24 +31,11 @@ def _print_methods(wanted: bool) -> None:
 @verb
 def simulate(
     robot: RobotName,
-    time: Annotated[
-        float | None, option("Simulated time in seconds.", default="the one in the model file, or 10")
-    ] = None,
-    rtol: Annotated[float | None, option("Relative tolerance of the error of a step.", default="1e-8")] = None,
-    atol: Annotated[float | None, option("Absolute tolerance of the error of a step.", default="1e-10")] = None,
-    loops: Annotated[
-        str | None,
-        option(
-            "How loops are kept closed: projection, partitioning, perturbation, baumgarte or multipliers.",
-            "NAME",
-            default="projection",
-        ),
-    ] = None,
+    *,
+    run: RunOptions,
     methods: Annotated[
         bool, flag("--methods", "List the integration methods.", callback=_print_methods, is_eager=True)
     ] = False,
-    *,
-    run: RunOptions,
     state: StateOptions,
     plots: Annotated[PlotOptions, "plot", "columns", "degrees"],
     scenes: Annotated[SceneOptions, "html", "open", "gif", "mp4", "van", "speed"],
@@ -61,13 +47,7 @@ def simulate(
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.simulation.simulate import simulate as computed
 
-    option_values.above_zero(time, "--time", "s")
-    tolerances: dict[str, Any] = {
-        name: option_values.above_zero(value, f"--{name}")
-        for name, value in (("rtol", rtol), ("atol", atol))
-        if value is not None
-    }
-    if run.step is not None and tolerances:
+    if run.step is not None and (run.rtol, run.atol) != (None, None):
         raise KinemorphError(
             "--step keeps the step size constant, but --rtol and --atol adapt it. Give either --step or tolerances."
         )
@@ -78,7 +58,7 @@ def simulate(
         )
     given = chosen(robot, reading)
     system = with_joint_forces(given, limits=run.limits, friction=run.friction)
-    model, settings = system.robot, system.settings
+    model, settings, time = system.robot, system.settings, run.time
     v = state.values("v")
     q, note = initial_configuration(system, state.values("q"), v)
     notes = [f"{model.name} {note}"] if note else []
@@ -91,8 +71,7 @@ def simulate(
     inputs, locked = state.values("torque"), state.lock or ()
     with reported_warnings(), progress_bar(model.name, time or settings.duration) as progress:
         trajectory = computed(  # the notes below name data of the file that do not act
-            replace(system, source=""), time, q=q, v=v, loops=loops, inputs=inputs, locked=locked, progress=progress,
-            **run.given, **tolerances,
+            replace(system, source=""), time, q=q, v=v, inputs=inputs, locked=locked, progress=progress, **run.given
         )  # fmt: skip
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
     notes += run_summaries.inactive_notes(system, driven=inputs is not None)

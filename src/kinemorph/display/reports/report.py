@@ -110,7 +110,7 @@ def _cover(subject: Subject) -> Figure | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of missing meshes, which are warned of when the model is loaded
         try:
-            drawn = (subject.model, model_pose(subject.model)) if run is None else (robot_of(run), run_poses(run))
+            drawn = (subject.model, model_pose(subject.model)) if run is None else (robot_of(run), run_poses(run)[::2])
         except KinemorphError:  # a run without finite samples is reported by its chapter
             drawn = subject.model, model_pose(subject.model)
         return Figure(poster(*drawn), "", 0.8)

@@ -347,7 +347,10 @@ def _chosen_cut(robot: Robot) -> Entries:
 
 def joint_entries(joint: Joint, names: dict[Value, str] | None = None) -> Entries:
     """The keys of a joint, without defaults; `names` are the names of formulas."""
-    entries = _part(joint, [field for field in rows.JOINT if not field.form.startswith("per_")])
+    # axes of zeros, which a joint that has no such axis may have, would be refused by the reader
+    unused = [name for name in ("axis", "axis2")[joint.motion.axes :] if not any(getattr(joint, name))]
+    written = [field for field in rows.JOINT if not field.form.startswith("per_") and field.name not in unused]
+    entries = _part(joint, written)
     if joint.driven and names:
         entries["driven"] = spell.array(spell.value(formula, names=names) for formula in joint.driven)
     nothing = {"lower": float("-inf"), "upper": float("inf"), "velocity": float("inf"), "effort": float("inf")}

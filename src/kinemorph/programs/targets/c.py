@@ -64,12 +64,16 @@ def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, s
     With `exchange`, name_exchange.c and .h are added, for integrators of others.
     """
     programs = job.programs(f"{name}_", exchange=exchange)
-    foreign = user_code.asked_names(name) | foreign_names(job, name)
-    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=foreign)
+    texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=all_foreign_names(job, name))
     texts |= controller_texts(job, name)
     driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
     texts |= data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
     return texts | user_texts(job, name, user_code)
+
+
+def all_foreign_names(job: Job, name: str) -> dict[str, str]:
+    """The names in C of the functions that a program calls and does not define: code of the user, and controllers."""
+    return user_code.asked_names(name) | foreign_names(job, name)
 
 
 def makefile(texts: Mapping[str, str], name: str) -> str:

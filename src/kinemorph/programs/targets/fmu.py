@@ -26,8 +26,7 @@ from kinemorph.programs.fmi.observed import observe, observed_columns
 from kinemorph.programs.fmi.package import packed
 from kinemorph.programs.fmi.variables import OBSERVED, Variable, variables
 from kinemorph.programs.job import Job
-from kinemorph.programs.targets.c import c_name, library_texts
-from kinemorph.programs.user_files.c import asked_names
+from kinemorph.programs.targets.c import all_foreign_names, c_name, library_texts
 from kinemorph.simulation.integrators.asked_inputs import at_state, slope_at_state
 
 WRITERS = {2: fmi2_description, 3: fmi3_description}
@@ -42,14 +41,20 @@ DATA = """/* What the functions of FMI know of this FMU. Emitted by Kinemorph. *
 """
 
 
+def fmu_name(job: Job) -> str:
+    """The name of a job with which all names in its sources begin; names of the standard begin with `fmi`."""
+    name = c_name(job)
+    return f"model_{name}" if name.lower().startswith(("fmi", "fmu")) else name
+
+
 def write_fmu2(job: Job, systems: str | Sequence[str] | None = None) -> dict[str, bytes]:
     """{file name: bytes} of the FMU of a job by FMI 2.0; for `systems` see `fmi.binaries.checked_systems`."""
-    return {f"{c_name(job)}.fmu": packed(fmu_files(job, 2, checked_systems(systems)))}
+    return {f"{fmu_name(job)}.fmu": packed(fmu_files(job, 2, checked_systems(systems)))}
 
 
 def write_fmu3(job: Job, systems: str | Sequence[str] | None = None) -> dict[str, bytes]:
     """{file name: bytes} of the FMU of a job by FMI 3.0; for `systems` see `fmi.binaries.checked_systems`."""
-    return {f"{c_name(job)}.fmu": packed(fmu_files(job, 3, checked_systems(systems)))}
+    return {f"{fmu_name(job)}.fmu": packed(fmu_files(job, 3, checked_systems(systems)))}
 
 
 def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str | bytes]:
@@ -57,7 +62,7 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
 
     Warns where there is none, since most tools cannot compile the sources themselves.
     """
-    name = c_name(job)
+    name = fmu_name(job)
     exchange = _has_rates(job)
     made = [one for one in variables(job) if exchange or not one.is_for_exchange]
     outputs = observe(job.plant) if observed_columns(job.plant) else None
@@ -86,9 +91,11 @@ def fmu_files(job: Job, version: int, systems: Sequence[str]) -> dict[str, str |
 
 def _has_rates(job: Job) -> bool:
     """Whether the rates of the state are finite at the start: equations without inertia need a method of their own."""
-    state, plant = job.first.state, job.plant
-    y = np.concatenate([state.q, state.v, state.x])
-    rates = build(plant.flow, "interpreter")(job.times[0], y, job.first.m, job.first.u, job.first.p)
+    first, u = job.first, np.zeros(job.plant.nu)
+    u[: len(first.u)] = first.u  # code of the user gives the others
+    y = np.concatenate([first.state.q, first.state.v, first.state.x])
+    rates = np.zeros(len(y))
+    build(job.plant.flow, "interpreter").raw(rates, np.array(job.times[0]), y, first.m, u, first.p)
     return bool(np.isfinite(rates).all())
 
 
@@ -99,7 +106,8 @@ def _source_texts(job: Job, name: str, version: int, outputs: Program | None) ->
     if outputs is not None:
         forms = {"observe": at_state(job.plant, outputs), "observe_forward": slope_at_state(job.plant, outputs)}
         programs = [replace(one, name=f"{name}_{form}") for form, one in forms.items()]
-        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs", foreign=asked_names(name))
+        foreign = all_foreign_names(job, name)
+        texts |= export_c(programs, f"{name}_outputs", file=f"{name}_outputs", foreign=foreign)
     other = f"{name}_fmi{5 - version}."
     return texts | {file: text for file, text in driver_texts("fmi", name).items() if not file.startswith(other)}
 

@@ -105,8 +105,7 @@ def written_lines(text: str) -> list[str]:
 
 
 def changes(old: Iterable[str], new: Iterable[str]) -> str:
-    """What differs between the lines of an old interface and a new one, in words; both may have the same names."""
+    """What differs between the lines of an old interface and a new one, in words."""
     before, after = ([line.removeprefix(LINE) for line in lines] for lines in (old, new))
     gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
-    said = [f"{what} {quoted(names)}" for what, names in (("gone:", gone), ("new:", added)) if names]
-    return "; ".join(said) or "the order of its names is another one"
+    return "; ".join(f"{what} {quoted(names)}" for what, names in (("gone:", gone), ("new:", added)) if names)

@@ -62,7 +62,7 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> str:
         if name not in there:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(as_bytes(content))
-    if not there or old == new:
+    if not there or {*old} == {*new}:  # code refers to names, whatever their order
         return ""
     for name in there:
         (folder / f"{name}{NEW}").write_text(texts[name], encoding="utf-8")

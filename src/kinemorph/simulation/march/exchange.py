@@ -17,7 +17,7 @@ from typing import Any
 
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
-from kinemorph.codegen.loops.loop_program import LoopProgram, View
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projection, names_independent
 from kinemorph.plants.programs import Plant
@@ -68,7 +68,9 @@ def happening(plant: Plant, method: Method, guards: Guards | None = None) -> Loo
 
     Inputs      memory; limits (6,), those of `march`; u, p
     Outputs     memory_end; status (), a Status; jumped (), 1 where q, v or x have changed, else 0; more (), 1 where
-                another guard has changed its sign; where there are guards, fired, log and logged as those of `march`
+                another guard has changed its sign; where there are guards, fired, log and logged as those of `march`,
+                and returned (), the index of a guard that is just beyond zero and goes back without a jump, or -1:
+                since its last jump it has moved less than the integrator's error
     """
     plan = layout(plant, method, guards)
     loop = loop_builder(
@@ -81,7 +83,7 @@ def happening(plant: Plant, method: Method, guards: Guards | None = None) -> Loo
             "jumped": (),
             "more": (),
             **({"fired": (guards.count,)} if guards else {}),
-            **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards else {}),
+            **({"log": (LOG_LENGTH, log_width(plant)), "logged": (), "returned": ()} if guards else {}),
         },
     )
     _Between(loop, plant, method, guards).happen()
@@ -141,6 +143,7 @@ class _Between:
         loud = loop.buffer("guard_loud")
         if self.guards:  # before the state is corrected, which may bring a guard back
             self._look(self.guards, loud, _has_changed)
+            self._find_returned(self.guards, loud)
         self._stand()
         constraints.choose_dependent(memory.remember)
         if plant.holding is not None:
@@ -182,6 +185,35 @@ class _Between:
         loop.copy(at["base"], placed)
         with loop.repeat(plant.nv) as i:
             loop.let(at["s"][i], lambda: 0.0)
+
+    def _find_returned(self, guards: Guards, loud: View) -> None:
+        """Writes code for guards with jumps of their own that are just beyond zero and go back: these do not jump.
+
+        After a bounce that is lower than the integrator's error, its first step may end below the ground at once.
+        """
+        loop, at, n = self.loop, self.at, guards.count
+        own = [float(jump is not None and jump.make is not None and not jump.shared) for jump in guards.jumps]
+        turns, numbers = loop.constant("guard_turns", own), loop.constant("guard_numbers", [float(k) for k in range(n)])
+        back = loop.buffer("guard_back")
+        loop.let(loop["returned"], lambda: -1.0)
+        loop.let(loud, lambda: 0.0)
+        with loop.repeat(n) as i:
+            loop.let(
+                back,
+                lambda g, rate, side, fired, own: (
+                    own * fired * (abs(g) <= NEAR * (1.0 + abs(rate))) * (rate * side > QUIET)
+                ),
+                *(self.values[i], self.slopes[i], at["sides"][i], loop["fired"][i], turns[i]),
+            )
+            loop.let(
+                loop["returned"],
+                lambda known, back, k: (back > 0.0).where(k, known),
+                loop["returned"],
+                back,
+                numbers[i],
+            )
+            loop.let(loop["fired"][i], lambda fired, back: fired * (1.0 - back), loop["fired"][i], back)
+            self._hear(loud, i)
 
     def _jump(self, guards: Guards, constraints: Constraints, loud: View) -> None:
         """Writes code that lets the first guard that has changed its sign jump, where one is `loud`."""
@@ -229,11 +261,15 @@ class _Between:
                 lambda g, rate, floor, side, direction, counts: counts * judge(g, rate, floor, side, direction),
                 *(self.values[i], self.slopes[i], at["floors"][i], at["sides"][i], self.directions[i], counts[i]),
             )
-            loop.let(
-                loud,
-                lambda loud, fired, one, status: loud.maximum(fired * (1.0 - one) * (status <= 0.0)),
-                *(loud, loop["fired"][i], self.silent[i], self.status),
-            )
+            self._hear(loud, i)
+
+    def _hear(self, loud: View, i: Affine) -> None:
+        """Writes code that makes `loud` 1 where guard i has fired and is not silent."""
+        self.loop.let(
+            loud,
+            lambda loud, fired, one, status: loud.maximum(fired * (1.0 - one) * (status <= 0.0)),
+            *(loud, self.loop["fired"][i], self.silent[i], self.status),
+        )
 
     # ── the end of a step ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -53,9 +53,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         told += " " + words("The generalized forces τ are those of the elements, and of the inputs.")
     head: list[Block] = [Paragraph(told), Formula("", tuple(_statement(subject)))]
     head += symbols_paragraph(dynamics, programs, names, words)
-    return Section(
-        "equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, subject.model.name))
-    )
+    return Section("equations", words("Equations of motion"), (*head, *blocks, *counted(long, words)))
 
 
 def _statement(subject: Subject) -> list[EquationRow]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.reports.document import Block, Listing, Paragraph, Section
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.signing.verdicts import MODEL_FILE, model_text
 from kinemorph.display.reports.subject import Subject
+from kinemorph.model.system import System
 from kinemorph.simulation.results.trajectory import Trajectory
 
 MOST_LINES = 220  # lines of the model file that are printed, about four pages
@@ -15,7 +17,9 @@ import kinemorph
 system = kinemorph.load("{file}")
 print(kinemorph.verify(system))
 
-run = kinemorph.simulate(system, {until:g}{options})
+run = kinemorph.simulate(
+    system, {until:g}{options}
+)
 print(run)
 print(kinemorph.audit(run))
 run.plot(path="curves.png")
@@ -24,11 +28,11 @@ run.save("run.npz")
 COMMANDS = """\
 kinemorph info {file}
 kinemorph verify {file}
-kinemorph simulate {file} --time {until:g} --save run.npz
+kinemorph simulate {file} --time {until:g}{start} --save run.npz
 kinemorph analyze {file} equilibrium
 kinemorph analyze {file} poles
 kinemorph program {file} --to c --output program
-kinemorph report {file} run.npz
+kinemorph report {file} run.npz --output report.pdf
 kinemorph verify --report report.pdf
 """
 
@@ -48,16 +52,27 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         blocks.append(Paragraph(more, "note"))
     if dropped:
         blocks.append(Paragraph(words("Some parts of the model are functions, which a file cannot express."), "note"))
-    python = PYTHON.format(**known, options=_options(run))
+    start = {} if run is None else _start(run, subject.model)
+    at = "".join(f",\n    {group}=[{', '.join(f'{x:.9g}' for x in values)}]" for group, values in start.items())
+    python = PYTHON.format(**known, options=_options(run) + at)
+    given = "".join(f" --{group}={','.join(f'{x:.9g}' for x in values)}" for group, values in start.items())
     return Section(
         "listings",
         words("Listings"),
         [
             *blocks,
             Listing(python, "python", words("A Python program that simulates the model")),
-            Listing(COMMANDS.format(**known), "", words("The same at a command line")),
+            Listing(COMMANDS.format(**known, start=given), "", words("The same at a command line")),
         ],
     )
+
+
+def _start(run: Trajectory, system: System) -> dict[str, Array]:
+    """The configuration and the velocity at which a run begins, where they are not those of the model."""
+    first = run.segments[0]
+    usual = dict(zip("qv", system.initial_state(), strict=True))
+    found = {group: getattr(first, group)[0] for group in "qv"}
+    return {group: at for group, at in found.items() if at.shape != usual[group].shape or (at != usual[group]).any()}
 
 
 def _options(run: Trajectory | None) -> str:

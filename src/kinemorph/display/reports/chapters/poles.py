@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.display.canvas import in_language
+from kinemorph.display.reports.chapters.equilibrium import held_outputs
 from kinemorph.display.reports.document import Block, Code, Figure, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
@@ -55,7 +56,8 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
     with in_language(words):
         picture = plot_poles(found, title="")
     shown = words("Poles in the complex plane, with lines of constant damping ratio and of constant frequency.")
-    return [Paragraph(told), Table(words.grid(grid, numbers=())), Figure(picture, shown, 0.85)]
+    held = [Paragraph(text, "note")] if (text := held_outputs(subject, words)) else []
+    return [Paragraph(told), *held, Table(words.grid(grid, numbers=())), Figure(picture, shown, 0.85)]
 
 
 def _cell(name: str, value: Any, words: Words) -> str:

@@ -7,6 +7,7 @@ the source. Every character of a text that LaTeX would read as a command is repl
 from __future__ import annotations
 
 import io
+import re
 import unicodedata
 import zipfile
 from collections.abc import Iterator
@@ -39,7 +40,8 @@ from kinemorph.display.reports.writers.texts import broken, plain, plain_lines
 from kinemorph.display.reports.writers.tones import tone_of
 
 BREAK = "\N{ZERO WIDTH SPACE}"
-LONGEST_TITLE, LONGEST_CELL = 200, 600  # characters
+LONGEST_TITLE, LONGEST_CELL, LONGEST_GROUP = 200, 600, 60  # characters
+LONGEST_WORD = 200  # characters of a word in a listing; TeX cannot break it
 SIZES = {9.0: r"\footnotesize", 8.0: r"\scriptsize", 7.0: r"\tiny", 6.0: r"\tiny"}
 UNCOUNTED = r"\addtocounter{table}{-1}"  # after a table without a caption
 LETTER = 1.0 / 108.0  # width of a letter, as a fraction of that of the line
@@ -237,7 +239,7 @@ class _Writer:
 
     def _listing(self, block: Listing) -> str:
         """A listing in a file of its own, which LaTeX reads as text; `literate` spells signs beyond ASCII."""
-        code = plain_lines(block.code)
+        code = re.sub(rf"(\S{{{LONGEST_WORD}}})(?=\S)", r"\1\n", plain_lines(block.code))
         name = f"listings/{sum(one.startswith('listings/') for one in self.files) + 1}.txt"
         self.files[name] = code.encode()
         beyond = sorted({sign for sign in code if sign > "\x7e"})
@@ -257,9 +259,11 @@ class _Writer:
             kinds.insert(grid.heads, "|")
         if grid.tails:
             kinds.insert(len(kinds) - grid.tails, "|")
-        above = [rf"\multicolumn{{{count}}}{{l}}{{\itshape {text(name)}}}" for name, count in grid.groups]
+        above = [
+            rf"\multicolumn{{{count}}}{{l}}{{\itshape {text(name, LONGEST_GROUP)}}}" for name, count in grid.groups
+        ]
         head = [" & ".join(above) + r" \\"] if above else []
-        head.append(" & ".join(rf"\textbf{{{text(name)}}}" for name in grid.columns) + r" \\")
+        head.append(" & ".join(rf"\textbf{{{text(name, LONGEST_CELL)}}}" for name in grid.columns) + r" \\")
         rows = [
             " & ".join(self._cell(cell, colored, name in code) for name, cell in zip(grid.columns, row, strict=True))
             + r" \\"

@@ -24,6 +24,7 @@ typedef struct simulator_pace {
     double times[3];
     int count;
     int quick;
+    int returns; /* for integrators of others: events in a row at which it has gone back without a jump */
 } simulator_pace;
 
 typedef struct simulator {

@@ -6,6 +6,7 @@
 
 #include "simulator_model.h"
 
+#define RETURNS 5 /* events in a row at which a guard moves less than the integrator errs: so many count as rest */
 #define REST (SIMULATOR_NV + SIMULATOR_NX) /* the number of continuous states besides q */
 
 /* SIMULATOR_GOING where all numbers are finite, else SIMULATOR_INFINITE. */
@@ -77,8 +78,9 @@ int simulator_event(simulator *s, int *jumped, int *more, double *next_time)
     double status = 0.0, changed = 0.0, again = 0.0;
     s->memory[SIMULATOR_AT_T] = simulator_snapped(s->memory[SIMULATOR_AT_T]);
 #if SIMULATOR_INDICATORS > 0
-    double logged = 0.0;
-    simulator_happen(s->memory, s->limits, s->u, s->p, s->next, &status, &changed, &again, s->fired, s->log, &logged);
+    double logged = 0.0, returned = -1.0;
+    simulator_happen(s->memory, s->limits, s->u, s->p, s->next, &status, &changed, &again, s->fired, s->log, &logged,
+                     &returned);
 #else
     simulator_happen(s->memory, s->limits, s->u, s->p, s->next, &status, &changed, &again);
 #endif
@@ -88,9 +90,13 @@ int simulator_event(simulator *s, int *jumped, int *more, double *next_time)
     *next_time = next_tick(s);
 #if SIMULATOR_INDICATORS > 0
     s->logged = (int)logged;
+    if (returned >= 0.0 && simulator_marks[(int)returned].least == 1) {
+        if (++s->paces[(int)returned].returns >= RETURNS && status == SIMULATOR_GOING) status = SIMULATOR_REST;
+    }
     if (logged > 0.0) {
         const int mark = (int)s->log[1];
         const double rest = simulator_record(s, mark, s->log[0]);
+        s->paces[mark].returns = 0;
         const int stays = s->log[2] == 0.0 && simulator_marks[mark].stays;
         if (status == SIMULATOR_GOING && (rest > -INFINITY || stays)) status = SIMULATOR_REST;
         if (status == SIMULATOR_GOING && s->together >= SIMULATOR_MOST_SWITCHES) status = SIMULATOR_GIVEN_UP;

@@ -198,6 +198,19 @@ static simulator *fmu_model(simulator_fmu *f)
     return NULL;
 }
 
+/* Says that a value is not finite at the present state. In continuous-time mode this may be a trial of the master's
+ * integrator, which can go back and take a smaller step. */
+static int fmu_not_finite(const simulator_fmu *f, const char *function, const char *what, const char *name)
+{
+    const int trial = f->now.mode == SIMULATOR_CONTINUOUSLY;
+    char text[LONGEST];
+    snprintf(text, sizeof text, "%s: the %s '%.200s' is not finite at t = %.9g s.%s", function, what, name,
+             simulator_time(&f->now.s), trial ? " Take a smaller step." : "");
+    if (!trial) return simulator_fmu_refuse(f, "%s", text);
+    f->log(f, SIMULATOR_DISCARD, "logStatusDiscard", text);
+    return SIMULATOR_DISCARD;
+}
+
 /* The further outputs of the model. */
 static void fmu_observe(simulator *s, double *outputs)
 {
@@ -425,9 +438,7 @@ int simulator_fmu_rates(simulator_fmu *f, const char *function, double *rates, s
     if (!s || fmu_length(f, function, rates, n, SIMULATOR_CONTINUOUS)) return SIMULATOR_ERROR;
     for (size_t k = 0; k < n; ++k) {
         rates[k] = fmu_value(f, s, AT_RATES + (unsigned)k);
-        if (isfinite(rates[k])) continue;
-        return simulator_fmu_refuse(f, "%s: the rate of '%.200s' is not finite at t = %.9g s.", function,
-                                    simulator_name((int)k), simulator_time(s));
+        if (!isfinite(rates[k])) return fmu_not_finite(f, function, "rate of", simulator_name((int)k));
     }
     return SIMULATOR_OK;
 }
@@ -435,8 +446,14 @@ int simulator_fmu_rates(simulator_fmu *f, const char *function, double *rates, s
 int simulator_fmu_indicators(simulator_fmu *f, const char *function, double *values, size_t n)
 {
     simulator *s = fmu_model(f);
+    char name[40];
     if (!s || fmu_length(f, function, values, n, SIMULATOR_INDICATORS)) return SIMULATOR_ERROR;
-    for (size_t k = 0; k < n; ++k) values[k] = fmu_value(f, s, AT_INDICATORS + (unsigned)k);
+    for (size_t k = 0; k < n; ++k) {
+        values[k] = fmu_value(f, s, AT_INDICATORS + (unsigned)k);
+        if (isfinite(values[k])) continue;
+        snprintf(name, sizeof name, "indicator[%lu]", (unsigned long)k + 1);
+        return fmu_not_finite(f, function, "value of", name);
+    }
     return SIMULATOR_OK;
 }
 

@@ -94,7 +94,8 @@ int simulator_fmu_set(simulator_fmu *f, const char *function, const unsigned *re
 /* Co-simulation: from the time t by h [s]. SIMULATOR_DISCARD where the model ended before, as by a stopping event. */
 int simulator_fmu_step(simulator_fmu *f, const char *function, double t, double h);
 
-/* Model exchange. */
+/* Model exchange. Rates and indicators that are not finite are SIMULATOR_DISCARD in continuous-time mode, where the
+ * state may be a trial of the master's integrator, and SIMULATOR_ERROR in other modes. */
 int simulator_fmu_enter(simulator_fmu *f, const char *function, int from, int mode);
 int simulator_fmu_update(simulator_fmu *f, const char *function, int *more, int *jumped);
 int simulator_fmu_completed(simulator_fmu *f, const char *function, int *event);
