@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kinemorph import Guard, Parameter, Robot, RobotBuilder
+from kinemorph import Guard, Parameter, Robot, RobotBuilder, Stepper, simulate
 from kinemorph.programs import make_job, write_program
 
 WALL = Guard("wall", lambda q: q[0] - 0.5, "rising", reset=lambda v: {"v": [-v[0]]})
@@ -45,6 +45,20 @@ def test_a_wall_that_is_reached_where_a_value_is_set_is_hit(name: str, steps: in
             model.set(name, 1e-15 * (k % 2) if name == "u.s" else 2.0 + k)
         assert model.advance(k / steps)
     assert abs(model.get("q.s")) < 1e-12 and abs(model.get("v.s") + 1.0) < 1e-12
+
+
+@pytest.mark.parametrize("steps", [10, 33])
+def test_a_stepper_and_simulate_hit_the_wall_where_inputs_change(steps: int) -> None:
+    """Inputs that a Python function gives change at the samples, one of which is where the mass reaches the wall."""
+    stepper = Stepper(cart(), q=[0.0], v=[1.0], guards=[WALL])
+    for k in range(1, steps + 1):
+        stepper.push([1e-15 * (k % 2)])
+        while (state := stepper.advance(k / steps)).t < k / steps:
+            pass
+    assert abs(state.q[0]) < 1e-12 and abs(state.v[0] + 1.0) < 1e-12
+    options: dict[str, Any] = {"q": [0.0], "v": [1.0], "events": [WALL], "output_step": 1.0 / steps}
+    run = simulate(cart(), 1.0, inputs=lambda t, q, v: [1e-15 * (round(t * steps) % 2)], **options)
+    assert len(run.events) == 1 and abs(run.q[-1, 0]) < 1e-12 and abs(run.v[-1, 0] + 1.0) < 1e-12
 
 
 def test_a_state_that_is_set_at_the_wall_begins_a_new_motion(program: Any) -> None:
