@@ -6,6 +6,7 @@ SEEDS 001-12: results for gnuplot (.res), scenes (.vol) and their frames (.van).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.easyanim import write_van
 from kinemorph.display.scenes.program_scene import with_scene
 from kinemorph.elements import Contact, EasyDynNormal, Plane, SpringLeg
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import ModelWarning, UnsupportedError
 from kinemorph.model.parameter import TIME
+from kinemorph.model.shapes import MeshFile
 from kinemorph.programs import make_job, write_program
+from kinemorph.simulation.results.body_poses import body_poses
 from support.cases.c_programs import needs_cc
 from support.cases.program_cases import Case
 from support.tools.command_line import parsed
@@ -108,6 +111,10 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     plant = kinemorph.plants.first_order(lambda t, x: [-x[0]], {"a": "1"}, start=[1.0])
     with pytest.raises(UnsupportedError, match="has no robot, and so no shapes to draw"):
         with_scene(make_job(plant, 1.0))
+    box = Body.box("box", 1.0, (0.1, 0.1, 0.1))
+    lost = replace(box, shapes=(*box.shapes, MeshFile(str(tmp_path / "lost.stl"))))
+    with pytest.warns(ModelWarning, match=r"scene: mesh .*lost\.stl': the file was not found"):
+        with_scene(make_job(RobotBuilder("r").add(lost).joint("hinge", "revolute", "world", "box").build(), 1.0))
     job = with_scene(make_job(kinemorph.library.pendulum(), 1.0))
     for target in ("matlab", "fmu3"):
         with pytest.raises(UnsupportedError, match=f"the target '{target}' writes no scenes"):
@@ -162,16 +169,20 @@ def test_every_carrier_is_where_it_is_in_python(name: str, tmp_path: Path) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "cpp", "python"])
 def test_a_length_that_is_set_moves_the_bodies(language: str, tmp_path: Path) -> None:
-    """A parameter of the program changes poses, as it does in a robot with this value."""
+    """Nodes keep their places on their bodies, whose poses are those of a run with this value."""
     if has_language(language):
         pytest.skip(has_language(language))
-    robot = kinemorph.library.double_pendulum()
-    job = with_scene(make_job(robot, 0.1, q=[0.5, 0.2], parameters="all", output_step=0.02))
-    program = WRITERS[language](job, tmp_path)
-    run_program(program, "--van", str(tmp_path / "plain.van"))
-    run_program(program, "--van", str(tmp_path / "found.van"), "--set", "p.l1=1.5")
-    plain, found = (np.loadtxt(tmp_path / f"{which}.van") for which in ("plain", "found"))
-    assert plain.shape == found.shape and np.abs(plain - found).max() > 0.1
+    robot, options = kinemorph.library.double_pendulum(), {"q": [0.5, 0.2], "output_step": 0.02}
+    job = with_scene(make_job(robot, 0.1, parameters="all", **options))
+    run_program(WRITERS[language](job, tmp_path), "--van", str(tmp_path / "found.van"), "--set", "p.l1=1.5")
+    plant = kinemorph.plants.plant(robot, parameters="all")
+    poses = body_poses(kinemorph.simulate(plant, 0.1, p={"l1": 1.5}, **options), names=job.drawing.bodies)
+    nodes, size = np.array(job.drawing.nodes), len(job.drawing.nodes)
+    found = np.loadtxt(tmp_path / "found.van").reshape(len(poses), size, 3)
+    carrier, places = nodes[:, 0].astype(int), nodes[:, 1:]
+    whole = np.concatenate([poses, np.broadcast_to(np.eye(4), (len(poses), 1, 4, 4))], axis=1)  # the world is the last
+    T = whole[:, carrier]
+    assert np.abs(found - (np.einsum("nkij,kj->nki", T[..., :3, :3], places) + T[..., :3, 3])).max() < 1e-6
 
 
 @pytest.mark.slow
