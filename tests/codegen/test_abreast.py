@@ -10,6 +10,8 @@ import pytest
 
 from kinemorph.algebra.scalar import exp, sin
 from kinemorph.codegen.backends import Precision
+from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.backends.c.library import has_compiler
 from kinemorph.codegen.backends.llvm.engine import Engine, compile_text, vector_bits
 from kinemorph.codegen.backends.llvm.lanes import emit_lanes
 from kinemorph.codegen.backends.llvm.math import Real
@@ -69,6 +71,42 @@ def test_rows_of_any_size_and_stride(count: int, size: int, gap: int) -> None:
 def test_all_ways_agree(way: str, count: int) -> None:
     program = rows(count, 3, 1, down=True)
     assert_agrees(way, program, inputs_of(program))
+
+
+def legs(count: int, *, down: bool = False) -> LoopProgram:
+    """Two loops with enough operations for lanes in C: numbers with gaps, a table, and a buffer that only they use."""
+    loop = LoopBuilder("legs", {"x": (count, 30), "shared": (2,)}, {"y": (count, 30), "z": (count, 2)})
+    table = loop.constant("table", np.random.default_rng(1).normal(size=2 * count), (count, 2))
+    kept = loop.buffer("kept", (count, 24))
+    loop.copy(loop["y"], loop["x"])
+    row = trace(
+        lambda x, s, t: {"y": [sin(a) * s[0] + t[1] for a in x], "kept": [t[0] * exp(s[1] * a) - a for a in x]},
+        {"x": (24,), "s": (2,), "t": (2,)},
+    )
+    after = trace(
+        lambda kept, y: [
+            sum((abs(a).sqrt() * b for a, b in zip(kept, y, strict=True)), 0.0),
+            sum((b - a for a, b in zip(kept, y, strict=True)), 0.0),
+        ],
+        {"kept": (24,), "y": (24,)},
+    )
+    with loop.repeat(count, apart=True) as k:
+        place = count - 1 - k if down else k
+        x, y = (replace(loop[name][place], shape=(24,)) for name in "xy")
+        loop.call(row, [y, kept[place]], [x, loop["shared"], table[k]])
+    with loop.repeat(count, apart=True) as k:
+        loop.call(after, [loop["z"][k]], [kept[k], replace(loop["y"][k], shape=(24,))])
+    return loop.program()
+
+
+@pytest.mark.skipif(not has_compiler(), reason="no C compiler (cc) found")
+@pytest.mark.parametrize("count, down", [(6, False), (5, True), (8, True)])
+def test_rows_in_lanes_of_c(count: int, down: bool) -> None:
+    """Each leg has its own numbers, also where lanes are left over and where loops go through rows backwards."""
+    program = legs(count, down=down)
+    texts = "".join(export_c([program], "legs").values())
+    assert texts.count("_abreast") == 4  # two functions, and their calls
+    assert_agrees("c", program, inputs_of(program))
 
 
 @pytest.mark.parametrize("precision, lanes", [("float64", 2), ("float64", 4), ("float64", 8), ("float32", 16)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from typing import Any
@@ -23,6 +24,7 @@ from kinemorph.display.painting.painter import Painting
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, UnsupportedError
+from kinemorph.formats.loading import load_text
 from kinemorph.mechanics.constraints.newton_closing import loop_gaps
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
@@ -321,3 +323,14 @@ def test_named_coordinates_close_the_loops(tmp_path: Any) -> None:
         closed_posture(robot, {"q1": 2.0, "q2": 2.0})
     draw(robot, {"q1": 2.0}, path=tmp_path / "new" / "bar.png")
     assert (tmp_path / "new" / "bar.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_loop_that_ends_at_the_world_is_drawn() -> None:
+    text = """<mujoco><worldbody><body name="rod" pos="0 0 1"><joint name="hinge" axis="0 1 0"/>
+      <geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0" mass="1"/></body></worldbody>
+      <equality><connect body1="rod" body2="world" anchor="0.5 0 0"/></equality></mujoco>"""
+    robot = load_text(text, "mjcf").robot
+    (loop,) = robot.loops
+    turned = dataclasses.replace(robot, loops=(dataclasses.replace(loop, parent="rod", child="world"),))
+    for one in (robot, turned):
+        assert draw(one).axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,16 @@ def test_modes_that_are_not_there_are_sentences(chain: Poles) -> None:
         draw_modes(chain, [1] * 13)
     with pytest.raises(UnsupportedError, match="with window="):
         draw_modes(poles(LIBRARY["pendulum"](), window=(100.0, 200.0)))
+
+
+def test_poles_that_rounding_moves_off_the_axis_do_not_grow() -> None:
+    """Bodies that float freely have double poles at 0, which rounding splits by the root of its size."""
+    found = poles(LIBRARY["pendulum"]())
+    split = dataclasses.replace(found, values=np.array([6e-8, -6e-8, -3.0, 10.0j]))
+    assert not split.growing.any()
+    assert list(dataclasses.replace(found, values=np.array([1e-3, 6e-8, -3.0, 10.0j])).growing) == [
+        True,
+        False,
+        False,
+        False,
+    ]

@@ -84,6 +84,17 @@ def test_sampled_elements_are_time_events(motor: tuple[Case, Job, Library]) -> N
     assert worst(found, exactly(case, times)) < 1e-8
 
 
+def test_a_tick_is_found_where_the_integrator_is_a_rounding_before_it(motor: tuple[Case, Job, Library]) -> None:
+    _, job, library = motor
+    period, model = job.plant.ticks[0].period, Instance(library)
+    model.begin()
+    assert abs(model.event()[2] - period) < 1e-15
+    model.move(period * (1.0 - 1e-12), model.states)
+    assert abs(model.event()[2] - 2.0 * period) < 1e-15  # it has ticked
+    model.move(period * 1.5, model.states)
+    assert abs(model.event()[2] - 2.0 * period) < 1e-15  # and does not in between
+
+
 def test_instances_are_apart(motor: tuple[Case, Job, Library]) -> None:
     library = motor[2]
     alone, first, second = (Instance(library) for _ in range(3))
@@ -229,6 +240,31 @@ def test_a_bouncing_ball(tmp_path: Path) -> None:
     assert np.abs(np.array(found.events[:both]) - bounces[:both]).max() < 1e-8
     assert abs(found.end - run.outcome.t) < 1e-5
     assert worst(found, run) < 1e-8
+
+
+@pytest.mark.slow
+def test_two_events_at_one_instant_are_two_rounds(tmp_path: Path) -> None:
+    """Two masses land at the same time: both bounce, each by its own guard."""
+    builder = RobotBuilder("pair")
+    for k in range(2):
+        builder.body(f"mass{k}", mass=1.0 + k, inertia=(1.0, 1.0, 1.0))
+        builder.joint(f"z{k}", "prismatic", "world", f"mass{k}", axis=(0.0, 0.0, 1.0))
+    first = Guard("first", lambda q: q[0], "falling", reset=lambda v: {"v": [-0.5 * v[0], v[1]]})
+    second = Guard("second", lambda q: q[1], "falling", reset=lambda v: {"v": [v[0], -0.25 * v[1]]})
+    job = make_job(builder.build(), 2.0, q=[1.0, 1.0], events=[first, second])
+    model = Instance(build_library(job, tmp_path))
+    model.begin()
+    model.event()
+    states = np.zeros(model.library.continuous)
+    states[:4] = -1e-12, -1e-12, -4.0, -4.0
+    model.move(0.45, states)
+    status, jumped, _, rounds = model.event()
+    assert (status, jumped, rounds) == (GOING, True, 2)
+    assert np.allclose(model.states[:4], [0.0, 0.0, 2.0, 1.0], rtol=0.0, atol=1e-11)
+    assert (model.indicators(0.45, model.states) > 0.0).all()
+    times = np.linspace(0.0, 1.0, 11)
+    found = advance(Instance(model.library), times)
+    assert worst(found, exactly(Case(builder.build(), 1.0, {"q": [1.0, 1.0], "events": [first, second]}), times)) < 1e-8
 
 
 @pytest.mark.slow

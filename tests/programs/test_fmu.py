@@ -5,18 +5,22 @@ SEEDS 001-02, 001-03: the model leaves as running code.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import System
+from kinemorph import Guard, Robot, RobotBuilder, System
+from kinemorph.algebra.scalar import sin
 from kinemorph.elements import PythonController
 from kinemorph.errors import KinemorphError, ModelWarning, UnsupportedError
 from kinemorph.programs import Job, make_job, write_program
@@ -34,8 +38,22 @@ from support.tools.fmu_instances import Instance, null_calls  # noqa: E402
 TIMES = [0.01 * k for k in range(21)]
 
 
+OPTIONS: dict[str, Any] = {
+    "output_step": 0.01,
+    "rtol": 1e-10,
+    "forces": lambda t: [0.4 * sin(3.0 * t)],
+    "events": Guard("wall", lambda q: q[0] + 0.1, "falling", reset=lambda v: {"v": [-0.5 * v[0]]}),
+}  # a torque that depends on time, and a wall that is hit after 0.62 s
+
+
+def damped() -> Robot:
+    """A pendulum with friction in its joint."""
+    robot = kinemorph.library.pendulum()
+    return replace(robot, joints=(replace(robot.joints[0], damping=(0.3,)),))
+
+
 def pendulum() -> Job:
-    return make_job(kinemorph.library.pendulum(), 0.2, q=[0.5], output_step=0.01, rtol=1e-10, parameters="all")
+    return make_job(damped(), 0.2, q=[0.5], parameters="all", **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +69,7 @@ def made(file: Path, tmp_path: Path) -> Iterator[Instance]:
 @needs_cc
 def test_fmpy_finds_nothing_and_the_run_is_that_of_simulate(file: Path) -> None:
     assert file.name == "swing.fmu" and validate_fmu(str(file)) == []
-    wanted = kinemorph.simulate(kinemorph.library.pendulum(), 0.2, q=[0.5], output_step=0.01, rtol=1e-10)
+    wanted = kinemorph.simulate(damped(), 0.2, q=[0.5], **OPTIONS)
     for kind in ("CoSimulation", "ModelExchange"):
         found = fmpy.simulate_fmu(str(file), fmi_type=kind, output_interval=0.01, relative_tolerance=1e-11)
         assert np.abs(found["time"] - wanted.t).max() < 1e-12
@@ -83,12 +101,12 @@ def test_states_are_restored_bitwise_and_two_instances_are_apart(file: Path, mad
 @needs_cc
 def test_derivatives_are_those_of_linearize(file: Path, tmp_path: Path) -> None:
     job = pendulum()
-    about = kinemorph.linearize(job.plant, [0.7], [-0.4], u=[0.1])
+    about = kinemorph.linearize(job.plant, [0.7], [-0.4], u=[0.1], t=0.25)
     for exchange in (False, True):
-        made = Instance(file, tmp_path / "made", exchange=exchange).begin(q__q1=0.7, v__q1=-0.4, u__q1=0.1)
+        made = Instance(file, tmp_path / "made", exchange=exchange).begin(0.25, q__q1=0.7, v__q1=-0.4, u__q1=0.1)
         rates, states = ("der(q.q1)", "der(v.q1)"), ("q.q1", "v.q1")
-        assert np.abs(made.slopes(rates, states) - about.A).max() < 1e-12
-        assert np.abs(made.slopes(rates, ["u.q1"]) - about.B).max() < 1e-12
+        assert np.abs(made.slopes(rates, states) - about.A[:2, :2]).max() < 1e-12
+        assert np.abs(made.slopes(rates, ["u.q1"]) - about.B[:2]).max() < 1e-12
         assert made.slopes(["tau.q1"], ["u.q1"]) == 1.0 and made.slopes(["q.q1"], ["q.q1"]) == 1.0
         name = next(name for name in made.references if name.startswith("p."))
         value, h = made.get(name)[0], 1e-6
@@ -154,13 +172,95 @@ def test_inputs_and_parameters_act_as_in_simulate(file: Path, made: Instance) ->
     assert before[0] == 0.3 and after[0] == -0.6 and before[1] > after[1]  # no value is out of date
     made.set(name, changed)
     last = made.steps(TIMES[10:], "q.q1", "v.q1")[-1]
-    plant, options = pendulum().plant, {"output_step": 0.1, "rtol": 1e-10}
+    plant, options = pendulum().plant, {"output_step": 0.1, "rtol": 1e-10, "events": OPTIONS["events"]}
     one = kinemorph.simulate(plant, 0.1, q=[0.5], inputs=[0.3], **options)
     two = kinemorph.simulate(
         plant, 0.2, start=0.1, q=one.q[-1], v=one.v[-1], inputs=[-0.6], p={name[2:]: changed}, **options
     )
     assert np.abs(first - [one.q[-1, 0], one.v[-1, 0]]).max() < 1e-9
     assert np.abs(last - [two.q[-1, 0], two.v[-1, 0]]).max() < 1e-9
+
+
+@needs_cc
+def test_values_follow_what_was_set_last(file: Path, tmp_path: Path) -> None:
+    """Rates and forces at a state, a time, an input and after a state is restored, which are computed once and kept."""
+    made = Instance(file, tmp_path / "made", exchange=True).begin()
+    plant, names = pendulum().plant, ("der(q.q1)", "der(v.q1)", "tau.q1")
+    m, g, l = (made.get(name)[0] for name in ("p.m1", "p.g", "p.l1"))
+    n = 2 + plant.nx
+
+    def expected(t: float, q: float, v: float, u: float) -> list[float]:
+        torque = u + 0.4 * np.sin(3.0 * t) - 0.3 * v
+        return [v, torque / (m * l * l) - g / l * np.sin(q), torque]
+
+    made.settle()
+    y, other = np.zeros(n), np.zeros(n)
+    y[:2], other[:2] = (0.3, -1.2), (-0.05, 0.7)
+    made.rates(0.1, y)
+    assert np.abs(made.get(*names) - expected(0.1, 0.3, -1.2, 0.0)).max() < 1e-12
+    made.fmu.setTime(0.9)
+    assert np.abs(made.get(*names) - expected(0.9, 0.3, -1.2, 0.0)).max() < 1e-12
+    made.set("u.q1", 2.0)
+    assert np.abs(made.get(*names) - expected(0.9, 0.3, -1.2, 2.0)).max() < 1e-12
+    state = made.saved()
+    made.rates(0.2, other)
+    made.set("u.q1", -1.0)
+    assert np.abs(made.get(*names) - expected(0.2, -0.05, 0.7, -1.0)).max() < 1e-12
+    made.restore(state)
+    assert np.abs(made.get(*names) - expected(0.9, 0.3, -1.2, 2.0)).max() < 1e-12
+    fresh = Instance(file, tmp_path / "made", exchange=True)  # a state includes the mode
+    fresh.restore(state)
+    assert np.array_equal(fresh.states(n)[:2], y[:2]) and np.array_equal(fresh.get(*names), made.get(*names))
+    assert np.abs(fresh.rates(0.2, other)[:2] - expected(0.2, -0.05, 0.7, 2.0)[:2]).max() < 1e-12
+
+
+@needs_cc
+def test_a_hit_at_a_wall_is_the_event_of_simulate(file: Path, made: Instance, tmp_path: Path) -> None:
+    """By steps of the FMU, in the middle of which it is saved, and by an importing tool that locates the event."""
+    wanted = kinemorph.simulate(damped(), 1.0, q=[0.5], **OPTIONS)
+    (hit,) = [event.t for event in wanted.events]
+    names, times = ("q.q1", "v.q1"), [0.07 * k for k in range(11)]
+    made.begin()
+    before = made.steps(times[:9], *names)
+    state = made.saved()
+    after = made.steps(times[8:], *names)
+    assert times[8] < hit < times[9] and np.array_equal(made.get("time"), [times[10]])
+    made.restore(state)
+    assert np.array_equal(made.steps(times[8:], *names), after)
+    for t, row in zip(times[1:], [*before, *after], strict=True):
+        exact = kinemorph.simulate(damped(), t, q=[0.5], **{**OPTIONS, "output_step": t})
+        assert np.abs(row - [exact.q[-1, 0], exact.v[-1, 0]]).max() < 1e-8
+    model = Instance(file, tmp_path / "made", exchange=True).begin()
+    model.settle()
+    n = 2 + pendulum().plant.nx
+    y = model.states(n)
+    for side, jumped in ((1e-6, False), (-1e-9, True)):  # on this side of the wall nothing happens
+        y[:2] = -0.1 + side, -0.8
+        model.rates(hit, y)
+        value = (ctypes.c_double * 1)()
+        model.fmu.getEventIndicators(value, 1)
+        assert (value[0] > 0.0) != jumped
+        model.fmu.enterEventMode()
+        _, end, _, changed, _, _ = model.fmu.updateDiscreteStates()
+        assert not end and bool(changed) == jumped
+        model.fmu.enterContinuousTimeMode()
+        assert np.allclose(model.states(n)[:2], [y[0], 0.4 if jumped else -0.8], rtol=0.0, atol=1e-12)
+    model.fmu.getEventIndicators(value, 1)
+    assert value[0] != 0.0
+
+
+@needs_cc
+def test_the_experiment_sets_tolerances_and_the_end(file: Path, made: Instance) -> None:
+    """Both tolerances change in the same ratio; no step goes beyond the end."""
+    made.fmu.enterInitializationMode(tolerance=1e-4, stopTime=0.15)
+    made.fmu.exitInitializationMode()
+    found = made.steps([0.0, 0.14], "q.q1", "v.q1")[0]
+    atol = pendulum().first.limits[1] * 1e6
+    run = kinemorph.simulate(damped(), 0.14, q=[0.5], **{**OPTIONS, "rtol": 1e-4, "output_step": 0.14}, atol=atol)
+    assert np.abs(found - [run.q[-1, 0], run.v[-1, 0]]).max() < 1e-13
+    with pytest.raises(Exception, match="fmi3DoStep failed with status 3"):
+        made.steps([0.14, 0.2])
+    assert "the step ends at 0.2 s; expected a time up to 0.15 s, the end of the simulation" in made.said[-1]
 
 
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,6 +302,39 @@ def test_hostile_names_stay_text_and_the_same_job_gives_the_same_bytes(tmp_path:
         folder.mkdir()
         (folder / "modelDescription.xml").write_text(text)
         assert validate_fmu(str(folder)) == []
+
+
+def described(job: Job) -> ElementTree.Element:
+    """The model description of a job by FMI 3.0, without libraries."""
+    with pytest.warns(ModelWarning, match="no library"):
+        return ElementTree.fromstring(str(fmu_files(job, 3, [])["modelDescription.xml"]))
+
+
+def test_the_description_has_derivatives_dependencies_and_factors() -> None:
+    """Each rate names its own state; a rate depends on what its equation contains; 1 rpm is pi / 30 rad/s."""
+
+    def rates(t: Any, x: Any, u: Any) -> list[Any]:
+        return [x[1], -x[0] + u[1], t + x[2]]
+
+    states = {"angle": "rad", "speed": "rpm", "rest": ""}
+    plant = kinemorph.plants.first_order(rates, states, inputs={"a": "N", "b": "N"}, name="told")
+    root = described(make_job(plant, 1.0))
+    reference = {one.get("name"): one.get("valueReference") for one in root.iter("Float64")}
+    by_reference = {number: name for name, number in reference.items()}
+    found = {one.get("name"): one.get("derivative") for one in root.iter("Float64") if one.get("derivative")}
+    assert found == {f"der(x.{name})": reference[f"x.{name}"] for name in states}
+    told = {
+        by_reference[one.get("valueReference")]: {by_reference[k] for k in (one.get("dependencies") or "").split()}
+        for one in root.iter("ContinuousStateDerivative")
+    }
+    assert told["der(x.angle)"] == {"x.speed"} and told["der(x.rest)"] == {"time", "x.rest"}
+    assert told["der(x.speed)"] == {"x.angle", "u.b"}
+    (unit,) = [one for one in root.iter("Unit") if one.get("name") == "rpm"]
+    assert float(unit[0].get("factor") or 0.0) == pytest.approx(np.pi / 30.0, rel=1e-15)
+    builder = RobotBuilder("stone").body("stone", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    root = described(make_job(builder.joint("base", "free", "world", "stone").build(), 1.0))
+    starts = {one.get("initial") for one in root.iter("Float64") if (one.get("name") or "").startswith("q.")}
+    assert starts == {"approx"}  # a quaternion gets the length 1
 
 
 def test_units_have_the_exponents_of_si() -> None:

@@ -242,6 +242,44 @@ def test_an_initial_state_off_the_constraints_is_closed_or_refused(place: Path, 
     assert other.said[-1].startswith("The initial state of 'four_bar' cannot be brought onto its constraints.")
 
 
+def test_a_length_that_is_tuned_leaves_loops_closed(tmp_path: Path) -> None:
+    """A bar of a four-bar gets longer between steps, or at an event of model exchange: q and v satisfy the new loop."""
+    job = make_job(kinemorph.library.four_bar(), 1.0, q={"q1": 1.0}, v={"q1": 3.0}, parameters="all", **TIGHT)
+    (file,) = write_program(job, "fmu3", tmp_path / "x.fmu", systems="this")
+    plant, name = job.plant, "l0"
+    p = job.first.p.copy()
+    p[[column.name for column in plant.p].index(name)] *= 1.02
+    for exchange in (False, True):
+        made = Instance(file, tmp_path / "x", exchange=exchange).begin()
+        if exchange:
+            made.settle()
+            made.fmu.enterEventMode()
+        else:
+            made.steps([0.0, 0.1])
+        made.set(f"p.{name}", p[[column.name for column in plant.p].index(name)])
+        if exchange:
+            made.settle()
+        else:
+            made.steps([0.1, 0.11])
+        q, v = (made.get(*(f"{group}.{column.name}" for column in getattr(plant, group))) for group in "qv")
+        s = np.concatenate([np.zeros(3), v, np.zeros(plant.nx)])
+        phi, rate, *_ = plant.compiled("constraints")(0.0, q, s, [], job.first.u, p)
+        assert np.abs(phi).max() < 1e-10 and np.abs(rate).max() < 1e-9
+        assert np.abs(plant.compiled("constraints")(0.0, q, s, [], job.first.u, job.first.p)[0]).max() > 1e-3
+
+
+def test_a_run_that_ends_after_events_counts_those_of_all_steps(tmp_path: Path) -> None:
+    case = CASES["bouncing_ball"]()
+    options = {**case.options, "most_events": 2}
+    wanted = kinemorph.simulate(case.model, 20.0, **options)
+    (file,) = write_program(make_job(case.model, 20.0, **options), "fmu3", tmp_path / "x.fmu", systems="this")
+    made = Instance(file, tmp_path / "x").begin()
+    with pytest.raises(Exception, match="failed with status 3"):
+        made.steps([0.25 * k for k in range(80)])
+    assert made.said[-2] == wanted.outcome.message and "after 2 events" in made.said[-2]
+    assert abs(made.get("time")[0] - wanted.outcome.t) < 1e-8
+
+
 def test_a_parameter_tuned_at_a_sample_time_does_not_let_elements_sample_again(tmp_path: Path) -> None:
     """A model that goes on with another load, as `simulate` does from the state and the memory at the end of a run."""
     body = Body("rotor", mass=1.0, inertia=(Parameter("J", 0.01, unit="kg m^2"),) * 3)

@@ -1,24 +1,28 @@
 """Forces, moments and states of user code obey mechanics: Newton and Euler, virtual power, derivatives, stiff lags.
 
-SEEDS 001-02, 001-09. All of it runs in the interpreter, with Python functions in place of the user's code in C.
+SEEDS 001-02, 001-09. Most of it runs in the interpreter, with Python functions in place of the user's code in C.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import kinemorph
 from kinemorph import Parameter, Robot, RobotBuilder
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.building.compile import build
+from kinemorph.errors import InterfaceWarning, ModelWarning
 from kinemorph.programs import Job, UserCode, make_job
 from kinemorph.programs.targets.fmu import fmu_files
 from kinemorph.simulation.integrators.asked_inputs import at_state, slope_at_state
+from support.tools.program_languages import WRITERS, has_language, run_program
 
 COM, MASS = np.array([0.05, -0.2, 0.12]), 2.0
 INERTIA = np.array([[0.3, 0.02, -0.01], [0.02, 0.25, 0.03], [-0.01, 0.03, 0.2]])
@@ -72,6 +76,68 @@ def test_forces_on_a_free_body_obey_newton_and_euler() -> None:
         found = rates(0.3, [*q, *v], [], np.zeros(6), [])
         assert np.abs(found[7:] - np.concatenate([origin - np.cross(w, v[:3]), turning])).max() < 1e-12
         assert np.abs(found[:3] - turned @ v[:3]).max() < 1e-14
+
+
+SPATIAL = {
+    "c": {
+        "user.c": """#include "user.h"
+void user_efforts(const user_instant *now, user_loads *add)
+{
+    const double *R = now->rotation[BODY_stone], *w = now->angular_velocity[BODY_stone];
+    for (int k = 0; k < 3; ++k) {
+        add->force[BODY_stone][k] = 1.0 + k - 0.3 * now->velocity[BODY_stone][k] + 2.0 * R[3 * k + 1] + now->t;
+        add->moment[BODY_stone][k] = 0.5 * k - 0.2 * w[k] + 0.7 * R[3 * k] - 0.4 * now->position[BODY_stone][k];
+    }
+}
+"""
+    },
+    "python": {
+        "user.py": """import numpy as np
+def user_efforts(now, add):
+    R = now.rotation[0]
+    add.force[0] = [1, 2, 3] - 0.3 * now.velocity[0] + 2 * R[:, 1] + now.t
+    add.moment[0] = 0.5 * np.arange(3) - 0.2 * now.angular_velocity[0] + 0.7 * R[:, 0] - 0.4 * now.position[0]
+"""
+    },
+    "matlab": {
+        "user_efforts.m": """function add = user_efforts(now, add)
+    R = now.rotation(:, :, now.names.BODY.stone);
+    add.force(:, 1) = [1; 2; 3] - 0.3 * now.velocity(:, 1) + 2 * R(:, 2) + now.t;
+    add.moment(:, 1) = [0; 0.5; 1] - 0.2 * now.angular_velocity(:, 1) + 0.7 * R(:, 1) - 0.4 * now.position(:, 1);
+end
+"""
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", SPATIAL)
+def test_a_spinning_body_with_user_code_moves_as_newton_and_euler_say(language: str, tmp_path: Path) -> None:
+    """Programs in all languages against SciPy, which integrates the equations of the body written by hand."""
+    if missing := has_language(language):
+        pytest.skip(missing)
+    for name, text in SPATIAL[language].items():
+        (tmp_path / name).write_text(text)
+    start, speed = [0.1, -0.2, 0.3, 0.5, 0.5, -0.5, 0.5], [0.4, -0.1, 0.2, 3.0, -2.0, 1.0]
+    job = make_job(stone(), 0.3, method="rk4", step=0.005, q=start, v=speed, output_step=0.3, user=True)
+    with pytest.warns(InterfaceWarning, match="not known"):
+        program = WRITERS[language](job, tmp_path)
+    found, _ = run_program(program)
+
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        """Of position, quaternion (w, x, y, z), and velocity of the origin and angular velocity, in the body's axes."""
+        a, b, c, d = y[3:7]
+        v, w = y[7:10], y[10:]
+        R = Rotation.from_quat([b, c, d, a]).as_matrix()
+        F = R.T @ (np.array([1.0, 2.0, 3.0]) - 0.3 * R @ v + 2.0 * R[:, 1] + t)
+        M = R.T @ (np.array([0.0, 0.5, 1.0]) - 0.2 * R @ w + 0.7 * R[:, 0] - 0.4 * y[:3])
+        turning = np.linalg.solve(INERTIA, M - np.cross(COM, F) - np.cross(w, INERTIA @ w))
+        origin = F / MASS + R.T @ EARTH - np.cross(turning, COM) - np.cross(w, np.cross(w, COM)) - np.cross(w, v)
+        spin = 0.5 * np.array([[-b, -c, -d], [a, -d, c], [d, a, -b], [-c, b, a]]) @ w
+        return np.concatenate([R @ v, spin, origin, turning])
+
+    wanted = solve_ivp(rates, (0.0, 0.3), [*start, *speed], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    assert np.abs(found[-1, 1:14] - wanted).max() < 1e-8
 
 
 def test_forces_on_the_bodies_of_a_chain_have_the_power_of_joint_torques() -> None:
@@ -161,13 +227,13 @@ def test_a_force_of_the_user_that_depends_on_time_is_followed(method: str, worst
     assert np.abs(rows[0, :3] - [(1.0 - np.cos(w)) / w**2, np.sin(w) / w, lag]).max() < worst
 
 
-def test_the_description_of_an_fmu_has_everything_that_code_may_read(tmp_path: Any) -> None:
+def test_the_description_of_an_fmu_has_everything_that_code_may_read(tmp_path: Path) -> None:
     """Rates that user code may change depend on the time, all states and all inputs; others as the equations say."""
     (tmp_path / "user.c").write_text('#include "user.h"\nvoid user_efforts(const user_instant *n, user_loads *a) {}\n')
     robot = kinemorph.library.double_pendulum()
     told = {}
     for code in (None, UserCode(source=tmp_path / "user.c")):
-        with pytest.warns(kinemorph.errors.ModelWarning, match="no library"):
+        with pytest.warns(ModelWarning, match="no library"):
             text = str(fmu_files(make_job(robot, 1.0, user=code), 3, [])["modelDescription.xml"])
         told[code is None] = [
             line.split('"')[1::2] for line in text.splitlines() if "<ContinuousStateDerivative" in line

@@ -48,6 +48,7 @@ void fails(double t, const double *reads, double *drives, double *memory)
     case 7: memory[0] = 1.0 / (calls > 1e9); break;
     case 8: drives[1] = drives[2] = 0.0; break;
     case 9: memory[1] = 1.0; break;
+    case 10: drives[0] = reads[1]; break;
     }
 }
 """
@@ -88,6 +89,7 @@ CASES = {
     7: r"returned inf as memory; expected a finite number",
     8: r"wrote behind the end of `drives`, which has 1 numbers",
     9: r"wrote behind the end of `memory`, which has 1 numbers",
+    10: r"returned nan as output.*takes no more numbers than `reads` names",
 }
 if platform.machine() in ("x86_64", "AMD64", "i686"):
     CASES[4] = r"crashed with SIGFPE \(it divided an integer by 0\)"

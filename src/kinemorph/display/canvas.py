@@ -67,10 +67,15 @@ def in_language(speech: Callable[..., str]) -> Iterator[None]:
         _speech.reset(token)
 
 
-def said(text: str, **values: str | int) -> str:
-    """A text of a picture in the language of `in_language`, with values in the places of their names in braces."""
+def said(text: str, **values: str | float) -> str:
+    """A text of a picture in the language of `in_language`, with values in the places of their names in braces.
+
+    Numbers have four digits, and the sign of decimals of the language.
+    """
     speech = _speech.get()
-    return speech(text, **values) if speech else text.format(**values)
+    if speech:
+        return speech(text, **values)
+    return text.format(**{name: f"{x:.4g}" if isinstance(x, float) else x for name, x in values.items()})
 
 
 # ── figures ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,7 +144,12 @@ def factor_out(axes: Any) -> None:
 
 def units_of(unit: str) -> str:
     """A unit as written on an axis, such as m/s²; a dash for no unit."""
-    return unit.replace("^2", "²").replace("^3", "³") or "–"
+    return raised(unit) or "–"
+
+
+def raised(unit: str) -> str:
+    """A unit with raised powers, such as m/s² for m/s^2."""
+    return unit.replace("^2", "²").replace("^3", "³")
 
 
 def legible(fill: RGB) -> str:

@@ -220,13 +220,23 @@ def _shared_out(
     robot: Robot, cast: Ensemble, wanted: str | Sequence[str] | None
 ) -> tuple[str | Sequence[str] | None, tuple[Parameter, ...]]:
     """The `wanted` parameters, split: names of the robot's own for `derive`, and parameters that only elements have."""
-    of_robot = {parameter.name for parameter in robot.parameters}
+    of_robot = [parameter.name for parameter in robot.parameters]
     own = {parameter.name: parameter for parameter in cast.parameters if parameter.name not in of_robot}
     if wanted is None or not own:
         return wanted, ()
     if wanted == "all":
         return wanted, tuple(own.values())
     names = (wanted,) if isinstance(wanted, str) else wanted
+    missing = [name for name in names if name not in own and name not in of_robot]
+    if missing:
+        known = ", ".join(f"'{name}'" for name in (*of_robot, *own))
+        raise ModelError(
+            [
+                f"parameter '{name}': neither robot '{robot.name}' nor its elements have a parameter of that name; "
+                f"expected one of: {known}."
+                for name in missing
+            ]
+        )
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
 
 

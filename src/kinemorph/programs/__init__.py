@@ -5,6 +5,7 @@ function around it. There is no second integrator: the program takes the same st
 
 job            what a program computes, as data, and what cannot leave Python
 job_tables     the data of a job that every program carries: sizes, names, initial memory, limits
+drawing        the shapes that a program draws for EasyDyn's viewer, as data, and how they move
 user_code      what code of a user adds to a program, as data, and how the model takes it
 user_files     the files between a program and code of its user, and templates of that code
 sentences      the messages of a run as templates, in which a program fills in numbers and names

@@ -30,6 +30,7 @@ from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
+from kinemorph.programs.drawing import Drawing, carrier_program
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.foreign.stepper import stepper_for
@@ -70,6 +71,7 @@ class Job(Fixed):
     spacing: float | tuple[float, ...]  # the time between samples [s], or all sample times after the start
     most_events: float  # the run ends after so many events; infinity where it does not
     user: UserCode | None = None  # what code of the user adds to the model
+    drawing: Drawing | None = None  # the shapes that the program draws for EasyDyn's viewer
 
     @property
     def plant(self) -> Plant:
@@ -133,6 +135,11 @@ class Job(Fixed):
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
         return trace(watch.values, ports, name="arguments", outputs={"out": (len(watch.domains),)})
 
+    @cached_property
+    def carriers(self) -> Program | None:
+        """The program (t, q, m, p) -> where the carriers of the drawing are; None without a drawing."""
+        return None if self.drawing is None else carrier_program(self.plant, self.drawing)
+
     @property
     def exchange(self) -> dict[str, Program | LoopProgram]:
         """The programs by name that a driver calls besides the others where another integrator advances the plant.
@@ -148,7 +155,7 @@ class Job(Fixed):
     def programs(self, prefix: str = "", *, exchange: bool = False) -> list[Program | LoopProgram]:
         """The programs that a driver calls, each with a name that begins with `prefix`; with those of `exchange`."""
         named: dict[str, Program | LoopProgram | None] = {"steps": self.march, "start": self.start, "rate": self.rate}
-        named |= {"arguments": self.arguments}
+        named |= {"arguments": self.arguments, "carriers": self.carriers}
         named |= self.exchange if exchange else {}
         return [_renamed(program, f"{prefix}{name}") for name, program in named.items() if program is not None]
 

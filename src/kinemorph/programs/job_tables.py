@@ -108,6 +108,7 @@ def job_tables(job: Job) -> JobTables:
         "domains": len(job.domains),
         "gimbals": len(job.gimbals),
         "user": int(job.user is not None),
+        "scene": int(job.drawing is not None),
         "times": 0 if isinstance(job.spacing, float) else len(job.spacing),
         **{f"at_{name}": plan.starts[name] for name in PLACES},
     }

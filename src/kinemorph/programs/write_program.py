@@ -27,6 +27,7 @@ TARGETS: dict[str, Callable[..., Mapping[str, str | bytes]]] = {
     "fmu3": write_fmu3,
 }
 ARCHIVES = ("fmu2", "fmu3")  # targets that are one file
+DRAWING = ("c", "cpp", "python")  # targets whose programs write scenes
 
 
 def write_program(
@@ -51,6 +52,11 @@ def write_program(
         raise UnsupportedError(
             f"systems: {systems!r} is given for the target '{target}', which has source code alone. Leave systems out, "
             "or choose the target 'fmu3'."
+        )
+    if job.drawing is not None and target not in DRAWING:
+        raise UnsupportedError(
+            f"scene: the target '{target}' writes no scenes; programs in C, C++ and Python do. Leave the scene out, "
+            "and make scenes from samples."
         )
     place, archive = Path(folder), target in ARCHIVES
     alone = archive and place.suffix == ".fmu"

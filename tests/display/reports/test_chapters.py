@@ -15,7 +15,7 @@ import pytest
 import kinemorph
 from kinemorph.analysis.signature import VALUES
 from kinemorph.analysis.verification.laws import LAWS
-from kinemorph.display.canvas import in_language
+from kinemorph.display.canvas import in_language, said
 from kinemorph.display.charts.draw_modules import WORDS
 from kinemorph.display.charts.figures import KIND_LETTERS
 from kinemorph.display.charts.plot import plot
@@ -23,6 +23,7 @@ from kinemorph.display.charts.runs import ENDINGS
 from kinemorph.display.reports.chapters import (
     conventions,
     curves,
+    description,
     elements,
     energy_audit,
     equilibrium,
@@ -196,3 +197,34 @@ def test_all_chapters_of_many_models_in_french(name: str) -> None:
         for one in (*WITHOUT_PICTURES, modules, equilibrium, poles, curves, energy_audit):
             section = one.chapter(about, Words("fr"))
             assert section is None or list(shown(section))
+
+
+def test_the_equilibrium_names_sampled_controllers_and_joints_beyond_their_limits() -> None:
+    """A pendulum that a sampled controller lifts hangs down at its equilibrium, where its limits do not let it be."""
+    text = """
+    kinemorph = 1
+    name = "lifted"
+    parameters = { J = { value = 0.1, unit = "kg m^2" }, kp = 3.0 }
+    bodies.rod = { mass = 1, com = [0.3, 0, 0], inertia = ["J", "J", "J"] }
+    joints.hinge = { kind = "revolute", parent = "world", child = "rod", axis = "y", lower = -1, upper = 1 }
+    elements.lift = { kind = "pd", joints = "hinge", kp = "kp", kd = 1, every = "1 ms" }
+    """
+    given = subject_of(load_text(text, "toml"))
+    told = " ".join(shown(equilibrium.chapter(given, Words("en"))))
+    assert "held between samples: lift." in told and "Beyond theirs are: hinge." in told
+    assert "held between samples: lift." in " ".join(shown(poles.chapter(given, Words("en"))))
+    told = " ".join(shown(description.chapter(given, Words("fr"))))
+    assert "1 degré de liberté." in told and "kg m²" in told and "kp" in told
+    acting = next(block.grid for block in elements.chapter(given, Words("en")).blocks if isinstance(block, Table))
+    assert [row[2] for row in acting.rows] == ["hinge"]
+
+
+def test_numbers_in_pictures_have_the_sign_of_decimals_and_long_chains_grow_downward() -> None:
+    with in_language(Words("fr")):
+        assert said("grid {step} m", step=0.25) == "quadrillage 0,25 m"
+    assert said("grid {step} m", step=0.25) == "grid 0.25 m"
+    for chain, tall in ((library.chain(3), False), (library.chain(10), True)):
+        tree = description.chapter(subject_of(chain), Words("en")).blocks[3]
+        places = {text.get_text(): text.get_position() for text in tree.picture.axes[0].texts}
+        (x0, y0), (x1, y1) = places["world"], places[chain.body_names[-1]]
+        assert (abs(y1 - y0) > abs(x1 - x0)) is tall

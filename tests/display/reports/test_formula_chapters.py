@@ -107,7 +107,7 @@ def test_long_formulas_are_counted_and_the_command_writes_them() -> None:
     note = last.blocks[-1]
     assert isinstance(note, Paragraph)
     (command,) = [piece.text for piece in note.pieces if isinstance(piece, Code)]
-    assert "derive puma --emit latex --function mass_matrix --function bias_forces" in command
+    assert "derive model.toml --emit latex --function mass_matrix --function bias_forces" in command
     matrices = formulas(found[:1])
     assert len(matrices) == 6  # every body: in the world, or as a product
     assert all(row.width <= WIDEST for formula in formulas(found) for row in formula.content)  # type: ignore[union-attr]

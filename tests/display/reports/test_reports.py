@@ -9,6 +9,7 @@ import hashlib
 import re
 import shutil
 import subprocess
+import sys
 import time
 import warnings
 import zipfile
@@ -162,7 +163,7 @@ def test_chapters_come_in_the_order_that_is_asked_for() -> None:
 
 
 def test_a_missing_extra_names_its_command_and_other_formats(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(typst, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(KinemorphError, match=r"pip install 'kinemorph\[report\]'.*--to html, --to latex"):
         report(kinemorph.library.double_pendulum(), path=tmp_path / "a.pdf")
 

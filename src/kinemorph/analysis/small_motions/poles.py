@@ -27,6 +27,8 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
 
+ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Poles(Shown):
@@ -65,6 +67,16 @@ class Poles(Shown):
     def alpha(self) -> Array:
         """The growth rates, the real parts of the poles [1/s], shape (n,); negative where a motion decays."""
         return self.values.real
+
+    @property
+    def on_axis(self) -> float:
+        """The size of a real part [1/s] up to which rounding alone may explain it."""
+        return ON_AXIS * float(np.abs(self.values).max(initial=0.0))
+
+    @property
+    def growing(self) -> npt.NDArray[np.bool_]:
+        """Which poles have a positive real part that is not explained by rounding, shape (n,)."""
+        return self.alpha > self.on_axis
 
     @property
     def omega(self) -> Array:

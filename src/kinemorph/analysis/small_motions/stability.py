@@ -19,8 +19,6 @@ from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError
 from kinemorph.plants.programs import Plant
 
-ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
-
 
 class Stability(NamedTuple):
     """Whether an equilibrium is stable: True, False, or None where linear equations do not decide; and the reason."""
@@ -37,7 +35,7 @@ def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
         return Stability(None, f"its poles cannot be computed. {error}"), None
     if not len(found):
         return Stability(None, "nothing can move."), found
-    limit = ON_AXIS * float(np.abs(found.values).max())
+    limit = found.on_axis
     fastest, zero = int(np.argmax(found.alpha)), int(np.argmin(np.abs(found.values)))
     worst = float(found.alpha[fastest])
     if worst > limit:

@@ -55,6 +55,12 @@ def program(
             default="all for which there is a compiler",
         ),
     ] = None,
+    scene: Annotated[
+        bool,
+        option(
+            "Put the shapes into the program, whose option --van writes scenes for EasyDyn's viewer (C, C++, Python)."
+        ),
+    ] = False,
     state: StateOptions,
     code: UserCodeOptions,
     reading: ReadingOptions,
@@ -83,6 +89,10 @@ def program(
             replace(system, source=""), run.time, q=q, v=v, inputs=state.values("torque"), locked=state.lock or (),
             parameters=kept, user=code.code, **run.given,
         )  # fmt: skip
+        if scene:
+            from kinemorph.display.scenes.program_scene import with_scene
+
+            job = with_scene(job)
         built = None if systems is None else systems.split(",")
         folder = output or Path("program")
         known = [path / name for path in (folder, folder.parent) for name in OWN if (path / name).exists()]

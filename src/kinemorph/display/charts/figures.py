@@ -25,7 +25,7 @@ ZERO_HERE = "#e3e5e8"  # color of entries of the mass matrix that are zero in th
 VANISHING = 1e-14  # an entry below this fraction of the largest is zero up to rounding
 KIND_LETTERS = {
     "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U", "gimbal": "RRR",
-    "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
+    "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "F",
 }  # fmt: skip
 
 
@@ -184,32 +184,39 @@ def _tips_first(children: Mapping[str, Sequence[str]]) -> list[str]:
     return order[::-1]
 
 
-def draw_topology(robot: Robot, *, directed: bool = False, title: str | None = None) -> Figure:
+def draw_topology(robot: Robot, *, directed: bool = False, upright: bool = False, title: str | None = None) -> Figure:
     """A figure of a robot's tree: bodies as boxes, joints as lines with the letter of their kind, loops dashed.
 
     With `directed` it is the kinematic graph: each joint is an arrow from its child to its parent, with its name, and
-    bodies have their row numbers in `robot.incidence`; the reference vertex, the world, is underlined.
+    bodies have their row numbers in `robot.incidence`; the reference vertex, the world, is underlined. The world is at
+    the left, with `upright` at the top, which leaves more room for the names of a long chain.
     """
     places, colors = tree_layout(robot), depth_colors(robot)
+    if upright:
+        places = {name: (y, x) for name, (x, y) in places.items()}
     columns = 1 + max(x for x, _ in places.values())
     rows = 1 + max(y for _, y in places.values())
-    width = float(np.clip((2.3 if directed else 1.3) * columns, 5.0, 22.0))
-    figure = blank(width, float(np.clip(1.2 + 0.5 * rows, 2.4, 16.0)))
-    axes = figure.add_axes((0.01, 0.02, 0.98, 0.98 - 0.4 / figure.get_figheight()))
     numbers = {name: f"{k}  " if directed else "" for k, name in enumerate((WORLD, *robot.body_names))}
     longest = max(10, *(len(numbers[name]) + len(name) for name in places))
+    each = max(1.3, 0.085 * longest) if upright else 2.3 if directed else 1.3  # inches of a column
+    width = float(np.clip(each * columns, 5.0, 22.0))
+    figure = blank(width, float(np.clip(1.2 + (0.36 if upright else 0.5) * rows, 2.4, 16.0)))
+    axes = figure.add_axes((0.01, 0.02, 0.98, 0.98 - 0.4 / figure.get_figheight()))
     fontsize = float(np.clip((60.0 if directed else 100.0) * width / columns / longest, 4.5, 9.0))
     small: dict[str, Any] = {"fontsize": fontsize - 1, "zorder": 3}
     for joint in robot.joints:
         (x0, y0), (x1, y1) = places[joint.parent], places[joint.child]
-        axes.plot([x0, x0 + 0.5, x0 + 0.5, x1], [y0, y0, y1, y1], color=PALE, linewidth=1.2, zorder=1)
+        turns = ([x0, x0, x1, x1], [y0, y0 + 0.5, y0 + 0.5, y1])
+        turns = turns if upright else ([x0, x0 + 0.5, x0 + 0.5, x1], [y0, y0, y1, y1])
+        axes.plot(*turns, color=PALE, linewidth=1.2, zorder=1)
         if directed:
             axes.plot([x0 + 0.545], [y1], "<", color=PALE, markersize=6.0, zorder=1)
             axes.text(x0 + 0.52, y1 - 0.17, joint.name, va="bottom", ha="left", color=INK, **small)
         else:
             letters = KIND_LETTERS[joint.kind]
             letters = said(letters) if letters in KIND_LETTERS else letters
-            axes.text(x1 - 0.47, y1 - 0.06, letters, va="bottom", ha="left", color=INK, **small)
+            beside = (x1 + 0.03, y1 - 0.3) if upright else (x1 - 0.47, y1 - 0.06)
+            axes.text(*beside, letters, va="bottom", ha="left", color=INK, **small)
     red = "#b3261e"
     for joint in robot.loops:
         (x0, y0), (x1, y1) = places[joint.child], places[joint.parent]

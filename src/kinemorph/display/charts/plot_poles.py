@@ -35,7 +35,7 @@ def plot_poles(
     values = np.asarray(poles.values, dtype=complex)
     sizes = np.abs(values)[np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)]
     spread = bool(len(sizes)) and bool(sizes.max() > FAR_APART * sizes.min())
-    growing = values.real > 1e-9 * (1.0 + np.abs(values))
+    growing = poles.growing
     figure = blank(WIDTH, HEIGHT)
     axes: Any = figure.add_axes(FRAME)
     plain_axes(axes)

@@ -88,16 +88,16 @@ def run_caption(trajectory: Trajectory) -> str:
     """A caption of a run: its method, step size or tolerance, number of steps, and outcome if it did not finish."""
     statistics, settings, outcome = trajectory.statistics, trajectory.settings, trajectory.outcome
     if settings.get("step"):
-        steps = said("steps of {step} s", step=f"{settings['step']:g}")
+        steps = said("steps of {step} s", step=float(settings["step"]))
     elif settings.get("rtol"):
         steps = f"rtol {np.format_float_scientific(settings['rtol'], trim='-', exp_digits=1)}"
     else:
         steps = ""
     ended = "" if outcome.kind == "finished" else said(ENDINGS.get(outcome.kind, outcome.kind))
     if ended:
-        ended = said("{ended} at t = {t} s", ended=ended, t=f"{outcome.t:.4g}")
+        ended = said("{ended} at t = {t} s", ended=ended, t=float(outcome.t))
     if not outcome.ok and settings.get("until"):
-        ended = said("{ended} of {until} s", ended=ended, until=f"{settings['until']:g}")
+        ended = said("{ended} of {until} s", ended=ended, until=float(settings["until"]))
     count = said("{n} steps", n=f"{statistics.accepted:,}") if statistics.accepted else ""
     parts = [statistics.method, steps, count, ended]
     return ", ".join(part for part in parts if part)

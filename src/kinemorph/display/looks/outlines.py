@@ -287,8 +287,8 @@ def mounts(robot: Robot, size: float) -> list[Shape]:
     """
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
-        if is_carrier(robot, robot.body(joint.child)):
-            continue
+        if joint.child == WORLD or is_carrier(robot, robot.body(joint.child)):
+            continue  # a loop may end at the world
         if joint.parent == WORLD and joint.motion.nv and joint.kind not in ("free", "planar", "point_on_plane"):
             made.append(_rail(joint, size) if joint.kind in SLIDES else _bracket(joint, size))
     return made

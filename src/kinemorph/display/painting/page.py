@@ -146,7 +146,7 @@ class Page:
             self._profile()
         else:
             self.axes.axis("off")
-            grid = said("grid {step} m", step=f"{self.window.step:g}") if self.window.sees_floor else ""
+            grid = said("grid {step} m", step=float(self.window.step)) if self.window.sees_floor else ""
             self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
 
     @property

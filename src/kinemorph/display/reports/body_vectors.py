@@ -59,4 +59,4 @@ def body_vectors(subject: Subject, words: Words, vectors: tuple[BodyVector, ...]
     rest = len(bodies) - MOST_BODIES
     more = words.counted(rest, "Those of {n} more body are not printed.", "Those of {n} more bodies are not printed.")
     tail = [Paragraph(more, "note")] if rest > 0 else []
-    return (*head, *blocks, *counted(long, words, subject.model.name), *tail)
+    return (*head, *blocks, *counted(long, words), *tail)

@@ -15,10 +15,12 @@ from kinemorph.codegen.reading.expression_tree import ZERO, Symbol
 from kinemorph.codegen.reading.line_breaks import Line
 from kinemorph.codegen.reading.names import port_name
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.display.canvas import raised
 from kinemorph.display.equations.equations_of_motion import used_inputs
 from kinemorph.display.equations.symbols import Names, is_plain
 from kinemorph.display.reports.document import Block, Code, Grid, Math, Paragraph, Piece, Table
 from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.reports.signing.verdicts import MODEL_FILE
 from kinemorph.display.reports.writers.formulas import page
 from kinemorph.vocabulary.typography.marks import Digits, Named
 
@@ -76,11 +78,8 @@ def _whole(quantity: Quantity) -> Named:
     return Named(latex, text)
 
 
-def counted(long: Sequence[TooLong], words: Words, model: str) -> list[Block]:
-    """The table of quantities that are too long to print, and the command that writes them; nothing for none.
-
-    `model` is the name of the model, which stands for its file in the command.
-    """
+def counted(long: Sequence[TooLong], words: Words) -> list[Block]:
+    """The table of quantities that are too long to print, and the command that writes them; nothing for none."""
     if not long:
         return []
     rows = [[one.title, words.integer(one.ops), words.integer(one.parts)] for one in long]
@@ -88,8 +87,7 @@ def counted(long: Sequence[TooLong], words: Words, model: str) -> list[Block]:
     grid = Grid(words("Formulas that are too long to be printed"), columns, rows, right=columns[1:])
     told = words("Their formulas are written to a file by")
     functions = " ".join(f"--function {name}" for name in dict.fromkeys(one.function for one in long))
-    file = model if model.isidentifier() else "MODEL"
-    command = f"kinemorph derive {file} --emit latex {functions} --output formulas.tex"
+    command = f"kinemorph derive {MODEL_FILE} --emit latex {functions} --output formulas.tex"
     return [Table(grid), Paragraph((f"{told} ", Code(command), "."), "note")]
 
 
@@ -101,7 +99,7 @@ def symbols_paragraph(dynamics: Dynamics, programs: Sequence[Program], names: Na
     def add(port: str, i: int, name: str, value: str) -> None:
         text, latex = names[port, i]
         meaning = "" if name == text else f" {name}"
-        pieces.extend(["; " if pieces else "", Math(Symbol(text, latex)), f"{meaning} {value}".replace("^2", "²")])
+        pieces.extend([words("; ") if pieces else "", Math(Symbol(text, latex)), f"{meaning} {value}"])
 
     rates = ("v", "a") if is_plain(robot) else ()
     for i, (name, unit) in enumerate(zip(robot.q_names, robot.q_units, strict=True)):
@@ -113,7 +111,7 @@ def symbols_paragraph(dynamics: Dynamics, programs: Sequence[Program], names: Na
                 add("v", i, name, f"[{unit or '-'}]")
     for i, parameter in enumerate(dynamics.parameters):
         if ("p", i) in used:
-            unit = f" {parameter.unit}" if parameter.unit else ""
+            unit = f" {raised(parameter.unit)}" if parameter.unit else ""
             add("p", i, parameter.name, f"= {words.number(parameter.value, 6)}{unit}")
     return [Paragraph((f"{words('Symbols')}{words(': ')}", *pieces, "."), "note")] if pieces else []
 

@@ -5,6 +5,7 @@ building             makes a scene from robots, systems and runs
 figures              a robot as parts: its shapes, collisions, inertia, frames, joints, graph; points over time
 surfaces             triangles with normals, made from shapes; the looks of springs, arrows and other marks
 easyanim             scenes as files of EasyDyn's viewer: geometry, frames, modes
+program_scene        the shapes of a robot for its program, which writes such files itself
 pose_interpolation   poses between two times
 sampled_columns      columns of a run at the times of a scene
 marks, spans         elements between two points (springs, dampers, ropes, legs), and where they are at each time

@@ -82,6 +82,23 @@ class Geometry:
         self.figures = [_Moving(figure) for figure in scene.figures]
         self.solids = [*self.grounds, *(solid for one in self.figures for solid in one.solids)]
         self.count = sum(len(solid.points) for solid in self.solids)
+        self.title = " ".join(scene.title.split()).encode("ascii", "replace").decode()[:LONGEST_TITLE] or "scene"
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """The two nodes of every edge, counted from 0."""
+        return tuple((a, b) for start, solid in self._begun() for a, b in (solid.edges + start).tolist())
+
+    @property
+    def sides(self) -> tuple[tuple[int, int, int, int], ...]:
+        """The three nodes of every side, counted from 0, and its color."""
+        found = ((solid.color, row) for start, solid in self._begun() for row in (solid.sides + start).tolist())
+        return tuple((a, b, c, color) for color, (a, b, c) in found)
+
+    def _begun(self) -> Iterator[tuple[int, Solid]]:
+        """Every solid, with the number of the nodes before it."""
+        starts = np.cumsum([0, *(len(solid.points) for solid in self.solids)]).tolist()
+        return zip(starts, self.solids, strict=False)
 
     def positions(self, frame: int) -> Array:
         """The positions (count, 3) [m] of all nodes at a time of the scene, by its index."""
@@ -91,17 +108,14 @@ class Geometry:
 
     def lines(self, positions: Array) -> Iterator[str]:
         """The lines of the .vol file, with the nodes at these positions (count, 3) [m]."""
-        yield " ".join(self.scene.title.split()).encode("ascii", "replace").decode()[:LONGEST_TITLE] or "scene"
+        yield self.title
         yield f"{self.count}"
         yield from (f"n{k} {_written(row)}" for k, row in enumerate(positions, 1))
-        starts = np.cumsum([1, *(len(solid.points) for solid in self.solids)])
-        edges = [ends + start for solid, start in zip(self.solids, starts, strict=False) for ends in solid.edges]
+        edges, sides = self.edges, self.sides
         yield f"{len(edges)}"
-        yield from (f"e{k} n{a} n{b} {EDGE_COLOR}" for k, (a, b) in enumerate(edges, 1))
-        pairs = zip(self.solids, starts, strict=False)
-        sides = [(side + start, solid.color) for solid, start in pairs for side in solid.sides]
+        yield from (f"e{k} n{a + 1} n{b + 1} {EDGE_COLOR}" for k, (a, b) in enumerate(edges, 1))
         yield f"{len(sides)}"
-        yield from (f"s{k} 3 n{a} n{b} n{c} {color}" for k, ((a, b, c), color) in enumerate(sides, 1))
+        yield from (f"s{k} 3 n{a + 1} n{b + 1} n{c + 1} {color}" for k, (a, b, c, color) in enumerate(sides, 1))
 
 
 class _Moving:
@@ -132,7 +146,7 @@ class _Moving:
 
 def write_vol(scene: Scene, path: Path | str, frame: int = 0) -> Path:
     """Writes a scene at one of its times, by its index, as a .vol file, and returns its path."""
-    geometry = _checked(scene, 1)
+    geometry = checked_geometry(scene, 1)
     path = Path(path).with_suffix(".vol")
     _write(path, geometry.lines(geometry.positions(frame)))
     return path
@@ -140,7 +154,7 @@ def write_vol(scene: Scene, path: Path | str, frame: int = 0) -> Path:
 
 def write_van(scene: Scene, path: Path | str) -> Path:
     """Writes a scene as a .vol file and all its times as a .van file beside it, whose path is returned."""
-    geometry = _checked(scene, len(scene.times))
+    geometry = checked_geometry(scene, len(scene.times))
     path = Path(path).with_suffix(".van")
     _write(path.with_suffix(".vol"), geometry.lines(geometry.positions(0)))
     _write(path, (_written(row) for k in range(len(scene.times)) for row in geometry.positions(k)))
@@ -153,7 +167,7 @@ def write_vmo(scene: Scene, poles: Sequence[complex], path: Path | str) -> Path:
     The first time of the scene is the state of rest; the next ones are those of each mode, at the phases 0 and 90
     degrees of its oscillation. `poles` [1/s] are those of the modes.
     """
-    geometry = _checked(scene, len(scene.times))
+    geometry = checked_geometry(scene, len(scene.times))
     path = Path(path).with_suffix(".vmo")
     _write(path.with_suffix(".vol"), geometry.lines(geometry.positions(0)))
     _write(path, _modes(geometry, poles))
@@ -169,7 +183,7 @@ def _modes(geometry: Geometry, poles: Sequence[complex]) -> Iterator[str]:
             yield from map(_written, geometry.positions(frame))
 
 
-def _checked(scene: Scene, frames: int) -> Geometry:
+def checked_geometry(scene: Scene, frames: int) -> Geometry:
     """The geometry of a scene. Raises UnsupportedError if it has nothing to show, or files would be too long."""
     geometry = Geometry(scene)
     if not geometry.count:

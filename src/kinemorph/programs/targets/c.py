@@ -6,13 +6,14 @@ name.c, .h           the library form: a model that can be advanced
 name_run.c, .h       a whole run
 name_program.c, .h   the command line
 name_user.c, user.h, user.c   code of the user, where there is some: how it is called, its names, and the code itself
+name_scene.c, .h, name_scene_data.c, .h   shapes for EasyDyn's viewer, where the job has a drawing
 name_controllers.c   controllers in C, where there are some; see `controllers_in_c`
 main.c, Makefile
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.backends.c.spelling import RESERVED, C, block_comment, number
@@ -27,7 +28,7 @@ from kinemorph.programs.user_files.written_once import user_texts
 # names of functions and files that a model must not have: those of the driver, and of the C library
 TAKEN = frozenset(
     {"simulator", "main", "data", "run", "place", "end", "store", "through", "ratio", "look", "explain", "user"}
-    | {"all_finite", "next_tick", "rested"}
+    | {"all_finite", "next_tick", "rested", "ends_in_van", "open_scene", "write_nodes"}
 )
 WIDTH = 110  # characters in a line of numbers
 LONGEST = 4095  # characters in a string literal: C99 promises no more
@@ -65,7 +66,7 @@ def library_texts(job: Job, name: str, *, exchange: bool = False) -> dict[str, s
     """
     programs = job.programs(f"{name}_", exchange=exchange)
     texts = export_c(programs, f"{name}_model", file=f"{name}_model", foreign=all_foreign_names(job, name))
-    texts |= controller_texts(job, name)
+    texts |= controller_texts(job, name) | scene_texts(job, name)
     driver = driver_texts("c", name) | (driver_texts("exchange", name) if exchange else {})
     texts |= data_texts(job_tables(job), name) | {file: driver[file] for file in driver if file != "main.c"}
     return texts | user_texts(job, name, user_code)
@@ -82,6 +83,37 @@ def makefile(texts: Mapping[str, str], name: str) -> str:
     others = [file for file in files if file.endswith(".h") or "/" in file]
     listed = {"sources": compiled_files(texts), "headers": others}
     return named(MAKEFILE.format(**{kind: " ".join(some) for kind, some in listed.items()}), name)
+
+
+def scene_texts(job: Job, name: str) -> dict[str, str]:
+    """{file name: text} of the functions that draw scenes, and of the shapes; none where the job has no drawing."""
+    drawing = job.drawing
+    if drawing is None:
+        return {}
+    opening = block_comment([f"The shapes of the program {comment(job.name)}. Emitted by Kinemorph."])
+    capitals = name.upper()
+    counts = {"carriers": drawing.carriers}
+    counts |= {key: len(getattr(drawing, key)) for key in ("nodes", "edges", "sides")}
+    header = [*opening, f"#ifndef {capitals}_SCENE_DATA_H", f"#define {capitals}_SCENE_DATA_H", ""]
+    header += [f"#define {capitals}_{key.upper()} {count}" for key, count in counts.items()]
+    arrays: list[tuple[str, str | list[str]]] = [
+        ("const char *const simulator_scene_title", quoted(drawing.title)),
+        ("const int simulator_node_carriers[]", [str(carrier) for carrier, *_ in drawing.nodes]),
+        ("const double simulator_nodes[][3]", [_row(map(_real, row)) for _, *row in drawing.nodes]),
+        ("const int simulator_edges[][3]", [_row(map(str, row)) for row in drawing.edges] or ["{0, 0, 0}"]),
+        ("const int simulator_sides[][4]", [_row(map(str, row)) for row in drawing.sides] or ["{0, 0, 0, 0}"]),
+    ]
+    source = [*opening, f'#include "{name}_scene.h"', ""]
+    for declared, values in arrays:
+        source += [_table(named(declared, name), values), ""]
+    return driver_texts("scene_c", name) | {
+        f"{name}_scene_data.h": "\n".join([*header, "", "#endif", ""]),
+        f"{name}_scene_data.c": "\n".join(source),
+    }
+
+
+def _row(entries: Iterable[str]) -> str:
+    return "{" + ", ".join(entries) + "}"
 
 
 # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────

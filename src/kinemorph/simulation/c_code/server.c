@@ -25,7 +25,7 @@ typedef struct {
 
 enum { GUARD = 8 }; /* numbers behind each array, which a function must not change */
 
-static double server_message[2 + MOST_NUMBERS];
+static double server_message[2 + MOST_NUMBERS + GUARD];
 static double server_drives[MOST_NUMBERS + GUARD], server_memory[MOST_NUMBERS + GUARD];
 
 /* After this time the process ends by itself: nobody may be left to end it. */
@@ -77,6 +77,7 @@ int main(void) {
         server_guard(server_drives, f->drives, NAN); /* an output that is not written is found */
         server_guard(server_memory, f->memory, 0.0);
         memcpy(server_memory, server_message + 2 + f->reads, sizeof(double) * (size_t)f->memory);
+        for (int i = 0; i < GUARD; ++i) server_message[2 + f->reads + i] = NAN; /* a signal that is not read is found */
         if (f->time_limit > 0.0) server_alarm(f->time_limit + 1.0);
         f->call(server_message[1], server_message + 2, server_drives, server_memory);
         if (f->time_limit > 0.0) server_alarm(0.0);

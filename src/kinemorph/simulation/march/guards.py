@@ -314,6 +314,8 @@ class Watch:
         several feet land together differ by rounding: where one is found, the others are yet to change their sign.
         Guards that do not count in the present phase have half of their sides.
         """
+        if np.all(np.abs(self._values(*state)) > FAR):  # none is at zero: their rates do not matter
+            return np.zeros(len(sides))
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
         counts = 1.0 if self._awake is None else np.where(self._awake(*state) > 0.0, 1.0, 0.5)

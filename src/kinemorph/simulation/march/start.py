@@ -40,9 +40,10 @@ KEPT_OPEN = 1e-9  # relative to the size of a loop: constraints of a state that 
 def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopProgram:
     """The loop program that prepares the memory of a march for its first step, at the time t in that memory.
 
-    Inputs      memory, with a state; moved (), 1 where the state or parameters have been changed since the memory was
-                prepared, 2 where the time has, 0 where at most inputs have; kept (2, nv), above 0 for coordinates and
-                for velocities that were given and stay the same where constraints change the others; u, p
+    Inputs      memory, with a state; moved (), 1 where the state has been changed since the memory was prepared, 2
+                where the time has, 0.5 where parameters have, 0 where at most inputs have; kept (2, nv), above 0 for
+                coordinates and for velocities that were given and stay the same where constraints change the others;
+                u, p
     Outputs     memory_end; status (), a Status: UNSOLVED where the state cannot be brought onto the constraints, TICK
                 where a sampled value is not finite, which is then in the memory
     """
@@ -57,8 +58,12 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
     here = LocalInstant(at["t"], at["base"], at["s"], at["m_next"], all_inputs(loop), loop["p"])
     loop.copy(loop["memory_end"], loop["memory"])
     loop.let(loop["status"], lambda: 0.0)
+    goes_on = loop.buffer("goes_on")  # 1 in the middle of a motion, whose state stays the same, else 0
+    loop.let(goes_on, lambda fresh, moved: (fresh < 1.0) * (moved < 1.0), at["fresh"], loop["moved"])
     loop.let(
-        at["fresh"], lambda fresh, moved: fresh.maximum(CHANGED).maximum(moved.minimum(1.0)), at["fresh"], loop["moved"]
+        at["fresh"],
+        lambda fresh, moved: fresh.maximum((moved > 0.0).where(1.0, CHANGED)),
+        *(at["fresh"], loop["moved"]),
     )
     with loop.if_(loop["moved"]):
         loop.let(at["t_low"], lambda: 0.0)
@@ -75,7 +80,7 @@ def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopPro
     _sample(loop, plant, here, at["clock"])
     loop.copy(at["m"], at["m_next"])
     if guards:
-        _find_sides(loop, plant, guards, here, at)
+        _find_sides(loop, plant, guards, here, at, goes_on)
     return loop.program()
 
 
@@ -215,8 +220,13 @@ def _sample(loop: LoopBuilder, plant: Plant, here: LocalInstant, clock: View) ->
                 )
 
 
-def _find_sides(loop: LoopBuilder, plant: Plant, guards: Guards, here: LocalInstant, at: Mapping[str, View]) -> None:
-    """Writes code for the side of zero on which each guard is: the sign of its value, or of its rate where it is 0."""
+def _find_sides(
+    loop: LoopBuilder, plant: Plant, guards: Guards, here: LocalInstant, at: Mapping[str, View], goes_on: View
+) -> None:
+    """Writes code for the side of zero on which each guard is: the sign of its value, or of its rate where it is 0.
+
+    Where the motion `goes_on`, a guard at zero stays on its side, so that an event that is about to happen is not lost.
+    """
     values, rates = loop.buffer("values", (guards.count,)), loop.buffer("rates", (guards.count,))
     ds, one = loop.buffer("ds", (plant.ns,)), loop.constant("one", [1.0])
     loop.call(plant.rate, [ds], [*here])
@@ -224,7 +234,9 @@ def _find_sides(loop: LoopBuilder, plant: Plant, guards: Guards, here: LocalInst
     with loop.repeat(guards.count) as i:
         loop.let(
             at["sides"][i],
-            lambda value, rate: (abs(value) <= SMALL * (1.0 + abs(rate))).where(rate, value).sign(),
-            *(values[i], rates[i]),
+            lambda value, rate, side, goes_on: (
+                (abs(value) <= SMALL * (1.0 + abs(rate))).where((goes_on * abs(side)).where(side, rate), value).sign()
+            ),
+            *(values[i], rates[i], at["sides"][i], goes_on),
         )
         loop.let(at["floors"][i], lambda value, side: kept_floor(value, 0.0, side), values[i], at["sides"][i])

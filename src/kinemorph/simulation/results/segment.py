@@ -51,14 +51,7 @@ class Segment:
     @cached_property
     def robot(self) -> Robot | None:
         """The robot with the parameter values of the run; None for a run of equations."""
-        dynamics = self.plant.dynamics
-        if dynamics is None or not dynamics.parameters:
-            return self.plant.robot
-        given = {one.name: float(value) for one, value in zip(dynamics.parameters, self.p, strict=False)}
-        if all(one.value == given[one.name] for one in dynamics.parameters):
-            return dynamics.robot
-        found: Robot = nominal_part(replace(dynamics.robot, parameters=()), given)
-        return found
+        return robot_with(self.plant, self.p)
 
     def has(self, group: str) -> bool:
         """Whether a quantity is available: "tau", "energy", "account" (supplied energy), "loop_error", "y" or "z"."""
@@ -155,3 +148,15 @@ _PRESENT: dict[str, Callable[[Segment], bool]] = {
     "account": _keeps_account,
     "loop_error": lambda segment: bool(segment.plant.constraint_names),
 }
+
+
+def robot_with(plant: Plant, p: Array) -> Robot | None:
+    """The robot of a plant with the values p (np,) of its parameters; None for a plant of equations."""
+    dynamics = plant.dynamics
+    if dynamics is None or not dynamics.parameters:
+        return plant.robot
+    given = {one.name: float(value) for one, value in zip(dynamics.parameters, p, strict=False)}
+    if all(one.value == given[one.name] for one in dynamics.parameters):
+        return dynamics.robot
+    found: Robot = nominal_part(replace(dynamics.robot, parameters=()), given)
+    return found

@@ -124,6 +124,7 @@ class PlantStepper(ABC):
         self.clockwork = Clockwork(plant)
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
         self._due: Array | float = 0.0  # sides of the guards that are about to change their sign
+        self._begun = -math.inf  # the time [s] at which the state was set, or has jumped
         self._prepare(guards)
 
     # ── what each kind defines ────────────────────────────────────────────────────────────────────────────────────
@@ -265,6 +266,8 @@ class PlantStepper(ABC):
         `fresh` is JUMPED where the state has changed too: then the next step uses nothing of the last one.
         """
         self._change(fresh)
+        if fresh == JUMPED:
+            self._begun = self._stored().t
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
             self._at("floors")[:] = 0.0
@@ -275,6 +278,8 @@ class PlantStepper(ABC):
 
     def push(self, u: Any) -> None:
         """Sets the inputs u that act from now on, in order or by name."""
+        if self.watch and self._stored().t > self._begun:  # an event that is about to happen is not lost
+            self._due = self.watch.due((), self._at("sides"), *self.inputs)
         self.u = self.plant.initial("u", u)
         self.refresh()
 

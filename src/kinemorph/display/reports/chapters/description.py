@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from kinemorph.display.canvas import in_language
+from kinemorph.display.canvas import in_language, raised
 from kinemorph.display.reports.document import Block, Facts, Figure, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import evaluate, parameters_of
 
 MOST_FRAMES = 24  # frames that are listed
+LONGEST_ROW = 7  # joints from the world to a tip in a tree from left to right; longer ones grow downward
 MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
 
 
@@ -22,12 +23,16 @@ def chapter(subject: Subject, words: Words) -> Section | None:
 
 def _sentence(subject: Subject, words: Words) -> str:
     robot = subject.robot
-    known = {"name": words.quoted(subject.model.name), "bodies": len(robot.bodies), "dof": robot.nv}
-    told = words("The model {name} has {bodies} bodies and {dof} degrees of freedom.", **known)
+    known = {
+        "name": words.quoted(subject.model.name),
+        "bodies": words.counted(len(robot.bodies), "{n} body", "{n} bodies"),
+        "dof": words.counted(robot.nv, "{n} degree of freedom", "{n} degrees of freedom"),
+    }
+    told = words("The model {name} has {bodies} and {dof}.", **known)
     if robot.loops:
         told = words(
-            "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} "
-            "degrees of freedom, in which the loops are cut; constraints close them again.",
+            "The model {name} has {bodies} in closed chains. Its equations are those of a tree with {dof}, in which "
+            "the loops are cut; constraints close them again.",
             **known,
         )
     return told
@@ -56,7 +61,7 @@ def model_facts(subject: Subject, words: Words) -> Facts:
 
 def _pictures(subject: Subject, words: Words) -> list[Block]:
     """The robot with its joint axes, and the tree of its bodies."""
-    from kinemorph.display.charts.figures import draw_topology
+    from kinemorph.display.charts.figures import draw_topology, tree_layout
     from kinemorph.display.painting.draw import draw
 
     robot = subject.robot
@@ -64,7 +69,8 @@ def _pictures(subject: Subject, words: Words) -> list[Block]:
         return []
     with in_language(words):
         drawing = draw(subject.model, joints=True, masses=False, title="", size=5.5)
-        tree = draw_topology(robot, title="") if len(robot.bodies) <= MOST_DRAWN else None
+        upright = max(depth for depth, _ in tree_layout(robot).values()) > LONGEST_ROW
+        tree = draw_topology(robot, upright=upright, title="") if len(robot.bodies) <= MOST_DRAWN else None
     start = words("The robot where its runs begin; axes of joints are dash-dotted lines.")
     blocks: list[Block] = [Figure(drawing, start, 0.75)]
     if tree is not None:
@@ -81,10 +87,11 @@ def _lists(subject: Subject, words: Words) -> list[Block]:
     if 0 < len(robot.frames) <= MOST_FRAMES:
         rows = [[frame.name, frame.body] for frame in robot.frames]
         blocks.append(Grid("Frames", ("frame", "on body"), rows))
-    if robot.parameters:
-        rows = [[p.name, f"{p.value:g}", p.unit] for p in robot.parameters]
+    parameters = dict.fromkeys((*robot.parameters, *parameters_of(subject.model.elements)))
+    if parameters:
+        rows = [[p.name, f"{p.value:g}", raised(p.unit)] for p in parameters]
         blocks.append(Grid("Parameters", ("parameter", "value", "unit"), rows, ("value",)))
     if robot.dependents:
-        rows = [[one.name, written(one.formula), one.unit] for one in robot.dependents]
+        rows = [[one.name, written(one.formula), raised(one.unit)] for one in robot.dependents]
         blocks.append(Grid("Quantities that follow from others", ("name", "formula", "unit"), rows))
     return [Table(words.grid(grid), code=(words("formula"),)) for grid in blocks]

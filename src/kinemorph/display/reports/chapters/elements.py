@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from kinemorph.display.canvas import in_language
+from kinemorph.display.canvas import in_language, raised
 from kinemorph.display.reports.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
@@ -82,7 +82,9 @@ def _acting(groups: Sequence[Group], rows: dict[str, Data], words: Words) -> Gri
     """The table of elements: their kinds and on what they act."""
     cells = []
     for kind, group in groups:
-        acts = dict.fromkeys(name for one in group for name in rows.get(one.name, {}).get("acts_on", ()))
+        acts = dict.fromkeys(
+            name for one in group for key in ("acts_on", "drives") for name in rows.get(one.name, {}).get(key, ())
+        )
         cells.append([_names(group, words), words(kind), words.listed(acts, FEW) if acts else ""])
     return words.grid(Grid("Elements", ("element", "kind", "acts on"), cells, heads=1))
 
@@ -93,7 +95,7 @@ def _data_tables(groups: Sequence[Group], words: Words) -> list[Block]:
     for _, group in groups:
         told = _names(group, words)
         for name, value, unit in _values(group[0]):
-            rows.append([told, name, _spelled(value, words), unit])
+            rows.append([told, name, _spelled(value, words), raised(unit)])
             told = ""
     if not rows:
         return []
@@ -117,7 +119,7 @@ def _spelled(value: Any, words: Words) -> str:
     if isinstance(value, tuple):
         if len(value) > FEW:
             return words("{n} values", n=len(value))
-        return f"({'; '.join(_spelled(one, words) for one in value)})"
+        return f"({words('; ').join(_spelled(one, words) for one in value)})"
     if callable(value):
         return words("a function")
     return words("{n} values", n=len(fields(value))) if is_part(type(value)) else spelled(value)
@@ -129,13 +131,15 @@ def _spelled(value: Any, words: Words) -> str:
 def _wiring(rows: Sequence[Data], words: Words) -> list[Block]:
     """The table of what drives what, and of the states and clocks of elements."""
     links: list[list[str]] = []
+    wired = {(slot["from"], row["name"]) for row in rows for slot in row.get("inputs", ())}  # named with their signal
     alike: dict[tuple[str, ...], list[str]] = {}  # names of elements with the same signals
     for row in rows:
         if "clocks" not in row:
             continue
         links += [[slot["from"] or words("outside"), _unit(slot), row["name"]] for slot in row["inputs"]]
         links += [[words.listed(row["reads"], FEW), "", row["name"]]] if row["reads"] else []
-        links += [[row["name"], "", words.listed(row["drives"], FEW)]] if row["drives"] else []
+        driven = [name for name in row["drives"] if (row["name"], name) not in wired]
+        links += [[row["name"], "", words.listed(driven, FEW)]] if driven else []
         signals, states, memory = (words.listed(map(_unit, row[key]), FEW) for key in ("signals", "states", "memory"))
         empty = words("none")
         cells = ["" if cell == empty else cell for cell in (signals, states, memory)]
@@ -158,7 +162,7 @@ def _wiring(rows: Sequence[Data], words: Words) -> list[Block]:
 
 
 def _unit(slot: Data) -> str:
-    return f"{slot['name']} [{slot['unit']}]" if slot["unit"] else str(slot["name"])
+    return f"{slot['name']} [{raised(slot['unit'])}]" if slot["unit"] else str(slot["name"])
 
 
 def _times(words: Words, period: float | None, phase: float) -> str:

@@ -44,18 +44,21 @@ def chapter(subject: Subject, words: Words) -> Section | None:
             blocks.append(Formula(quantity.title, tuple(found)))
             programs.append(program)
     told = words("The equations of motion are derived by the recursion of Newton and Euler.")
-    if not robot.is_open:
+    if robot.loops:
         told += " " + words(
             "Closed chains are cut at a joint each: M and h are those of the open tree, and the multipliers λ are the "
             "forces that keep the cuts closed."
+        )
+    elif not robot.is_open:
+        told += " " + words(
+            "Couplings of joints are constraints: M and h are those of the robot without them, and the multipliers λ "
+            "are their forces."
         )
     if subject.model.elements:
         told += " " + words("The generalized forces τ are those of the elements, and of the inputs.")
     head: list[Block] = [Paragraph(told), Formula("", tuple(_statement(subject)))]
     head += symbols_paragraph(dynamics, programs, names, words)
-    return Section(
-        "equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, subject.model.name))
-    )
+    return Section("equations", words("Equations of motion"), (*head, *blocks, *counted(long, words)))
 
 
 def _statement(subject: Subject) -> list[EquationRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.display.canvas import in_language
+from kinemorph.display.reports.chapters.equilibrium import held_outputs
 from kinemorph.display.reports.document import Block, Code, Figure, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
@@ -43,7 +44,7 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
         found = poles(subject.model, **at)
     except KinemorphError as error:
         return [Paragraph((words("The poles cannot be computed. The program says: "), Code(str(error))), "warning")]
-    growing = int((found.alpha > 1e-9 * (1.0 + abs(found.values))).sum())
+    growing = int(found.growing.sum())
     verdict = words.counted(growing, "{n} of the {m} poles has", "{n} of the {m} poles have", m=len(found))
     grows = words("{verdict} a positive real part: the motion grows.", verdict=verdict)
     told = f"{told} {grows if growing else words('No pole has a positive real part.')}"
@@ -55,7 +56,8 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
     with in_language(words):
         picture = plot_poles(found, title="")
     shown = words("Poles in the complex plane, with lines of constant damping ratio and of constant frequency.")
-    return [Paragraph(told), Table(words.grid(grid, numbers=())), Figure(picture, shown, 0.85)]
+    held = [Paragraph(text, "note")] if (text := held_outputs(subject, words)) else []
+    return [Paragraph(told), *held, Table(words.grid(grid, numbers=())), Figure(picture, shown, 0.85)]
 
 
 def _cell(name: str, value: Any, words: Words) -> str:

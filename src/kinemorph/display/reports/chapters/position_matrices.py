@@ -68,9 +68,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         ],
     )
     head: list[Block] = [Paragraph(told), Table(numbers), *symbols_paragraph(dynamics, used, names, words)]
-    return Section(
-        "position_matrices", words("Position matrices"), (*head, *blocks, *counted(long, words, subject.model.name))
-    )
+    return Section("position_matrices", words("Position matrices"), (*head, *blocks, *counted(long, words)))
 
 
 def _pose(title: str, program: Program, names: Names, parent: int, body: int) -> Quantity:

@@ -64,7 +64,7 @@ def _summary(signed: SignedModel, words: Words) -> list[Block]:
     found = signed.signature
     failed, skipped = len(found.failures), len(found.skipped)
     counts = {"n": len(found.rows), "passed": len(found.rows) - failed - skipped, "failed": failed, "skipped": skipped}
-    told = words("Of {n} checks, {passed} passed, {failed} failed and {skipped} do not apply.", **counts)
+    told = words("Checks: {n}; passed: {passed}; failed: {failed}; not applicable: {skipped}.", **counts)
     over = words("Random states: {states}, seed {seed}.", states=found.states, seed=found.seed)
     return [Paragraph(f"{told} {over}", "success" if found.passed else "warning")]
 

@@ -47,7 +47,8 @@ class Language:
 
 
 def _french_spaces(text: str) -> str:
-    """A French text with spaces that do not break: before colons and other high signs, and inside of quotes."""
+    """A French text with curved apostrophes, and with no-break spaces before high signs and inside of quotes."""
+    text = text.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")
     text = text.replace(" :", f"{SPACE}:").replace("« ", f"«{SPACE}").replace(" »", f"{SPACE}»")
     for sign in ";?!%":
         text = text.replace(f" {sign}", f"{THIN_SPACE}{sign}")
@@ -114,9 +115,9 @@ class Words:
         power = f"{TIMES}10{str(int(exponent)).translate(RAISED)}" if int(exponent or 0) else ""
         return mantissa.replace("-", MINUS).replace(".", self.language.decimal) + power
 
-    def numbers(self, values: Iterable[Any], digits: int | str = 4, separator: str = "; ") -> str:
-        """Several numbers, with semicolons between them by default, because commas may be signs of decimals."""
-        return separator.join(self.number(value, digits) for value in values)
+    def numbers(self, values: Iterable[Any], digits: int | str = 4) -> str:
+        """Several numbers with semicolons between them, because commas may be signs of decimals."""
+        return self("; ").join(self.number(value, digits) for value in values)
 
     def integer(self, value: int) -> str:
         """A whole number with separated thousands: 12,345 in English."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from importlib.resources import files as package_files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,12 +46,14 @@ def files(document: Document, target: Path, words: Words) -> Iterator[tuple[Path
 
 
 def required() -> None:
-    """Raises MissingExtraError where typst is not installed; the sentence names the formats that do not need it."""
-    if find_spec("typst") is None:
+    """Raises MissingExtraError where typst cannot be imported; the sentence names the formats that do not need it."""
+    try:
+        import typst  # noqa: F401  # a typst whose binary does not load is found here, too
+    except ImportError as cause:
         error = MissingExtraError("typst", "report")
         error.remedy += ", or write the report as HTML or LaTeX source: --to html, --to latex."
         error.args = (f"{error.what}. {error.remedy}",)
-        raise error
+        raise error from cause
 
 
 def pdf(sources: dict[str, bytes], form: Literal["pdf", "png"] = "pdf", **options: Any) -> Any:

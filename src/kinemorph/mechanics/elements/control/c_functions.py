@@ -24,6 +24,7 @@ class CControllerLaw(CalledLaw):
     """A sampled controller whose function is C, which runs in a process of its own."""
 
     runs = "c"
+    check = "Check that it does not divide by 0, sets every output, and takes no more numbers than `reads` names."
 
     def problems(self, element: CController, robot: Robot) -> list[str]:
         found = super().problems(element, robot)

@@ -182,7 +182,12 @@ class SampledLaw(FunctionLaw):
 
 
 class CalledLaw(SampledLaw):
-    """A sampled controller whose function is called with plain floats; errors name the controller."""
+    """A sampled controller whose function is called with plain floats; errors name the controller.
+
+    `check`   the remedy where it returned a number that is not finite
+    """
+
+    check = "Check that it does not divide by 0."
 
     def decide(
         self,
@@ -215,7 +220,7 @@ class CalledLaw(SampledLaw):
         for what, numbers in (("output", outputs), ("memory", kept)):
             for k, x in enumerate(numbers):
                 if not isinstance(x, (int, float, np.number)) or not math.isfinite(x):
-                    remedy = "Check that it does not divide by 0." if isinstance(x, float) else "Correct the function."
+                    remedy = self.check if isinstance(x, float) else "Correct the function."
                     number = f" {k}" if len(numbers) > 1 else ""
                     raise ControllerError(
                         f"controller '{element.name}' returned {short(x)} as {what}{number}; expected a finite number. "

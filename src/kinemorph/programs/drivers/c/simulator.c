@@ -62,7 +62,8 @@ int simulator_set(simulator *s, int k, double value)
     if (*found != value) {
         *found = value;
         s->ready = 0;
-        if (k < SIMULATOR_ROW || k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = fmax(s->moved, 1.0);
+        if (k < SIMULATOR_ROW) s->moved = fmax(s->moved, 1.0);
+        if (k >= SIMULATOR_ROW + SIMULATOR_NU) s->moved = fmax(s->moved, 0.5);
     }
     if (k < SIMULATOR_NQ) {
         for (int j = 0; j < simulator_moves[k][1]; ++j) s->kept[simulator_moves[k][0] + j] = 1.0;

@@ -41,7 +41,7 @@ typedef struct simulator {
     int logged;                                             /* the number of its jumps */
     int ready;                                              /* whether the next step can be taken */
     double kept[2 * SIMULATOR_ROOM(SIMULATOR_NV)]; /* 1 for coordinates, then for velocities that were set, else 0 */
-    double moved;                                           /* from outside: 1 where the state has been changed, 2 the time, else 0 */
+    double moved; /* from outside: 0 or, where they have been set, 0.5 for parameters, 1 for the state, 2 for the time */
     simulator_pace paces[SIMULATOR_ROOM(SIMULATOR_GUARDS)]; /* of events that were recorded */
     double last_jump;                                       /* the time of the last of them [s] */
     int together;                                           /* the number of those at the same instant before it */

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "simulator_model.h"
+#if SIMULATOR_SCENE
+#include "simulator_scene.h"
+#endif
 
 #define WELL 0
 #define FAILED 1
@@ -30,10 +33,12 @@ static void print_help(void)
            "  --output FILE       writes the samples to a file instead of the standard output\n"
            "  --events FILE       writes the events to a file\n"
            "  --res FILE          writes t and q, v, a of each degree of freedom for gnuplot, with a script FILE.gp\n"
+           "  --van FILE          writes frames for EasyDyn's viewer to FILE.van, and shapes to FILE.vol%s\n"
            "  --quiet             prints no message about a run that ends well\n"
            "  --list              lists names, values and units\n",
            SIMULATOR_FIXED ? "" : " (this program chooses its steps)",
-           SIMULATOR_FIXED ? " (this program has constant steps)" : "");
+           SIMULATOR_FIXED ? " (this program has constant steps)" : "",
+           SIMULATOR_SCENE ? "" : " (this program has no shapes)");
 }
 
 static void print_list(const simulator *s)
@@ -86,6 +91,15 @@ static int set_value(const char *text, simulator_options *options, simulator *s)
     return 0;
 }
 
+/* Whether the name of a file ends in .van, or says that not. */
+static int ends_in_van(const char *path)
+{
+    const size_t length = strlen(path);
+    if (length > 4 && length < LONGEST && strcmp(path + length - 4, ".van") == 0) return 1;
+    fprintf(stderr, "error: --van is '%s'; expected the name of a file that ends in .van.\n", path);
+    return 0;
+}
+
 int simulator_read_options(int argc, char **argv, simulator_options *options, simulator *s, simulator_plan *plan)
 {
     int listed = 0;
@@ -133,6 +147,12 @@ int simulator_read_options(int argc, char **argv, simulator_options *options, si
         } else if (strcmp(option, "--res") == 0) {
             fprintf(stderr, "error: --res has q, its rate and its acceleration for each degree of freedom; coordinates of "
                             "%s are not of this kind. Use --output.\n", simulator_model_name);
+            return BAD_INPUT;
+        } else if (strcmp(option, "--van") == 0 && SIMULATOR_SCENE) {
+            good = ends_in_van(text);
+            options->van = text;
+        } else if (strcmp(option, "--van") == 0) {
+            fprintf(stderr, "error: --van has no effect: this program has no shapes. Write it again with its scene.\n");
             return BAD_INPUT;
         } else if (strcmp(option, "--step") == 0 && SIMULATOR_FIXED) {
             good = read_option(option, text, 0.0, &number);
@@ -210,6 +230,19 @@ static int open_res(simulator_files *files, const char *path)
 }
 #endif
 
+#if SIMULATOR_SCENE
+/* Opens the files of frames and of shapes, of which the first has the name `path`; returns whether it could. */
+static int open_scene(simulator_files *files, const char *path)
+{
+    char name[LONGEST];
+    strcpy(name, path);
+    strcpy(name + strlen(name) - 4, ".vol");
+    files->van = opened(path);
+    files->vol = files->van ? opened(name) : NULL;
+    return files->vol != NULL;
+}
+#endif
+
 int simulator_open_files(simulator_files *files, const simulator_options *options, const simulator *s)
 {
     memset(files, 0, sizeof *files);
@@ -224,6 +257,9 @@ int simulator_open_files(simulator_files *files, const simulator_options *option
     }
 #if SIMULATOR_CURVES > 0
     if (options->res && !open_res(files, options->res)) return BAD_INPUT;
+#endif
+#if SIMULATOR_SCENE
+    if (options->van && !open_scene(files, options->van)) return BAD_INPUT;
 #endif
     fprintf(files->samples, "%s\n", simulator_header);
     return WELL;
@@ -265,6 +301,10 @@ void simulator_write_sample(void *sink, double t, const double *row, int piece)
 #if SIMULATOR_CURVES > 0
     if (files->res) write_res(files, t, row);
 #endif
+#if SIMULATOR_SCENE
+    if (files->vol && files->rows == 1) simulator_write_shapes(files->vol, files->model, t, row);
+    if (files->van) simulator_write_frame(files->van, files->model, t, row);
+#endif
 }
 
 void simulator_write_event(void *sink, double t, const char *name, const char *kind, double lost)
@@ -291,6 +331,8 @@ int simulator_close_files(simulator_files *files, const char *kind, double t, lo
     int good = closed(files->samples);
     if (files->events) good = closed(files->events) && good;
     if (files->res) good = closed(files->res) && good;
+    if (files->van) good = closed(files->van) && good;
+    if (files->vol) good = closed(files->vol) && good;
     if (!good) {
         fprintf(stderr, "error: the results could not be written in full. Look for room on the disk.\n");
         return FAILED;

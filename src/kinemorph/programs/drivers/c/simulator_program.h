@@ -15,6 +15,7 @@ typedef struct simulator_options {
     const char *output; /* the file of samples; NULL is the standard output */
     const char *events; /* the file of events; NULL where none is written */
     const char *res;    /* the file for gnuplot, in EasyDyn's format; NULL where none is written */
+    const char *van;    /* the file of frames for EasyDyn's viewer; NULL where none is written */
     double start;       /* [s] */
     int quiet;
     int given[SIMULATOR_ROOM(SIMULATOR_COLUMNS)]; /* 1 for columns that --set names */
@@ -29,6 +30,8 @@ typedef struct simulator_files {
     FILE *samples;
     FILE *events;
     FILE *res;
+    FILE *van; /* frames */
+    FILE *vol; /* shapes */
     const simulator *model;
     const simulator_options *options;
     long rows;

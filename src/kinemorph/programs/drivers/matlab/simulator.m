@@ -115,8 +115,10 @@ function model = set_value(data, model, name, value)
     if model.(group)(place) ~= value
         model.(group)(place) = value;
         model.ready = false;
-        if k <= n.row || k > n.row + n.nu
+        if k <= n.row
             model.moved = max(model.moved, 1);
+        elseif k > n.row + n.nu
+            model.moved = max(model.moved, 0.5);
         end
     end
     if k <= n.nq

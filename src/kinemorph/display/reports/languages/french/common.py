@@ -8,6 +8,7 @@ TEXTS = {
     "none": "aucun",
     "“{name}”": "« {name} »",
     ": ": " : ",
+    "; ": " ; ",
     "{names} and {n} more": "{names} et {n} autres",
     "Contents": "Table des matières",
     "Table": "Tableau",

@@ -27,7 +27,7 @@ TEXTS = {
     ),
     "wrenches": "torseurs des efforts",
     "[force; moment], dual to twists: power = wrench . twist": (
-        "[force ; moment], duaux des torseurs cinématiques : puissance = effort . vitesse"
+        "[force ; moment], duaux des torseurs cinématiques : puissance = effort · vitesse"
     ),
     "quaternions": "quaternions",
     "wxyz, unit length": "wxyz, de longueur 1",

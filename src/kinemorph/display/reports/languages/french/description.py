@@ -15,13 +15,15 @@ TEXTS = {
     "total mass": "masse totale",
     "gravity": "pesanteur",
     "runs": "simulations",
-    "The model {name} has {bodies} bodies and {dof} degrees of freedom.": (
-        "Le modèle {name} comporte {bodies} corps et {dof} degrés de liberté."
-    ),
-    "The model {name} has {bodies} bodies in closed chains. Its equations are those of a tree, with {dof} degrees of "
-    "freedom, in which the loops are cut; constraints close them again.": (
-        "Le modèle {name} comporte {bodies} corps en chaînes fermées. Ses équations sont celles d'un arbre à {dof} "
-        "degrés de liberté, dans lequel les boucles sont coupées ; des contraintes les referment."
+    "{n} body": "{n} corps",
+    "{n} bodies": "{n} corps",
+    "{n} degree of freedom": "{n} degré de liberté",
+    "{n} degrees of freedom": "{n} degrés de liberté",
+    "The model {name} has {bodies} and {dof}.": "Le modèle {name} comporte {bodies} et {dof}.",
+    "The model {name} has {bodies} in closed chains. Its equations are those of a tree with {dof}, in which the loops "
+    "are cut; constraints close them again.": (
+        "Le modèle {name} comporte {bodies} en chaînes fermées. Ses équations sont celles d'un arbre à {dof}, dans "
+        "lequel les boucles sont coupées ; des contraintes les referment."
     ),
     "The robot where its runs begin; axes of joints are dash-dotted lines.": (
         "Le robot au début de ses simulations ; les axes des liaisons sont en trait mixte."

@@ -45,6 +45,9 @@ TEXTS = {
     "Closed chains are cut at a joint each: M and h are those of the open tree, and the multipliers λ are the "
     "forces that keep the cuts closed.": "Chaque chaîne fermée est coupée à une liaison : M et h sont ceux de l’arbre "
     "ouvert, et les multiplicateurs λ sont les forces qui maintiennent les coupures fermées.",
+    "Couplings of joints are constraints: M and h are those of the robot without them, and the multipliers λ are their "
+    "forces.": "Les couplages de liaisons sont des contraintes : M et h sont ceux du robot sans couplage, et les "
+    "multiplicateurs λ sont leurs forces.",
     "The generalized forces τ are those of the elements, and of the inputs.": "Les forces généralisées τ sont celles "
     "des éléments et des entrées.",
 }

@@ -29,6 +29,13 @@ TEXTS = {
     "coordinate": "coordonnée",
     "The other coordinates are not listed.": "Les autres coordonnées ne sont pas indiquées.",
     "The robot at its equilibrium.": "Le robot à l'équilibre.",
+    "Sampled controllers take no part in it, because their outputs are held between samples: {names}.": (
+        "Les régulateurs échantillonnés n'y participent pas, car leurs sorties sont maintenues entre les "
+        "échantillons : {names}."
+    ),
+    "The search ignores limits of joints. Beyond theirs are: {names}.": (
+        "La recherche ne tient pas compte des butées. Liaisons au-delà de leurs butées : {names}."
+    ),
     # poles
     "Poles": "Pôles",
     "pole": "pôle",

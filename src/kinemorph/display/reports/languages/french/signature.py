@@ -4,14 +4,14 @@ from __future__ import annotations
 
 TEXTS = {
     "Verification": "Vérification",
-    "Of {n} checks, {passed} passed, {failed} failed and {skipped} do not apply.": (
-        "Sur {n} contrôles, {passed} ont réussi, {failed} ont échoué et {skipped} ne s'appliquent pas."
+    "Checks: {n}; passed: {passed}; failed: {failed}; not applicable: {skipped}.": (
+        "Contrôles : {n} ; réussis : {passed} ; échoués : {failed} ; sans objet : {skipped}."
     ),
     "Random states: {states}, seed {seed}.": "États aléatoires : {states}, germe {seed}.",
     "Laws of mechanics": "Lois de la mécanique",
     "Code beside the interpreter": "Code comparé à l'interpréteur",
     "Energy balance and other laws of the runs": "Bilan d'énergie et autres lois des simulations",
-    "Formulations beside the recursion": "Formulations comparées à la récursion",
+    "Formulations beside the recursion": "Formulations comparées à la récurrence de Newton et Euler",
     "Values of the model at random states": "Valeurs du modèle en des états aléatoires",
     "check": "contrôle",
     "verdict": "verdict",
@@ -81,7 +81,7 @@ TEXTS = {
     "A wrench w at a frame lowers ID by J^T w.": "Un torseur w en un repère diminue ID de J^T w.",
     "links as written": "corps tels que déclarés",
     "Recursions on the links as declared give the same M and ID.": (
-        "Les récursions sur les corps tels que déclarés donnent les mêmes M et ID."
+        "Les récurrences sur les corps tels que déclarés donnent les mêmes M et ID."
     ),
     "bias forces": "efforts h",
     "h(q, v) = C v + g.": "h(q, v) = C v + g.",
