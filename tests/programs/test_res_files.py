@@ -18,11 +18,12 @@ from support.tools.program_languages import ROUGH, c_program, python_program, ru
 def test_a_res_file_has_the_columns_of_a_saved_run(language: str, tmp_path: Path) -> None:
     """SEEDS 001-12: the .res file of a program, and a script that plots it."""
     robot = kinemorph.library.double_pendulum()
-    job = make_job(robot, 0.2, q=[0.5, 0.2])
+    options = {"q": [0.5, 0.2], "method": "rk4", "step": 0.005}  # sizes of steps do not depend on rounding
+    job = make_job(robot, 0.2, **options)
     program = c_program(job, tmp_path, ROUGH) if language == "c" else python_program(job, tmp_path)
     file = tmp_path / "it's.res"
     run_program(program, "--res", str(file))
-    kinemorph.simulate(robot, 0.2, q=[0.5, 0.2]).save(tmp_path / "saved.res")
+    kinemorph.simulate(robot, 0.2, **options).save(tmp_path / "saved.res")
     wanted = np.loadtxt(tmp_path / "saved.res")
     found = np.loadtxt(file)
     titles = file.read_text().splitlines()[0].split("  ")
