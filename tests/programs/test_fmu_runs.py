@@ -278,6 +278,9 @@ def test_a_run_that_ends_after_events_counts_those_of_all_steps(tmp_path: Path) 
         made.steps([0.25 * k for k in range(80)])
     assert made.said[-2] == wanted.outcome.message and "after 2 events" in made.said[-2]
     assert abs(made.get("time")[0] - wanted.outcome.t) < 1e-8
+    made.fmu.reset()
+    made.begin().steps([0.25 * k for k in range(10)])  # from the beginning, with one event
+    assert abs(made.get("time")[0] - 2.25) < 1e-12
 
 
 def test_a_parameter_tuned_at_a_sample_time_does_not_let_elements_sample_again(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import kinemorph
-from kinemorph import Parameter, Robot, RobotBuilder
+from kinemorph import Parameter, Robot, RobotBuilder, System
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.building.compile import build
+from kinemorph.elements import PID, DCMotor
 from kinemorph.errors import InterfaceWarning, ModelWarning
 from kinemorph.programs import Job, UserCode, make_job
 from kinemorph.programs.targets.fmu import fmu_files
@@ -168,6 +169,51 @@ def test_forces_on_the_bodies_of_a_chain_have_the_power_of_joint_torques() -> No
     assert np.abs(rates(0.0, [*q, *v], [], np.zeros(3), [0.7])[3:] - wanted[3:]).max() < 1e-7
     given = build(plain.plant.flow, "interpreter")(0.0, [*q, *v], [], torques + 2.0, [0.7])
     assert np.abs(rates(0.0, [*q, *v], [], np.ones(3), [0.7])[3:] - given[3:]).max() < 1e-7
+
+
+BEHIND = {
+    "c": {
+        "user.c": """#include "user.h"
+void user_efforts(const user_instant *now, user_loads *add) { (void)now, (void)add; }
+void user_rates(const user_instant *now, double *rates)
+{
+    rates[STATE_a] = -now->states[STATE_a], rates[STATE_b] = -2.0 * now->x[X_user_b];
+}
+void user_sample(const user_instant *now, double *memory)
+{
+    memory[MEMORY_hold] += now->memory[MEMORY_other];
+}
+"""
+    },
+    "python": {
+        "user.py": """def user_efforts(now, add):
+    pass
+def user_rates(now):
+    return [-now.states[0], -2.0 * now.states[1]]
+def user_sample(now):
+    return [now.memory[0] + now.memory[1], now.memory[1]]
+"""
+    },
+}
+
+
+@pytest.mark.parametrize("language", ["python", pytest.param("c", marks=pytest.mark.slow)])
+def test_states_and_memory_of_a_user_are_behind_those_of_elements(language: str, tmp_path: Path) -> None:
+    """A motor with a current and a sampled PID come first; states decay as exp, and memory that is not set stays."""
+    if missing := has_language(language):
+        pytest.skip(missing)
+    for name, text in BEHIND[language].items():
+        (tmp_path / name).write_text(text)
+    control = PID("control", reads="q.q1", drives="motor", reference=1.0, kp=2.0, ki=1.0, every=0.05)
+    system = System(kinemorph.library.pendulum(), (control, DCMotor("motor", "q1", 1.0, 0.1, 0.1, inductance=0.5)))
+    code = UserCode(states={"a": 1.0, "b": 2.0}, memory={"hold": 3.0, "other": 5.0}, sample_every=0.1)
+    job = make_job(system, 0.35, method="rk4", step=0.01, output_step=0.35, user=code)
+    with pytest.warns(InterfaceWarning, match="not known"):
+        found, _ = run_program(WRITERS[language](job, tmp_path))
+    names = [f"{group}.{column.name}" for group in "qvxm" for column in getattr(job.plant, group)]
+    last = dict(zip(names, found[-1, 1:], strict=True))
+    assert abs(last["x.user.a"] - np.exp(-0.35)) < 1e-9 and abs(last["x.user.b"] - 2.0 * np.exp(-0.7)) < 1e-8
+    assert (last["m.user.hold"], last["m.user.other"], last["m.user.samples"]) == (23.0, 5.0, 4.0)
 
 
 @pytest.mark.parametrize("robot", [stone, crane])
