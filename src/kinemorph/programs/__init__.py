@@ -9,7 +9,7 @@ drawing        the shapes that a program draws for EasyDyn's viewer, as data, an
 user_code      what code of a user adds to a program, as data, and how the model takes it
 user_files     the files between a program and code of its user, and templates of that code
 sentences      the messages of a run as templates, in which a program fills in numbers and names
-write_program  `write_program`: the files of a job in one of the languages
+program_files  `write_program`: the files of a job in one of the languages
 targets        one file for each language, all with the same function
 drivers        what surrounds the march in each language, as source files that are copied as they are
 
@@ -26,7 +26,7 @@ HOMES: dict[str, str] = {
     "Job": "kinemorph.programs.job",
     "UserCode": "kinemorph.programs.user_code",
     "make_job": "kinemorph.programs.job",
-    "write_program": "kinemorph.programs.write_program",
+    "write_program": "kinemorph.programs.program_files",
 }
 
 __all__ = [*HOMES]
@@ -35,6 +35,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.programs.job import Job as Job
     from kinemorph.programs.job import make_job as make_job
     from kinemorph.programs.user_code import UserCode as UserCode
-    from kinemorph.programs.write_program import write_program as write_program
+    from kinemorph.programs.program_files import write_program as write_program
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

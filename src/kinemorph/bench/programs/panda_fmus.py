@@ -23,7 +23,7 @@ from kinemorph.bench.peers.robots import bench_twin, robot_file
 from kinemorph.bench.programs.processes import linked
 from kinemorph.errors import CompileError, MissingExtraError
 from kinemorph.programs.job import make_job
-from kinemorph.programs.write_program import write_program
+from kinemorph.programs.program_files import write_program
 
 MASTER = Path(__file__).parent / "fmu_master.c"
 STEP = 0.001  # [s]

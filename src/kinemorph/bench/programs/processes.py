@@ -13,7 +13,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.backends.c.library import compiler
 from kinemorph.errors import CompileError
 from kinemorph.programs.job import Job
-from kinemorph.programs.write_program import write_program
+from kinemorph.programs.program_files import write_program
 
 FAST = ("-std=c99", "-O3", "-march=native")
 
