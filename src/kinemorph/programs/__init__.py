@@ -34,7 +34,7 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.programs.job import Job as Job
     from kinemorph.programs.job import make_job as make_job
-    from kinemorph.programs.user_code import UserCode as UserCode
     from kinemorph.programs.program_files import write_program as write_program
+    from kinemorph.programs.user_code import UserCode as UserCode
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)
