@@ -92,7 +92,7 @@ def our_fmu(folder: Path) -> Unpacked:
 def python_fmu(folder: Path) -> Unpacked:
     """Panda as an FMU of PythonFMU around Pinocchio. Raises MissingExtraError where PythonFMU is not installed."""
     try:
-        from pythonfmu.builder import FmuBuilder  # type: ignore[import-untyped]
+        from pythonfmu.builder import FmuBuilder
     except ImportError as error:
         raise MissingExtraError("pythonfmu") from error
     urdf = robot_file("panda_description/urdf/panda.urdf")

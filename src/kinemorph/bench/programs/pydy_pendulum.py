@@ -30,7 +30,7 @@ def ode_function(masses: tuple[float, float], lengths: tuple[float, float], grav
     """
     try:
         import sympy
-        from pydy.codegen.ode_function_generators import generate_ode_function  # type: ignore[import-untyped]
+        from pydy.codegen.ode_function_generators import generate_ode_function
         from sympy.physics import mechanics as me
     except ImportError as error:
         raise MissingExtraError("pydy") from error
