@@ -116,8 +116,9 @@ class Words:
         return mantissa.replace("-", MINUS).replace(".", self.language.decimal) + power
 
     def numbers(self, values: Iterable[Any], digits: int | str = 4) -> str:
-        """Several numbers with semicolons between them, because commas may be signs of decimals."""
-        return self("; ").join(self.number(value, digits) for value in values)
+        """Several numbers with commas between them, or with semicolons where a comma is the sign of decimals."""
+        separator = self("; ") if self.language.decimal == "," else ", "
+        return separator.join(self.number(value, digits) for value in values)
 
     def integer(self, value: int) -> str:
         """A whole number with separated thousands: 12,345 in English."""
