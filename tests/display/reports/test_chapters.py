@@ -228,3 +228,10 @@ def test_numbers_in_pictures_have_the_sign_of_decimals_and_long_chains_grow_down
         places = {text.get_text(): text.get_position() for text in tree.picture.axes[0].texts}
         (x0, y0), (x1, y1) = places["world"], places[chain.body_names[-1]]
         assert (abs(y1 - y0) > abs(x1 - x0)) is tall
+
+
+def test_degrees_of_freedom_count_with_closed_loops() -> None:
+    """A planar four-bar has 3 - 2 = 1 degree of freedom; a chain has as many as it has joints."""
+    for robot, count in ((library.four_bar(), "1"), (library.double_pendulum(), "2")):
+        facts = dict(description.model_facts(subject_of(robot), Words("en")).rows)
+        assert facts["degrees of freedom"] == count

@@ -61,6 +61,16 @@ class Subject:
         return symbolic_dynamics(self.robot)
 
     @cached_property
+    def degrees_of_freedom(self) -> int | None:
+        """The degrees of freedom with closed loops and coupled joints; None where the loops cannot be closed."""
+        if not (self.robot.loops or self.robot.couplings):
+            return self.robot.nv
+        from kinemorph.analysis.loops.mobility import mobility
+
+        found = mobility(self.model)
+        return found.dof if found.closed else None
+
+    @cached_property
     def equilibrium(self) -> Equilibrium | KinemorphError:
         """The equilibrium near the initial state of the model; the error where none can be searched for."""
         from kinemorph.analysis.small_motions.equilibrium import equilibrium

@@ -22,11 +22,12 @@ def chapter(subject: Subject, words: Words) -> Section | None:
 
 
 def _sentence(subject: Subject, words: Words) -> str:
-    robot = subject.robot
+    robot, free = subject.robot, subject.degrees_of_freedom
+    count = robot.nv if robot.loops or free is None else free
     known = {
         "name": words.quoted(subject.model.name),
         "bodies": words.counted(len(robot.bodies), "{n} body", "{n} bodies"),
-        "dof": words.counted(robot.nv, "{n} degree of freedom", "{n} degrees of freedom"),
+        "dof": words.counted(count, "{n} degree of freedom", "{n} degrees of freedom"),
     }
     told = words("The model {name} has {bodies} and {dof}.", **known)
     if robot.loops:
@@ -45,8 +46,10 @@ def model_facts(subject: Subject, words: Words) -> Facts:
     rows: list[tuple[str, object]] = [(words("name"), model.name)]
     if model.source:
         rows.append((words("model file"), PurePath(model.source).name))
+    free = subject.degrees_of_freedom
+    if free is not None:
+        rows.append((words("degrees of freedom"), words.integer(free)))
     sizes = {
-        words("degrees of freedom"): robot.nv,
         words("bodies"): len(robot.bodies),
         words("joints"): len(robot.joints),
         words("loops"): len(robot.loops),
