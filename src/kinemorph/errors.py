@@ -50,6 +50,7 @@ class Problem(str):
     `what`              the value found and what was expected, without a full stop
     `remedy`            what to do, as one or more sentences
     `rule`              the rule that is broken, a key of `formats.findings.RULES`
+    `at`                where it is wrong: names of modules, or cells (row, column) of a grid
     """
 
     kind: str
@@ -58,20 +59,28 @@ class Problem(str):
     what: str
     remedy: str
     rule: str
+    at: tuple[str | tuple[int, int], ...]
 
     def __new__(
-        cls, kind: str, name: object, what: str, remedy: str, key: str | int = "", rule: str = "data"
+        cls,
+        kind: str,
+        name: object,
+        what: str,
+        remedy: str,
+        key: str | int = "",
+        rule: str = "data",
+        at: tuple[str | tuple[int, int], ...] = (),
     ) -> Problem:
         name = str(name)
         shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
         part = f"{kind} '{shown}': " if name else f"{kind}: " if kind else ""
         problem = super().__new__(cls, f"{part}{what}. {remedy}")
         problem.kind, problem.name, problem.key = kind, name, key
-        problem.what, problem.remedy, problem.rule = what, remedy, rule
+        problem.what, problem.remedy, problem.rule, problem.at = what, remedy, rule, at
         return problem
 
     def __reduce__(self) -> tuple[Any, ...]:  # to be copied and pickled
-        return Problem, (self.kind, self.name, self.what, self.remedy, self.key, self.rule)
+        return Problem, (self.kind, self.name, self.what, self.remedy, self.key, self.rule, self.at)
 
     @classmethod
     def of(cls, message: str, remedy: str = "Correct it.") -> Problem:

@@ -415,7 +415,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_run(tmp_path: Path, monkeypatch:
     def filling(path: Path, data: bytes) -> None:
         written.append(len(data))
         if len(written) > 2:
-            raise StorageError(f"'{path}' cannot be written: {storage.CAUSES[errno.ENOSPC]}.")
+            raise storage.storage_error(path, OSError(errno.ENOSPC, "full"))
         write(path, data)
 
     monkeypatch.setattr(storage, "write_whole", filling)

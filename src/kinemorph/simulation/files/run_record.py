@@ -33,6 +33,7 @@ BATCH_FORMAT = "kinemorph batch"  # see `batch_record`
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
 FLAT = ("t", "loop_error")  # arrays of shape (n,)
+LIVE = "live"  # the setting that holds the record of a live run, as JSON: its options and commands
 COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
 
 

@@ -1,16 +1,12 @@
 """Saving and loading runs: .npz, .h5 and .csv, which store everything computed, and EasyDyn's .res.
 
-A file is written under another name and then renamed, so that it is complete or not there. `Checkpoints` saves a run in
-progress, so that a run that is killed leaves its results.
+`Checkpoints` saves a run in progress, so that a run that is killed leaves its results.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import os
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +16,9 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.durable_files import storage_error, write_whole
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
+from kinemorph.model.changes.live_system import live_system
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
@@ -28,7 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.batch_record import batch_of, record_of_batch
-from kinemorph.simulation.files.run_record import Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.files.run_record import LIVE, Record, record_of, segment_starts, trajectory_of
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
@@ -39,18 +37,6 @@ FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separat
 BATCH_FORMATS = (".npz", ".h5", ".hdf5")  # formats of batches
 EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
 SHARE = 0.05  # the share of the time of a run that checkpoints may take
-CAUSES = {
-    errno.ENOSPC: "the disk is full. Make room, or choose another folder",
-    errno.EDQUOT: "your disk quota is used up. Make room, or choose another folder",
-    errno.EFBIG: "files of this size are not allowed here. Store fewer samples, or choose another folder",
-    errno.EACCES: "the folder cannot be written to. Choose another one",
-    errno.EPERM: "the folder cannot be written to. Choose another one",
-    errno.EROFS: "the folder is read-only. Choose another one",
-    errno.ENOENT: "the folder cannot be made. Choose another one",
-    errno.EEXIST: "a file has the name of its folder. Choose another one",
-    errno.ENOTDIR: "a file has the name of its folder. Choose another one",
-    errno.EISDIR: "it is a folder. Name a file in it",
-}
 
 
 # ── saving ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -83,55 +69,6 @@ def _format(path: str | Path, formats: Sequence[str] = tuple(FORMATS)) -> Module
         found = f"ends in '{ending}'" if ending else "has no ending"
         raise UnsupportedError(f"'{path}' {found}; expected one of {known}.{did_you_mean(ending, formats)}")
     return import_module(f"kinemorph.simulation.files.{FORMATS[ending]}")
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file in one step: other programs see the old one or the new one, never a part."""
-    path = Path(os.path.realpath(path))
-    part: str | None = None
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "is a folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(part, _mode(path))
-        os.replace(part, path)
-        _settle(path.parent)
-    except OSError as error:
-        raise _storage_error(path, error, len(data)) from None
-    finally:
-        if part is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
-
-
-def _mode(path: Path) -> int:
-    """The permission bits to give a file: those of the file that it replaces, or the default ones."""
-    with contextlib.suppress(OSError):
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _settle(folder: Path) -> None:
-    """Forces the folder's list of files to the disk (fsync), if the operating system can open folders."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _storage_error(path: Path, error: OSError, size: int = 0) -> StorageError:
-    cause = CAUSES.get(error.errno or 0, f"{error.strerror or error}. Choose another folder")
-    need = f" ({size / 1e6:.3g} MB)" if size > 100_000 else ""
-    return StorageError(f"'{path}'{need} cannot be written: {cause}.")
 
 
 # ── loading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -194,6 +131,8 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
     dock, the plants of all systems follow from it.
     """
     systems = record.meta["systems"]
+    if LIVE in record.meta["settings"] and isinstance(model, Robot | System):
+        model = live_system(model)
     if not isinstance(model, (list, tuple)):
         first = None if model is None else _agreeing(model, systems[0], path)
         if isinstance(model, System) and model.assembly is not None and len(systems) > 1:
@@ -241,7 +180,7 @@ class Checkpoints:
         try:
             Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _storage_error(self.path, error) from None
+            raise storage_error(self.path, error) from None
 
     def note(self, so_far: Callable[[], Trajectory]) -> None:
         """Saves the run so far, if a checkpoint is due."""
