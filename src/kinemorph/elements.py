@@ -42,6 +42,7 @@ HOMES: dict[str, str] = {
     "TorsionSpring": "kinemorph.model.elements.forces.joint_forces",
     "JointFriction": "kinemorph.model.elements.forces.joint_forces",
     "JointLimits": "kinemorph.model.elements.forces.joint_forces",
+    "Pull": "kinemorph.model.elements.forces.pulls",
     "SpringLeg": "kinemorph.model.elements.forces.legs",
     "ComputedTorque": "kinemorph.model.elements.control.model_based",
     "GravityCompensation": "kinemorph.model.elements.control.model_based",
@@ -171,6 +172,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.forces.joint_forces import TorsionSpring as TorsionSpring
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces as with_joint_forces
     from kinemorph.model.elements.forces.legs import SpringLeg as SpringLeg
+    from kinemorph.model.elements.forces.pulls import Pull as Pull
     from kinemorph.model.elements.forces.springs import Bumper as Bumper
     from kinemorph.model.elements.forces.springs import Damper as Damper
     from kinemorph.model.elements.forces.springs import Rope as Rope

@@ -44,6 +44,7 @@ HOMES: dict[str, str] = {
     "traverse": "kinemorph.model.modules.traversal",
     # from a grid, a list, poses or a file
     "assemble": "kinemorph.formats.assemble",
+    "reassembled": "kinemorph.formats.assemble",
     # what happens to them in a run
     "Dock": "kinemorph.simulation.docking.changes",
     "Undock": "kinemorph.simulation.docking.changes",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.charts.draw_plan import draw_plan as draw_plan
     from kinemorph.display.tables.assembly_tables import assembly_tables as assembly_tables
     from kinemorph.formats.assemble import assemble as assemble
+    from kinemorph.formats.assemble import reassembled as reassembled
     from kinemorph.model.modules.assembly import Assembly as Assembly
     from kinemorph.model.modules.assembly import Docking as Docking
     from kinemorph.model.modules.assembly import Module as Module

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kinemorph.errors import ModelWarning
+from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.formats.assemble import assemble
-from kinemorph.formats.loading import examine, load, save
+from kinemorph.formats.loading import examine, load, load_text, save
 from kinemorph.model.library import organism9
 from kinemorph.model.modules import REVOLUTE, backbone, on_ground
 from kinemorph.model.system import System
@@ -251,3 +251,19 @@ def test_the_verb(tmp_path: Path) -> None:
     ):
         failed = run("assemble", *arguments)
         assert failed.exit_code == 2 and words in failed.stderr, failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[assembly]\ngrid = "B>0 B>1"\nbase = ""', 4),
+        ('[assembly]\ngrid = "B>0 B>1"\nbase = -1', 4),
+        ("[[dockings]]\na = -1\nside_a = 3\nb = 1\nside_b = 2", 3),
+        ('[modules.""]\ntype = "B"', 2),
+        ('[[poses]]\na = ""\nb = 1', 3),
+    ],
+)
+def test_a_module_without_a_name_has_its_line(text: str, line: int) -> None:
+    with pytest.raises(ParseError, match="expected a name, or a whole number of at least 0") as caught:
+        load_text(f"kinemorph = 1\n{text}\n", "toml")
+    assert caught.value.findings[0].line == line  # type: ignore[attr-defined]

@@ -15,7 +15,8 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.loops import Baumgarte, Partitioning
 from kinemorph.model.library import bricard, four_bar
-from kinemorph.model.system import LOOP_METHOD_NAMES, Settings
+from kinemorph.model.run_plans import LOOP_METHOD_NAMES
+from kinemorph.model.system import Settings
 from kinemorph.plants import plant
 from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant

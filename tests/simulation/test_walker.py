@@ -72,7 +72,7 @@ def test_with_three_throws_somebody_always_stands() -> None:
 
 
 def test_data_that_cannot_walk_are_refused() -> None:
-    with pytest.raises(ModelError, match=r"jansen_walker: throws is 1, expected at least 2"):
+    with pytest.raises(ModelError, match=r"jansen_walker: throws is 1, expected 2 to 100"):
         library.jansen_walker(1)
     with pytest.raises(ModelError, match=r"jansen_walker: mass is -1, expected a number above 0"):
         library.jansen_walker(mass=-1.0)

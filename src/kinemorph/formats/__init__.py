@@ -38,9 +38,14 @@ class Format(NamedTuple):
         return reader
 
     @property
+    def is_written(self) -> bool:
+        """Whether models can be written in this format."""
+        return find_spec(f"{__name__}.{self.folder}.writer") is not None
+
+    @property
     def write(self) -> Callable[..., Any]:
         """The function that writes this format, imported when first needed. Raises ModelError if there is none."""
-        if find_spec(f"{__name__}.{self.folder}.writer") is None:
+        if not self.is_written:
             raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml, dh or cagem.")
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
         return writer

@@ -7,7 +7,7 @@ assemble({(0, 1): H_01}, modules="BS")                  measured poses (`measure
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from kinemorph.errors import ModelError, ParseError
 from kinemorph.formats import recognize
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, read_file
+from kinemorph.formats.toml.assembly_text import robot_options
 from kinemorph.formats.toml.reader import read
 from kinemorph.model.input_reader import short
-from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.catalog import Types, known_types
 from kinemorph.model.modules.docked_sides import Kinds, Places, listed_assembly, module_name, settled
 from kinemorph.model.modules.grids import grid_assembly
@@ -113,3 +114,29 @@ def _of_source(system: System | None, findings: Findings, **asked: Any) -> Assem
         )
     asked["several"] = True  # whether this is allowed was checked when the file was read
     return assemble(system.assembly, **asked)
+
+
+def reassembled(
+    system: System, *, base: str | None = None, dyads: str | None = None, root: str | Sequence[str] | None = None
+) -> System:
+    """The system with another base, other dyads or another root joint for its modules; None keeps what it has.
+
+    Elements act on bodies by name, and dyads give bodies other names: with other dyads, elements are left out. Raises
+    ModelError for a robot without modules.
+    """
+    assembly = as_assembly(system)
+    if base is None and dyads is None and root is None:
+        return system
+    options: dict[str, Any] = robot_options(assembly, system.robot) or {}
+    if base is not None:
+        assembly = assembly.with_base(base)
+        options["base"] = base
+    elements = system.elements
+    if dyads is not None and dyads != options.get("dyads"):
+        elements = ()
+    if dyads is not None:
+        options["dyads"] = dyads
+    if root is not None:
+        options["root"] = root if isinstance(root, str) else tuple(root)
+    made: System = assembly.system(elements, **options, gravity=system.robot.gravity)
+    return made

@@ -20,6 +20,7 @@ from kinemorph.model.building.part_readers import Draft
 from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Dependent, Robot
+from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
@@ -64,6 +65,7 @@ class Blueprint:
         self.dependents: list[Dependent] = []  # of a robot with driven joints
         self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
+        self.runs: dict[str, RunPlan] = {}
         self._count = 0
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,7 +185,8 @@ class Blueprint:
             return None
         try:
             assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
-            return System(robot, (*self.elements, *ground), replace(self.settings), assembly, self.automaton)
+            elements = (*self.elements, *ground)
+            return System(robot, elements, replace(self.settings), assembly, self.automaton, RunPlans(self.runs))
         except ModelError as error:
             for message in error.problems:
                 self.report("error", Problem.of(message))

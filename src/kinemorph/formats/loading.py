@@ -24,6 +24,7 @@ from kinemorph.errors import ModelError, ModelWarning, ParseError, Problem, user
 from kinemorph.formats import Format, by_ending, by_name, recognize
 from kinemorph.formats.findings import Finding, Findings
 from kinemorph.formats.sources import Base, Options, Source, read_file
+from kinemorph.formats.write_text import in_memory
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
@@ -127,6 +128,11 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     source = read_file(_model_path(path), findings)
     if source is None:
         return Examination(None, tuple(findings.found))
+    return examine_source(source, findings, options)
+
+
+def examine_source(source: Source, findings: Findings, options: Options | None = None) -> Examination:
+    """Reads a model file that is in memory already; see `examine`. `findings` collects what is found."""
     try:
         reader = recognize(source)
     except ModelError as error:
@@ -150,6 +156,7 @@ def _model_path(path: Any) -> Path:
 
 
 FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
+RUN_FORMATS = ("toml", "urdf")  # formats that keep planned runs, in the file or in its sidecar
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
@@ -169,11 +176,24 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     if system.automaton is not None and row.name != "toml":
         problem = f"{row.title} cannot express phases and edges: the robot is written without them"
         findings.warn("dropped", 0, "automaton", problem, "Save the model as TOML to keep them.")
+    if system.runs and row.name not in RUN_FORMATS:
+        problem = f"{row.title} cannot express runs: the model is written without {listed(system.runs)}"
+        findings.warn("dropped", 0, "runs", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
         system = replace(system, robot=coupled_drives(system.robot))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written
+
+
+def saved_texts(model: System | Robot, format: str, stem: str) -> dict[str, str]:
+    """The texts of the files that `save` would write, by file name; `stem` is their name without the ending.
+
+    Paths of meshes in them are relative to the current folder.
+    """
+    with in_memory() as texts:
+        save(model, Path(f"{stem}{by_name(format).endings[0]}"), format=format)
+    return {path.name: text for path, text in texts.items()}
 
 
 def _options(

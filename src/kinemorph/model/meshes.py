@@ -36,7 +36,10 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     reason if the file cannot be read, MissingExtraError if trimesh is not installed.
     """
     if not mesh_file.path:
-        raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Add its folder to package_dirs.")
+        raise ModelError(
+            f"mesh '{mesh_file.source}': the file was not found. Put it where the model file names it, or add its "
+            "folder to package_dirs."
+        )
     try:
         state = os.stat(mesh_file.path)
     except OSError as error:

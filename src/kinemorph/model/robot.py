@@ -136,6 +136,11 @@ class Robot(Shown):
         """The driven joints: formulas of other coordinates give their motion."""
         return tuple(joint for joint in self.joints if joint.driven)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the robot floats: it has a free joint."""
+        return any(joint.kind == "free" for joint in self.joints)
+
     @cached_property
     def is_timed(self) -> bool:
         """Whether the motion of a driven joint depends on the time t."""

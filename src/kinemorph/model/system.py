@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -23,7 +23,8 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.importable import check_importable
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
-from kinemorph.shown import Shown
+from kinemorph.model.run_plans import LOOP_METHOD_NAMES, RunPlan, RunPlans
+from kinemorph.shown import ShownSystem
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ class Element(Protocol):
     def name(self) -> str: ...
 
 
-# names of the methods in `plants.loop_methods`
-LOOP_METHOD_NAMES = ("projection", "baumgarte", "partitioning", "perturbation", "multipliers")
-
-
 @dataclass(frozen=True)
 class Settings:
     """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest."""
@@ -56,7 +53,7 @@ class Settings:
 
 
 @dataclass(frozen=True, repr=False)
-class System(Shown, Fixed):
+class System(ShownSystem, Fixed):
     """A robot with its elements and settings. Elements have unique names; lists and arrays in them become tuples."""
 
     robot: Robot
@@ -64,11 +61,13 @@ class System(Shown, Fixed):
     settings: Settings = field(default_factory=Settings)
     assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
     automaton: Automaton | None = None  # the phases of a hybrid motion; None where there is only one
+    runs: Mapping[str, RunPlan] = field(default_factory=RunPlans)  # options of runs, by name; `run` carries one out
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
 
     def __post_init__(self) -> None:
         as_robot(self.robot)
         object.__setattr__(self, "elements", _tidied(self.elements))
+        object.__setattr__(self, "runs", self.runs if isinstance(self.runs, RunPlans) else RunPlans(self.runs))
         problems = [
             Problem("element", name, f"it is declared {count} times, expected once", "Rename all but one.", rule="name")
             for name, count in Counter(str(element.name) for element in self.elements).items()

@@ -16,20 +16,20 @@ from weakref import WeakValueDictionary
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.frozen import Fixed, dataclass
+from kinemorph.frozen import Fixed, dataclass, kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, with_numbers_as_data
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, Member, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.mechanics.elements.law import Runs, law_of
+from kinemorph.mechanics.elements.law import ElementLaw, Runs, law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
 from kinemorph.model.parameter import TIME, Parameter, evaluate
 from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
-from kinemorph.plants.initial_values import ACCOUNT
+from kinemorph.plants.initial_values import ACCOUNT, SUPPLIED
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.laws import Asked
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
@@ -47,6 +47,14 @@ def summed_states(plant: Plant) -> tuple[str, ...]:
     read = {name for element in plant.elements for text in law_of(element).reads(element) for name in text.split("|")}
     sums = {element.name for element in plant.elements if law_of(element).sums} - read
     return tuple(column.name for column in plant.x if column.name in {*ACCOUNT, *sums})
+
+
+@kept_with
+def counts_work_of_inputs(plant: Plant) -> bool:
+    """Whether a plant records supplied energy, and has elements that store energy which depends on inputs: pulls."""
+    laws = [law_of(element) for element in plant.elements]
+    storing = any(law.set_by_hand and type(law).effort is not ElementLaw.effort for law in laws)
+    return storing and any(column.name == SUPPLIED for column in plant.x)
 
 
 def plant(
@@ -78,7 +86,8 @@ def plant(
 
     The elements of a system act, and so does viscous damping of joints. Limits and Coulomb friction of joints act by
     the elements JointLimits and JointFriction. Inputs of elements that no signal drives are inputs of the plant, after
-    those that are named. Where no inputs are named and elements have some, u consists of these.
+    those that are named. Where no inputs are named and elements have some, u consists of these. Inputs that are set
+    during a run, those of pulls and of set points, do not count as such: they come after the forces of joints.
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
@@ -103,7 +112,8 @@ def plant(
         raise ModelError(f"inputs {', '.join(inputs)} act through a law of forces, which is missing. Give forces=.")
     velocities = _columns(robot, "v")
     asked = _asked(cast)
-    pushed = inputs is None and len(cast.inputs) == sum(one.size for one in asked)
+    replacing = [index for index, _ in cast.open_inputs if not cast.members[index].law.set_by_hand]
+    pushed = inputs is None and len(replacing) == sum(one.size for one in asked)
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     cast, of_contacts = _with_contact_parameters(cast)

@@ -31,8 +31,10 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
-from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
-from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
+from kinemorph.simulation.running.execution import Progress, Run
+from kinemorph.simulation.running.ledger import Ledger, Watch
+from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
+from kinemorph.simulation.stepping.regular_functions import Regular
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import (
     check_positive,
@@ -74,6 +76,7 @@ def simulate(
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
     start: float | Trajectory = 0.0,
     save: str | Path | None = None,
 ) -> Trajectory:
@@ -125,8 +128,11 @@ def simulate(
                     the system decide, else 0.01 s
     `callback`      a function of some of t, q, v and x that is called every `every` seconds (by default at every
                     stored sample); the run stops when it returns True
-    `progress`      a function progress(t, h, events) that is called regularly, with the simulated time [s], the size
-                    of the next step [s] and the number of events so far
+    `progress`      a function progress(t, h, events) that is called at least five times a second, with the simulated
+                    time [s], the size of the next step [s] and the number of events so far
+    `watch`         a function watch(part) that is called several times a second with a Trajectory of the samples and
+                    events since its last call, for pictures and plots that grow while the run is computed. All parts
+                    together are the samples of the run
     `save`          a file (.npz, .h5, .csv or .res) that is written at the start, every few seconds and at the end, so
                     that a run that is killed leaves its results. A file that cannot be written is an error at the
                     start, and a warning later
@@ -159,7 +165,7 @@ def simulate(
     first["u"] = None if regular[0] else inputs
 
     settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
-    ledger = Ledger(settings, progress, checkpoints)
+    ledger = Ledger(settings, progress, checkpoints, watch)
     driven = forces is not None or inputs is not None
     pieces: Pieces
     if docked:

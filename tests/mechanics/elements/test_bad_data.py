@@ -32,6 +32,7 @@ GOOD: tuple[Any, ...] = (
     elements.Rope("e", "tool", "world", 1.0, 0.1, 0.1),
     elements.Bumper("e", "tool", "world", 1.0, 0.1, 0.1),
     elements.Bushing("e", "tool", "world", (1.0, 1.0, 1.0)),
+    elements.Pull("e", 1.0, "tool", 0.1),
     elements.TorsionSpring("e", "hinge", 1.0, 0.0, 0.1),
     elements.JointFriction("e", ("hinge",), coulomb=0.1),
     elements.JointLimits("e", ("hinge",), stiffness=1.0, damping=1.0),

@@ -4,7 +4,7 @@ differences. Three small robots to try it on, each with friction and limits in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,14 +67,15 @@ ROBOTS: dict[str, Callable[[], Robot]] = {"arm": arm, "floater": floater, "linka
 class Instant:
     """Elements of a robot at a state on floats or dual numbers."""
 
-    def __init__(self, robot: Robot, elements: Sequence[Any]) -> None:
+    def __init__(self, robot: Robot, elements: Sequence[Any], u: Mapping[str, float] | None = None) -> None:
+        """`u` are values of inputs by name; the others have their initial values."""
         self.robot, self.tree, self.cast = robot, resolve(robot), ensemble(robot, tuple(elements))
         self.x = [slot.start for slot in self.cast.states]
         self.m = [slot.start for slot in self.cast.memory]
+        self.u = [(u or {}).get(slot.name, slot.start) for slot in self.cast.inputs]
 
     def world(self, t: Any, q: Any, v: Any) -> SystemInstant:
-        u = [slot.start for slot in self.cast.inputs]
-        return SystemInstant(self.cast, self.tree, t, list(q), list(v), self.x, self.m, u, {})
+        return SystemInstant(self.cast, self.tree, t, list(q), list(v), self.x, self.m, self.u, {})
 
     def forces(self, t: Any, q: Any, v: Any) -> list[Any]:
         """The generalized forces of all elements, (nv,)."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.errors import ModelError, Problem
@@ -37,6 +37,7 @@ from kinemorph.model.modules.grids import line_of, read_grid
 from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.model.modules.measured_poses import snap
 from kinemorph.model.modules.module_types import ModuleType, Port, Side, side_port
+from kinemorph.model.modules.occupancy import shape_problems
 from kinemorph.model.modules.organisms import organism_system
 from kinemorph.model.parameter import nominal_part
 from kinemorph.model.system import System
@@ -48,27 +49,33 @@ GRID_EXAMPLE = 'Write for example grid = "B>0 B>1" below [assembly]: Backbones 0
 SAYS = ("grid", "docked", "dockings", "poses")  # keys and tables that define dockings; a file has one of them
 
 
+class Docked(NamedTuple):
+    """The modules of a file: their assembly, or None if it is wrong, and what it was read from.
+
+    `types` are all module types by letter, `keys` the keys of [assembly], `problems` what is wrong with the modules.
+    """
+
+    assembly: Assembly | None
+    types: dict[str, ModuleType]
+    keys: dict[str, Any]
+    problems: list[Problem]
+
+
 class Organisms:
     """Reads the tables about modules in one document."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, types: Mapping[str, ModuleType] | None = None) -> None:
         self.parts, self.values, self.data = parts, parts.values, parts.data
         self.places: dict[str | int, At] = {}  # of dockings, by name
+        self.problems: list[Problem] = []  # of the assembly, which are recorded as findings too
+        self.known = types  # module types by letter, if they have been read already
 
     def system(self, name: str, gravity: Any = None) -> System | None:
         """The system that the docked modules make up, with contacts on the ground if the file asks for them; None, with
         findings, on error. `gravity` [m/s^2] is None for the default.
         """
-        before = self.values.error_count
-        for key in ("bodies", "joints", "couplings", "frames"):
-            if self.data.get(key):
-                problem = f"[{key}] is given together with an assembly, whose modules have their own {key}"
-                self.values.error("assembly", At((key,), "", ""), problem, f"Move [{key}] into [module_types].")
-        types = self._types()
-        read = self.values.table(self.data.get("assembly", {}), AT, rows.ASSEMBLY)
-        if self.values.error_count > before:
-            return None
-        assembly = self._assembly(name, types, read)
+        docked = self.docked(name)
+        assembly, read = docked.assembly, docked.keys
         if assembly is None:
             return None
         options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
@@ -87,6 +94,27 @@ class Organisms:
         found: System | None = self._tried(made, at)
         return found
 
+    def docked(self, name: str, *, unchecked: bool = False) -> Docked:
+        """The docked modules, without the robot that they make up.
+
+        `unchecked` gives an assembly also where the modules are several organisms, or not planar, and the file does not
+        allow that; the problems then say so.
+        """
+        before = self.values.error_count
+        for key in ("bodies", "joints", "couplings", "frames"):
+            if self.data.get(key):
+                problem = f"[{key}] is given together with an assembly, whose modules have their own {key}"
+                self.values.error("assembly", At((key,), "", ""), problem, f"Move [{key}] into [module_types].")
+        types = self.types()
+        read = self.values.table(self.data.get("assembly", {}), AT, rows.ASSEMBLY)
+        if self.values.error_count > before:
+            return Docked(None, types, read, self.problems)
+        asked: dict[str, Any] = {key: read.get(key, False) for key in ("planar", "several")}
+        made = self._assembly(name, types, read, **({"planar": False, "several": True} if unchecked else asked))
+        if unchecked and made is not None:
+            self.problems += shape_problems(made, **asked)
+        return Docked(made, types, read, self.problems)
+
     def _tried(self, make: Callable[[], Any], at: At) -> Any:
         """The result of a function; None, with findings at the place `at`, if it raises a ModelError."""
         try:
@@ -94,15 +122,22 @@ class Organisms:
         except ModelError as error:
             for message in error.problems:
                 problem = Problem.of(message)
+                self.problems.append(problem)
                 self.values.error("assembly", self.places.get(problem.key, at), problem.what, problem.remedy)
             return None
 
+    def _module(self, name: Any, at: At) -> Any:
+        """The name of a module; None, with a finding, if it cannot be one."""
+        return self._tried(lambda: module_name(name), at)
+
     # ── modules and dockings ──────────────────────────────────────────────────────────────────────────────────────
 
-    def _assembly(self, name: str, types: dict[str, ModuleType], read: dict[str, Any]) -> Assembly | None:
+    def _assembly(
+        self, name: str, types: dict[str, ModuleType], read: dict[str, Any], **asked: bool
+    ) -> Assembly | None:
         """The assembly of the table `read`, [assembly]; None if it has errors, which are recorded.
 
-        `types` are the module types by letter.
+        `types` are the module types by letter, `asked` the arguments planar and several of `assemble`.
         """
         said = [key for key in SAYS if key in read or self.data.get(key)]
         given = self._modules()
@@ -113,8 +148,9 @@ class Organisms:
             problem = f"{said[0]} and {said[1]} are given together, expected only one of {', '.join(SAYS)}"
             self.values.error("assembly", self._at(said[1]), problem, "Remove all but one.")
             return None
-        base = module_name(read["base"]) if "base" in read else None
-        asked: dict[str, Any] = {key: read.get(key, False) for key in ("planar", "several")}
+        base = self._module(read["base"], AT.key("base")) if "base" in read else None
+        if "base" in read and base is None:
+            return None
         if "grid" in read:
             if kinds or places:
                 problem = "[modules] is given together with a grid, which defines its modules itself"
@@ -148,6 +184,7 @@ class Organisms:
         """The assembly of a grid; None if it has errors, which are recorded with their lines."""
         problems: list[Problem] = []
         assembly = read_grid(text, types, problems, **options)
+        self.problems += problems
         first, at = self._first_line(text), AT.key("grid")
         for problem in problems:
             line = line_of(problem)
@@ -176,9 +213,9 @@ class Organisms:
             at = At(("modules", name), f"module '{name}'", "")
             read = self.values.table(raw, at, rows.MODULE)
             if "type" in read:
-                kinds[module_name(name)] = read["type"]
+                kinds[self._module(name, at)] = read["type"]
             if "placement" in read:
-                places[module_name(name)] = nominal_part(read["placement"])
+                places[self._module(name, at)] = nominal_part(read["placement"])
         return None if self.values.error_count > before else (kinds, places)
 
     def _dockings(self, read: dict[str, Any]) -> list[Docking] | None:
@@ -203,7 +240,7 @@ class Organisms:
                 what = f"{key} is given, but the docking has no joint module"
                 self.values.error("assembly", at.key(key), what, f'Add joint = "revolute", or leave {key} out.')
                 continue
-            ends: dict[str, Any] = {key: module_name(data.pop(key)) for key in ("a", "b")}
+            ends: dict[str, Any] = {key: self._module(data.pop(key), at.key(key)) for key in ("a", "b")}
             made = Docking(**ends, **nominal_part_of(data), joint=joint and replace(joint, **changed))
             self._found(made, found, at)
         return None if self.values.error_count > before else found
@@ -223,7 +260,7 @@ class Organisms:
         before = self.values.error_count
         poses = {}
         for at, data in self._rows("poses", rows.MEASURED):
-            pair = (module_name(data["a"]), module_name(data["b"]))
+            pair = (self._module(data["a"], at.key("a")), self._module(data["b"], at.key("b")))
             if pair in poses or pair[::-1] in poses:
                 problem = f"the pose of '{pair[0]}' and '{pair[1]}' is given twice, expected once"
                 self.values.error("assembly", at, problem, "Remove one of the two.")
@@ -266,8 +303,10 @@ class Organisms:
 
     # ── module types ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _types(self) -> dict[str, ModuleType]:
+    def types(self) -> dict[str, ModuleType]:
         """All module types by letter, the built-in ones and those of the file."""
+        if self.known is not None:
+            return dict(self.known)
         found: dict[str, ModuleType] = {}
         for letter, raw in self._tables("module_types"):
             at = At(("module_types", letter), f"module type '{letter}'", "")

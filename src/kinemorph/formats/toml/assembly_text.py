@@ -78,7 +78,12 @@ def _assembly(assembly: Assembly, options: dict[str, Any], types: dict[str, Modu
     if grid is not None:
         quoted = f"'''\n{grid}'''"
         return [f"{NOTE}[assembly]\n{lines_of({**entries, 'grid': quoted})}"]
-    sections = [f"{NOTE}[assembly]\n{lines_of(entries)}"]
+    return [f"{NOTE}[assembly]\n{lines_of(entries)}", *docking_sections(assembly)]
+
+
+def docking_sections(assembly: Assembly) -> list[str]:
+    """The sections [modules.*] and [[dockings]] of an assembly, which describe it also where no grid does."""
+    sections = []
     for module in assembly.modules:
         place = {} if module.at is None else spell.pose(module.at) or {"translation": "[0.0, 0.0, 0.0]"}
         data = {"type": spell.text(module.type.letter), **place}

@@ -17,8 +17,8 @@ from kinemorph.model.elements.phases.automaton import Edge
 from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
+from kinemorph.model.run_plans import LOOP_METHOD_NAMES
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
-from kinemorph.model.system import LOOP_METHOD_NAMES
 
 MARK = "kinemorph"  # the key that opens every file
 VERSION = 1
@@ -44,7 +44,9 @@ PARAMETER = (
 )
 
 COORDINATE = (
-    Field("unit", "choice", "", 'Unit of the coordinate: "rad" (the default) or "m".', inner=("rad", "m")),
+    Field(
+        "unit", "choice", "", 'Unit of the coordinate: "rad" (the default) or "m".', inner=("rad", "m"), default="rad"
+    ),
     _per("value", "angle", "length", "Initial value [rad or m]; 0 if it is left out.", "per_coordinate"),
     _per("lower", "angle", "length", "Lower limit [rad or m].", "per_coordinate"),
     _per("upper", "angle", "length", "Upper limit [rad or m].", "per_coordinate"),
@@ -61,7 +63,7 @@ DEPENDENT = (
 )
 
 BODY = (
-    Field("mass", "value", "mass", "Mass [kg]; 0 if it is left out."),
+    Field("mass", "value", "mass", "Mass [kg]; 0 if it is left out.", default=0),
     Field("solid", "solid", "", "A uniform solid, from which center of mass, inertia and shape are computed."),
     Field("com", "vector", "length", "Center of mass [m] in the body's frame."),
     Field("inertia", "inertia", "inertia", "Inertia [kg m^2] about the center of mass, in the body's axes."),
@@ -77,16 +79,19 @@ JOINT = (
     Field("child", "text", "", "Body that the joint moves.", required=True),
     Field("placement", "pose", "", "Joint frame in the parent's frame."),
     Field("child_placement", "pose", "", "Joint frame in the child's frame."),
-    Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z if it is left out.'),
-    Field("axis2", "axis", "", "Second axis of a universal joint; x if it is left out."),
+    Field(
+        "axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z if it is left out.', default="z"
+    ),
+    Field("axis2", "axis", "", "Second axis of a universal joint; x if it is left out.", default="x"),
     Field(
         "order",
         "choice",
         "",
         'Axes of the three turns of a gimbal, first to last; "zyx" if it is left out.',
         inner=GIMBAL_ORDERS,
+        default="zyx",
     ),
-    Field("normalize", "flag", "", "Scale the axes to length 1."),
+    Field("normalize", "flag", "", "Scale the axes to length 1.", default=False),
     Field("pitch", "value", "pitch", "Travel per angle [m/rad] of a helical joint."),
     _per("lower", "angle", "length", "Lower limits of the coordinates [rad or m].", "per_coordinate"),
     _per("upper", "angle", "length", "Upper limits of the coordinates [rad or m].", "per_coordinate"),
@@ -96,7 +101,7 @@ JOINT = (
     _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
     Field("driven", "formulas", "", 'Formula of other coordinates that gives the motion: "50 * hip"; or one for each.'),
-    Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints."),
+    Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints.", default=False),
 )
 
 # kinds of joints in other formats, for hints in messages
@@ -128,7 +133,13 @@ COUPLING = (
         "Gear: teeth of the joint's wheel and of the leader's, instead of a ratio.",
         inner=2,
     ),
-    Field("internal", "flag", "", "Gear: one wheel is inside the other, so both turn in the same direction."),
+    Field(
+        "internal",
+        "flag",
+        "",
+        "Gear: one wheel is inside the other, so both turn in the same direction.",
+        default=False,
+    ),
     Field("radius", "value", "length", "Rack: radius of the leader's pinion [m]; the joint is the rack."),
 )
 
@@ -156,7 +167,7 @@ EDGE = (
         '{ kind = "energetic", restitution = 0.5 }, by which the points that the phase holds collide.'
     ),
     Field("during", "text", "", "Phase whose constraints take part in the impact; the target if it is left out."),
-    Field("stop", "flag", "", "The run ends here."),
+    Field("stop", "flag", "", "The run ends here.", default=False),
     _EDGE["friction"]._replace(help="Friction of an impact with a law: { coefficient = 0.6 }."),
 )
 AUTOMATON = (
@@ -173,6 +184,40 @@ SETTINGS = (
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
 )
 
+RUN = (
+    Field("method", "text", "", "Integration method; `kinemorph simulate --methods` lists all of them."),
+    Field("step", "literal", "time", "Constant step size [s], instead of tolerances."),
+    Field("rtol", "literal", "number", "Relative tolerance of the error of a step."),
+    Field("atol", "literal", "number", "Absolute tolerance of the error of a step."),
+    Field("max_step", "literal", "time", "Longest step that the method may choose [s]."),
+    Field("time", "literal", "time", "Simulated time [s]; that of [settings] if it is left out."),
+    Field("output_step", "literal", "time", "Time between stored states [s]."),
+    Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate; the others follow."),
+    Field("v", "state", "", "Initial velocity: a list, or values by name."),
+    Field("x", "state", "", "Further initial states, such as currents: a list, or values by name."),
+    Field("inputs", "state", "", "Constant inputs: a list, or values by name."),
+    Field("locked", "list", "", "Joints that do not move.", inner=_NAMES),
+    Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
+    Field("limits", "flag", "", "Joints stop at their limits; true if it is left out."),
+    Field("friction", "flag", "", "The Coulomb friction of joints acts; true if it is left out."),
+)
+DOCK_EVENT = (
+    Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
+    Field("side_a", "label", "", "The side of a.", required=True),
+    Field("b", "label", "", "The other module.", required=True),
+    Field("side_b", "label", "", "The side of b.", required=True),
+    Field("at", "literal", "time", "Time of the docking [s]; as soon as the ports are near if it is left out."),
+    Field("turn", "whole", "", "Quarter turns about the normal, 0 to 3; the nearest if it is left out."),
+    Field("distance", "literal", "length", "Distance from the legal pose [m] at which ports still lock."),
+    Field("angle", "literal", "angle", "Angle from the legal pose [rad] at which ports still lock."),
+)
+UNDOCK_EVENT = (
+    Field("module", "label", "", "A module, by name or number.", required=True),
+    Field("side", "label", "", "The side whose docking opens.", required=True),
+    Field("at", "literal", "time", "Time of the undocking [s].", required=True),
+)
+RUN_ROWS: dict[str, tuple[Field, ...]] = {"dock": DOCK_EVENT, "undock": UNDOCK_EVENT}  # lists of tables in a run
+
 # ── modules that dock ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 ASSEMBLY = (
@@ -184,9 +229,17 @@ ASSEMBLY = (
         "dyads", "choice", "", "halves: two bodies and a hinge per module; adapted: one body per module.", inner=DYADS
     ),
     Field("root", "labels", "", "Root joint: free, fixed, or a list of virtual joints out of x, y, z, rx, ry, rz."),
-    Field("planar", "flag", "", "Accept only trees of upright modules that are docked at sides 2 to 5."),
-    Field("several", "flag", "", "Allow modules that are not connected: several organisms in one world."),
-    Field("ground", "flag", "", "Put the modules on the ground z = 0, with contacts at all corners and wheels."),
+    Field("planar", "flag", "", "Accept only trees of upright modules that are docked at sides 2 to 5.", default=False),
+    Field(
+        "several", "flag", "", "Allow modules that are not connected: several organisms in one world.", default=False
+    ),
+    Field(
+        "ground",
+        "flag",
+        "",
+        "Put the modules on the ground z = 0, with contacts at all corners and wheels.",
+        default=False,
+    ),
     Field(
         "keep", "choice", "", "Use poses as measured, or those of the nearest dockings.", inner=("measured", "legal")
     ),
@@ -206,7 +259,7 @@ DOCKING = (
     Field("side_a", "label", "", "The side of a.", required=True),
     _ENDS[1],
     Field("side_b", "label", "", "The side of b.", required=True),
-    Field("turn", "whole", "", "Quarter turns of b about the normal of its own side."),
+    Field("turn", "whole", "", "Quarter turns of b about the normal of its own side.", default=0),
     Field("joint", "choice", "", "Kind of a joint module between a and b.", inner=tuple(JOINT_MODULES)),
     Field("axis", "axis", "", "Axis of the joint module in the frame of a's port; z, the normal, if it is left out."),
     *(
@@ -256,12 +309,18 @@ TABLES: dict[str, tuple[Field, ...]] = {
 }  # each holds one table per name
 WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
 WORDS |= {"elements": "element", "coordinates": "coordinate", "dependents": "dependent"}
-WORDS |= {"phases": "phase", "edges": "edge"}
+WORDS |= {"phases": "phase", "edges": "edge", "runs": "run"}
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the robot; that of the file if it is left out."),
-    Field("gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out."),
-    *(Field(table, "table") for table in (*TABLES, "automaton", "elements", "settings", *ORGANISM)),
+    Field(
+        "gravity",
+        "vector",
+        "acceleration",
+        "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out.",
+        default=[0.0, 0.0, -9.81],
+    ),
+    *(Field(table, "table") for table in (*TABLES, "automaton", "elements", "settings", "runs", *ORGANISM)),
 )
 NOT_IN_SIDECARS = ("name", "coordinates", *ORGANISM)
 

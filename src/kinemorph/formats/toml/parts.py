@@ -26,6 +26,7 @@ from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
+from kinemorph.formats.toml.runs import KINDS, named_numbers, read_runs
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.control.c_functions import CController, is_c_text
@@ -124,6 +125,7 @@ class Parts:
         read_automaton(self.data, self.values, blueprint, self.key_line)
         blueprint.afterwards.append(self._check_references)
         self._settings(blueprint)
+        read_runs(self.data, self.values, blueprint)
 
     def key_line(self, path: Path, key: str) -> int:
         """The line of a key of the part at `path`, or of the placement that contains it; 0 if the file has neither."""
@@ -333,33 +335,18 @@ class Parts:
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
         if len(blueprint.settings.q) == len(neutral):  # coordinates have initial values, or modules have poses already
             neutral = list(blueprint.settings.q)
-        loops = [loop.name for loop in robot.loops]
         for key, names, coordinates, rest in (
             ("q", robot.q_names, robot.q_units, neutral),
             ("v", robot.v_names, robot.v_units, [0.0] * robot.nv),
         ):
             if key not in raw:
                 continue
-            kinds = [
-                {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}.get(u, "number") for u in coordinates
-            ]
-            rows_here = [Field(name, "literal", kind) for name, kind in zip(names, kinds, strict=True)]
-            if isinstance(raw[key], dict):
-                for loop in robot.loops:
-                    if loop.name in raw[key]:
-                        problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
-                        problem += listed(names, 20)
-                        remedy = f"Leave '{loop.name}' out: its motion follows from the other joints."
-                        self.values.error("name", at.key(key).key(loop.name), problem, remedy)
-                given = {name: value for name, value in raw[key].items() if name not in loops}
-                read = self.values.table(given, at.key(key), rows_here)
+            kinds = {name: KINDS.get(unit, "number") for name, unit in zip(names, coordinates, strict=True)}
+            read = named_numbers(raw[key], at.key(key), self.values, kinds, robot)
+            if isinstance(read, dict):
                 state = [read.get(name, value) for name, value in zip(names, rest, strict=True)]
             else:
-                items = self.values.items(raw[key], at.key(key), len(names))
-                state = [
-                    self.values.literal(item, at.key(key).key(i), row)
-                    for i, (item, row) in enumerate(zip(items, rows_here, strict=True))
-                ]
+                state = list(read)
             if not all(abs(value) < float("inf") for value in state):
                 problem = f"{key} is {short(raw[key])}, expected finite numbers"
                 self.values.error("number", at.key(key), problem, "Write finite numbers.")

@@ -1,7 +1,8 @@
 """The JSON schema of TOML model files, by which editors complete and explain keys and mark errors.
 
 It is made from the tables that reader and writer use (`fields`), so it always agrees with them. It describes only the
-structure of a file; units, names and masses are checked when the file is loaded.
+structure of a file; units, names and masses are checked when the file is loaded. Numbers have the keyword `x-kind`,
+the kind of quantity as in `model.units.KINDS`; keys that may be left out have a `default` where it is a plain value.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.element_help import key_help, title
 from kinemorph.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, element_fields, part_fields
@@ -31,10 +33,13 @@ def json_schema() -> Schema:
     tables["bodies"]["additionalProperties"]["not"] = {
         "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]
     }
-    elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
+    elements = [_table(element_fields(element), kind=kind, part=element) for kind, element in ELEMENT_KINDS.items()]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
     tables["settings"] = _table(rows.SETTINGS)
     tables["automaton"] = _table(rows.AUTOMATON)
+    run = _table(rows.RUN)
+    run["properties"] |= {key: _list(_table(fields)) for key, fields in rows.RUN_ROWS.items()}
+    tables["runs"] = {"type": "object", "additionalProperties": run}
     tables |= _organism_tables()
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
     top[rows.MARK]["const"] = rows.VERSION
@@ -78,11 +83,18 @@ def _definitions() -> Schema:
     }
 
 
-def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
-    """The schema of a table with the keys `fields`; `kind` is the value of its key `kind`, if it has one."""
+def _table(fields: Sequence[Field], *, kind: str = "", part: type[Any] | None = None) -> Schema:
+    """The schema of a table with the keys `fields`; `kind` is the value of its key `kind`, if it has one.
+
+    `part` is the dataclass that the table describes, whose docstring explains the table and its keys.
+    """
+    if part is not None:
+        explained = key_help(part)
+        fields = [field._replace(help=field.help or explained.get(field.name, "")) for field in fields]
     properties: Schema = {"kind": {"const": kind}} if kind else {}
     properties |= {field.name: FORMS[field.form](field) | _said(field) for field in fields}
-    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema: Schema = {"description": title(part)} if part is not None and title(part) else {}
+    schema |= {"type": "object", "properties": properties, "additionalProperties": False}
     if "placement" in properties:
         schema["properties"] |= {field.name: FORMS[field.form](field) | _said(field) for field in rows.POSE}
         schema["not"] = _several_turns()
@@ -97,11 +109,14 @@ def _several_turns() -> Schema:
 
 
 def _said(field: Field) -> Schema:
-    """The description of a key, with the unit of plain numbers."""
+    """The annotations of a key: its description with the unit of plain numbers, its kind of quantity, its default."""
     kind = field.kind if isinstance(field.kind, str) else ""
     unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
     text = f"{field.help.removesuffix('.')}{unit}.".lstrip() if field.help.endswith(".") else field.help
-    return {"description": text} if text else {}
+    said: Schema = {"description": text} if text else {}
+    if field.kind and field.kind != "number":
+        said["x-kind"] = list(field.kind) if isinstance(field.kind, tuple) else field.kind
+    return said if field.default is None else said | {"default": field.default}
 
 
 def _list(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
@@ -137,7 +152,7 @@ def _row(field: Field) -> Schema:
 
 def _part(field: Field) -> Schema:
     """The schema of a part of an element: a table of one of several kinds; a single kind need not be named."""
-    tables = [_table(part_fields(part), kind=kind) for kind, part in field.inner.items()]
+    tables = [_table(part_fields(part), kind=kind, part=part) for kind, part in field.inner.items()]
     if len(tables) > 1:
         return {"oneOf": tables}
     tables[0]["required"] = [key for key in tables[0]["required"] if key != "kind"]

@@ -122,6 +122,7 @@ class ElementLaw(Generic[E]):
         False  # whether its states only sum up what others do, so that no motion depends on them unless they are read
     )
     switched_by_edges = False  # whether the edges of an automaton whose phases name it take the place of its events
+    set_by_hand = False  # whether its inputs are set during a run; they leave the inputs of joints as they are
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def of(self, element: E) -> ElementLaw[Any]:

@@ -31,6 +31,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "constraints.guides": ("DistanceConstraint", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface"),
     "forces.joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "forces.legs": ("SpringLeg",),
+    "forces.pulls": ("Pull",),
     "control.model_based": ("ComputedTorque", "GravityCompensation"),
     "drives.motors": ("DCMotor",),
     "contact.pair_contacts": ("PairContact",),

@@ -16,6 +16,7 @@ A field with the metadata `in_files` False is no key of a file; one with `path`,
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -36,7 +37,8 @@ class Field(NamedTuple):
     `form` says how the value is written in the file, such as "value", "vector" or "list"; `formats.toml` reads and
     writes each form. `kind` is the kind of quantity, a key of `units.KINDS`, empty if every unit is accepted; for
     numbers per coordinate, a pair of kinds: for rotation and for translation. `inner` holds the form of a list's items,
-    the possible words of a choice, or the possible types of a table.
+    the possible words of a choice, or the possible types of a table. `default` is the value if the key is left out, as
+    far as a file can contain it; None if there is none.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Field(NamedTuple):
     help: str = ""
     required: bool = False
     inner: Any = None
+    default: Any = None
 
 
 _PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
@@ -73,7 +76,20 @@ def _rows(part: type[Any]) -> Iterator[Field]:
         if field.init and field.metadata.get("in_files", True):
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             form, inner = _form(hints[field.name])
-            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)
+            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner, _plain(field.default))
+
+
+def _plain(default: Any) -> Any:
+    """A default value as a file can contain it: a finite number, a text, a truth value, or a list of them.
+
+    None for any other value.
+    """
+    if isinstance(default, tuple):
+        items = [_plain(item) for item in default]
+        return items if items and all(item is not None for item in items) else None
+    if isinstance(default, (bool, int, str)):
+        return default
+    return default if isinstance(default, float) and math.isfinite(default) else None
 
 
 def _form(hint: Any) -> tuple[str, Any]:

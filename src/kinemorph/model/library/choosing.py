@@ -17,6 +17,7 @@ from kinemorph.model.system import System
 from kinemorph.words import did_you_mean
 
 CHOICE: dict[str, Callable[..., Robot | System]] = {**LIBRARY, **SYSTEMS}
+MOST = 2000  # parts that a robot may be asked to have: more would take minutes to make
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -80,8 +81,8 @@ def _read(text: str, like: Any) -> Any:
             raise ValueError("yes, no, true or false")
         return WORDS[text.lower()]
     if isinstance(like, int):
-        if not text.isdecimal() or int(text) < 1:
-            raise ValueError("a whole number above 0")
+        if not text.isdecimal() or len(text) > 9 or not 0 < int(text) <= MOST:
+            raise ValueError(f"a whole number above 0 and at most {MOST}")
         return int(text)
     if isinstance(like, str):
         return text

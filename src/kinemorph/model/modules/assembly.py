@@ -130,6 +130,11 @@ class Assembly(Shown):
         return {end: docking for docking in self.dockings for end in docking.ends}
 
     @cached_property
+    def _dyads(self) -> dict[tuple[Any, ...], Pose]:
+        """The poses H_ab(0) computed so far, by types, sides and quarter turns."""
+        return {}
+
+    @cached_property
     def _dockings_by_name(self) -> dict[str, Docking]:
         return {docking.name: docking for docking in self.dockings}
 
@@ -196,10 +201,16 @@ class Assembly(Shown):
             what = f"there is no docking {docking!r}; its dockings are {listed(self._dockings_by_name)}"
             remedy = did_you_mean(docking, self._dockings_by_name).strip() or "Name one of these."
             raise ModelError(Problem("assembly", self.name, what, remedy))
-        P_a = self.module(link.a).type.port_pose(link.side_a)
-        P_b = self.module(link.b).type.port_pose(link.side_b)
-        H_ab = compose(P_a, link.from_port(), inverse(P_b))
-        return inverse(H_ab) if against else H_ab
+        kinds = self.module(link.a).type, self.module(link.b).type
+        key = (id(kinds[0]), link.side_a, id(kinds[1]), link.side_b, link.turn, against)
+        exact = link.offset == IDENTITY
+        if exact and key in self._dyads:  # most modules of an organism are docked in one of a few ways
+            return self._dyads[key]
+        H_ab = compose(kinds[0].port_pose(link.side_a), link.from_port(), inverse(kinds[1].port_pose(link.side_b)))
+        found = inverse(H_ab) if against else H_ab
+        if exact:
+            self._dyads[key] = found
+        return found
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
 

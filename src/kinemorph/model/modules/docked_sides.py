@@ -270,13 +270,8 @@ def _standing(assembly: Assembly) -> Assembly:
     lowest = min(
         float(act(poses[name], corner)[2])
         for name in assembly.organisms[0]
-        for corner in _corners(assembly.module(name).type)
+        for corner in assembly.module(name).type.corners
     )
     place = Pose(IDENTITY.R, (0.0, 0.0, 0.0 - lowest))
     modules = (m if m.name != assembly.base else Module(m.name, m.type, place) for m in assembly.modules)
     return Assembly(assembly.name, tuple(modules), assembly.dockings, assembly.base)
-
-
-def _corners(kind: ModuleType) -> list[tuple[float, float, float]]:
-    x, y, z = (0.5 * float(edge) for edge in kind.size)
-    return [(a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]

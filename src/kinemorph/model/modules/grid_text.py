@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from kinemorph.algebra.groups import extent, relative
 from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.grid_sheet import Sheet, links_between
 from kinemorph.model.modules.grids import (
     DIRECTIONS,
-    EMPTY,
     FILLED,
     NAME,
     Cell,
@@ -18,25 +21,43 @@ from kinemorph.model.modules.grids import (
 from kinemorph.model.modules.module_types import ModuleType
 
 MOST = 100_000  # cells of a grid that is written
+NEAR = 1e-9  # [m] and [rad]: rounding errors of places
 
 
-def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
+def grid_of(assembly: Assembly, types: Mapping[str, ModuleType], *, exact: bool = True) -> str | None:
     """The text of the grid from which `read_grid` makes the same assembly; None if no grid describes it.
 
-    An assembly that is not flat has no grid. Connectors are drawn if there are neighbors that are not docked.
+    An assembly that is not flat has no grid. Connectors are drawn if there are neighbors that are not docked. With
+    `exact` False, the dockings of the grid may have another order, and places may differ by rounding errors.
     """
-    cells = _cells(assembly)
+    if not exact:
+        poses = assembly.poses()
+        assembly = replace(assembly, modules=tuple(replace(one, at=poses[one.name]) for one in assembly.modules))
+    cells = cells_of(assembly)
     if not cells:
         return None
     for drawn in (False, True):
-        text = _text(assembly, cells, drawn)
+        text = _sheet(assembly, cells, drawn).text()
         again = read_grid(text, types, [], name=assembly.name, base=assembly.base, several=True)
-        if again == assembly:
+        if again == assembly or (again is not None and not exact and _is_alike(again, assembly)):
             return text
     return None
 
 
-def _cells(assembly: Assembly) -> dict[str, Cell] | None:
+def _is_alike(one: Assembly, other: Assembly) -> bool:
+    """Whether two assemblies have the same modules and dockings, at the same places within rounding errors."""
+
+    def dockings(assembly: Assembly) -> set[Any]:
+        return {(frozenset(d.ends), d.turn, d.joint, d.offset) for d in assembly.dockings}
+
+    kinds = [{module.name: module.type for module in assembly.modules} for assembly in (one, other)]
+    if kinds[0] != kinds[1] or dockings(one) != dockings(other):
+        return False
+    there, here = one.poses(), other.poses()
+    return all(max(extent(relative(here[name], there[name]))) < NEAR for name in here)
+
+
+def cells_of(assembly: Assembly) -> dict[str, Cell] | None:
     """The cell of every module's token, rows counted from the top; None if a module is not in a cell of the grid."""
     base = assembly.module(assembly.base) if assembly.modules else None
     front = None if base is None else direction(base)
@@ -78,30 +99,19 @@ def _filled(module: Module, cell: Cell) -> list[Cell]:
     return list(footprint(cell, module.type, direction(module) or ">"))
 
 
-def _text(assembly: Assembly, cells: Mapping[str, Cell], drawn: bool) -> str:
+def _sheet(assembly: Assembly, cells: Mapping[str, Cell], drawn: bool) -> Sheet:
+    """The sheet of an assembly whose tokens are in these cells; `drawn` says whether connectors are drawn."""
     tokens: dict[Cell, str] = {}
     owner: dict[Cell, str] = {}
     for module in assembly.modules:
         for cell in _filled(module, cells[module.name]):
             tokens[cell], owner[cell] = FILLED, module.name
-        number = module.name[1:] if module.name[:1] == "m" and module.name[1:].isdecimal() else module.name
         if NAME.fullmatch(module.name):
-            tokens[cells[module.name]] = f"{module.type.letter}{direction(module)}{number}"
-    rows, columns = (max(cell[k] for cell in tokens) + 1 for k in range(2))
-    wide = max(map(len, tokens.values()))
-    docked = {frozenset((docking.a, docking.b)) for docking in assembly.dockings} if drawn else set()
+            tokens[cells[module.name]] = f"{module.type.letter}{direction(module)}{label_of(module.name)}"
+    docked = {frozenset((docking.a, docking.b)) for docking in assembly.dockings}
+    return Sheet(tokens, links_between(owner, docked) if drawn else frozenset())
 
-    def joined(a: Cell, b: Cell) -> bool:
-        return a in owner and b in owner and frozenset((owner[a], owner[b])) in docked
 
-    lines = []
-    for r in range(rows):
-        line = ""
-        for c in range(columns):
-            between = " " if not drawn else " - " if joined((r, c - 1), (r, c)) else "   "
-            line += (between if c else "") + tokens.get((r, c), EMPTY).ljust(wide)
-        lines.append(line.rstrip())
-        bars = ["|" if joined((r, c), (r + 1, c)) else " " for c in range(columns)]
-        if "|" in bars:
-            lines.append("".join(bar.ljust(wide + 3) for bar in bars).rstrip())
-    return "\n".join(lines) + "\n"
+def label_of(name: str) -> str:
+    """The name of a module as it is written in a cell: the number alone for a name such as m4."""
+    return name[1:] if name[:1] == "m" and name[1:].isdecimal() else name

@@ -42,6 +42,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PIECES = re.compile(r"-+|\|+|[^\s\-|]+")
 
 Cell = tuple[int, int]  # row, counted downward, and column
+Link = tuple[Cell, Cell]  # two neighboring cells: the upper or left one first
 
 
 class Token(NamedTuple):
@@ -56,11 +57,20 @@ class Drawing(NamedTuple):
     """The content of a text grid.
 
     `cells` are the cells that are not empty, by (row, column); `links` gives, for each pair of cells with a connector
-    ("-" or "|") between them, the line of the text with that connector.
+    ("-" or "|") between them, the line of the text with that connector; `rows` are the lines of the rows of cells.
     """
 
     cells: dict[Cell, Token]
-    links: dict[tuple[Cell, Cell], int]
+    links: dict[Link, int]
+    rows: tuple[int, ...] = ()
+
+
+class Placed(NamedTuple):
+    """A module in a grid: its name, its type and the direction of its front."""
+
+    name: str
+    kind: ModuleType
+    direction: str
 
 
 def grid_assembly(
@@ -98,14 +108,14 @@ def read_grid(
 ) -> Assembly | None:
     """The assembly given by a grid; None if the grid is wrong, with its problems added to `problems`."""
     about, before = partial(Problem, "assembly", name), len(problems)
-    drawing = _drawing(text, problems)
+    drawing = drawing_of(text, problems)
     if not drawing.cells and len(problems) == before:
         problems.append(about("the grid has no modules; expected at least one", "Write B> for a Backbone."))
     if len(drawing.cells) > MOST_CELLS:
         what = f"the grid has {len(drawing.cells)} modules; expected at most {MOST_CELLS}"
         problems.append(about(what, "Leave some out."))
         return None
-    placed = _placed(drawing.cells, types, problems)
+    placed = placed_in(drawing.cells, types, problems)
     owner = _owners(drawing.cells, placed, problems)
     if len(problems) > before:
         return None
@@ -127,18 +137,20 @@ def read_grid(
     return None if len(problems) > before else assembly
 
 
-def _in_line(line: int, what: str, remedy: str) -> Problem:
-    return Problem(f"grid, line {line}", "", what, remedy, line)
+def _in_line(line: int, what: str, remedy: str, *cells: Cell) -> Problem:
+    """A problem in a line of the text, which is about these cells."""
+    return Problem(f"grid, line {line}", "", what, remedy, line, at=cells)
 
 
 # ── from text to cells ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _drawing(text: str, problems: list[Problem]) -> Drawing:
+def drawing_of(text: str, problems: list[Problem]) -> Drawing:
     """The cells and connectors of a grid. Empty lines have no effect."""
     cells: dict[Cell, Token] = {}
-    links: dict[tuple[Cell, Cell], int] = {}
+    links: dict[Link, int] = {}
     spans: list[list[tuple[int, int]]] = []  # for every row, where its cells start and end in the line
+    rows: list[int] = []
     bars: list[tuple[int, int, int]] = []  # line, position in the line, row above
     for line, raw in enumerate(text.expandtabs(4).splitlines(), start=1):
         pieces = [*_PIECES.finditer(raw.partition(REMARK)[0])]
@@ -156,7 +168,7 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
                 continue
             if piece[0][0] == "|":
                 what = "'|' is in a line of cells, expected in a line between two rows"
-                problems.append(_in_line(line, what, "Put it in a line of its own."))
+                problems.append(_in_line(line, what, "Put it in a line of its own.", here))
                 continue
             if drawn:
                 links[(row, len(ends) - 1), here] = line
@@ -165,8 +177,10 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
             if piece[0] != EMPTY:
                 cells[here] = Token(line, piece.start(), piece[0])
         if drawn:
-            problems.append(_in_line(line, "'-' has no cell to its right", "Leave it out, or add a cell."))
+            remedy = "Leave it out, or add a cell."
+            problems.append(_in_line(line, "'-' has no cell to its right", remedy, (row, max(len(ends) - 1, 0))))
         spans.append(ends)
+        rows.append(line)
     for line, at, row in bars:
         above, below = (_under(spans[r], at) if 0 <= r < len(spans) else None for r in (row, row + 1))
         if above is None or below is None or above != below:
@@ -176,7 +190,7 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
             continue
         links[(row, above), (row + 1, below)] = line
     _check_links(cells, links, problems)
-    return Drawing(cells, links)
+    return Drawing(cells, links, tuple(rows))
 
 
 def _under(spans: Sequence[tuple[int, int]], at: int) -> int | None:
@@ -184,28 +198,28 @@ def _under(spans: Sequence[tuple[int, int]], at: int) -> int | None:
     return next((k for k, (start, end) in enumerate(spans) if start <= at < end), None)
 
 
-def _check_links(cells: Mapping[Cell, Token], links: Mapping[tuple[Cell, Cell], int], problems: list[Problem]) -> None:
+def _check_links(cells: Mapping[Cell, Token], links: Mapping[Link, int], problems: list[Problem]) -> None:
     for ends, line in links.items():
         for row, column in ends:
             if column < 0 or (row, column) not in cells:
                 what = "a connector leads to an empty cell; expected a module at both ends"
-                problems.append(_in_line(line, what, "Leave it out, or add a module."))
+                problems.append(_in_line(line, what, "Leave it out, or add a module.", (row, max(column, 0))))
 
 
 # ── from cells to modules ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(
+def placed_in(
     cells: Mapping[Cell, Token], types: Mapping[str, ModuleType], problems: list[Problem]
-) -> dict[Cell, tuple[str, ModuleType, str]]:
+) -> dict[Cell, Placed]:
     """The name, type and direction of the module in each cell that has a token; m0, m1, ... first, in order."""
-    found: dict[Cell, tuple[str, ModuleType, str]] = {}
+    found: dict[Cell, Placed] = {}
     named: dict[str, Token] = {}
     nameless = []
     for cell, token in cells.items():
         if token.text == FILLED:
             continue
-        read = _parsed(token, types, problems)
+        read = _parsed(cell, token, types, problems)
         if read is None:
             continue
         kind, direction, label = read
@@ -215,18 +229,18 @@ def _placed(
         name = f"m{int(label)}" if label.isdigit() else label
         if name in named:
             what = f"module '{name}' is already in line {named[name].line}, expected once"
-            problems.append(_in_line(token.line, what, "Rename one of them."))
+            problems.append(_in_line(token.line, what, "Rename one of them.", cell))
         named.setdefault(name, token)
-        found[cell] = (name, kind, direction)
+        found[cell] = Placed(name, kind, direction)
     free = (f"m{k}" for k in count() if f"m{k}" not in named)
     for (cell, kind, direction), name in zip(nameless, free, strict=False):
-        found[cell] = (name, kind, direction)
+        found[cell] = Placed(name, kind, direction)
     numbered = {cell: int(row[0][1:]) for cell, row in found.items() if re.fullmatch(r"m\d+", row[0])}
     return dict(sorted(found.items(), key=lambda item: (item[0] not in numbered, numbered.get(item[0], 0))))
 
 
 def _parsed(
-    token: Token, types: Mapping[str, ModuleType], problems: list[Problem]
+    cell: Cell, token: Token, types: Mapping[str, ModuleType], problems: list[Problem]
 ) -> tuple[ModuleType, str, str] | None:
     """The module type, direction and label of a token; None, with a problem, if it is not a valid token."""
     text = token.text
@@ -244,19 +258,17 @@ def _parsed(
             found = repr(text[len(longest)]) if len(text) > len(longest) else "nothing"
             what = f"'{text}' has {found} after the letter; expected the direction of the module's front: {signs}"
             remedy = "Write one of these signs."
-        problems.append(_in_line(token.line, what, remedy))
+        problems.append(_in_line(token.line, what, remedy, cell))
         return None
     label = text[len(letter) + 1 :]
     if label and not (label.isascii() and label.isdigit() and len(label) < 10) and not NAME.fullmatch(label):
         what = f"'{text}': the module's name is '{label}'; expected a number below 1e9, or a letter followed by "
-        problems.append(_in_line(token.line, f"{what}letters, digits and _", "Rename it."))
+        problems.append(_in_line(token.line, f"{what}letters, digits and _", "Rename it.", cell))
         return None
     return types[letter], text[len(letter)], label
 
 
-def _owners(
-    cells: Mapping[Cell, Token], placed: Mapping[Cell, tuple[str, ModuleType, str]], problems: list[Problem]
-) -> dict[Cell, str]:
+def _owners(cells: Mapping[Cell, Token], placed: Mapping[Cell, Placed], problems: list[Problem]) -> dict[Cell, str]:
     """The name of the module that fills each cell, with problems for overlaps and for "#" missing or too many."""
     owner: dict[Cell, str] = {}
     for cell, (name, kind, direction) in placed.items():
@@ -265,19 +277,20 @@ def _owners(
             other = owner.get((row, column))
             line = cells[cell].line
             if other is not None:
-                problems.append(_in_line(line, f"modules '{other}' and '{name}' overlap", "Move one of them."))
+                what = f"modules '{other}' and '{name}' overlap"
+                problems.append(_in_line(line, what, "Move one of them.", cell, (row, column)))
             elif (row, column) != cell and (token is None or token.text != FILLED):
                 what = "is empty" if token is None else f"has '{token.text}'"
                 x, y = (abs(a) for a in _turned(direction, kind.cells[0], kind.cells[1]))
                 size = f"{counted(y, 'row')} and {counted(x, 'column')}"
                 where = f"the cell {_beside(cell, (row, column))} its token"
                 problem = f"module '{name}' ({kind.name}) fills {size} here, but {where} {what}, expected '{FILLED}'"
-                problems.append(_in_line(line, problem, f"Write {FILLED} there."))
+                problems.append(_in_line(line, problem, f"Write {FILLED} there.", cell, (row, column)))
             owner.setdefault((row, column), name)
     for cell, token in cells.items():
         if token.text == FILLED and cell not in owner:
             what = f"'{FILLED}' in cell {cell[1] + 1} of the row belongs to no module"
-            problems.append(_in_line(token.line, what, "Write . for an empty cell."))
+            problems.append(_in_line(token.line, what, "Write . for an empty cell.", cell))
     return owner
 
 
@@ -309,7 +322,7 @@ def _beside(cell: Cell, other: Cell) -> str:
 
 
 def _modules(
-    placed: Mapping[Cell, tuple[str, ModuleType, str]], base: str, origin: tuple[float, float], problems: list[Problem]
+    placed: Mapping[Cell, Placed], base: str, origin: tuple[float, float], problems: list[Problem]
 ) -> tuple[Module, ...]:
     """The modules with their places: upright, on the ground z = 0, the base above the origin."""
     kinds = {name: kind for name, kind, _ in placed.values()}
@@ -318,7 +331,8 @@ def _modules(
     for name, kind in kinds.items():
         if abs(kind.pitch - pitch) > 1e-9 * pitch:
             what = f"module '{name}' ({kind.name}) has a pitch of {kind.pitch:g} m; {expected}"
-            problems.append(Problem("grid", "", what, "Give it that pitch, or use a list of docked sides instead."))
+            remedy = "Give it that pitch, or use a list of docked sides instead."
+            problems.append(Problem("grid", "", what, remedy, at=(name,)))
     found, (x0, y0) = [], origin
     for cell, (name, kind, direction) in placed.items():
         c, s = (float(x) for x in DIRECTIONS[direction])
@@ -345,17 +359,57 @@ def _dockings(
     everywhere = facing(modules)
     if not drawing.links:
         return [docking for docking, _ in everywhere]
-    pitch, (x0, y0) = modules[0].type.pitch, origin
-    between: dict[frozenset[str], list[tuple[Docking, Point]]] = defaultdict(list)
-    for docking, point in everywhere:
-        between[frozenset((docking.a, docking.b))].append((docking, point))
+    between = _by_pair(everywhere, modules[0].type.pitch, origin)
     found: list[Docking] = []
-    for (a, b), line in drawing.links.items():
-        x, y = (0.5 * (a[1] + b[1]) - x0) * pitch, (-0.5 * (a[0] + b[0]) - y0) * pitch  # between both cells
-        names = (owner[a], owner[b])
-        near = [d for d, p in between[frozenset(names)] if max(abs(p[0] - x), abs(p[1] - y)) < 0.5 * pitch]
+    for link, line in drawing.links.items():
+        names = (owner[link[0]], owner[link[1]])
+        near = [docking for docking, point in between[frozenset(names)] if _is_at(link, point)]
         if not near:
             what = f"there is a connector between '{names[0]}' and '{names[1]}', but no ports that face each other"
-            problems.append(_in_line(line, what, "Turn one of the modules, or leave the connector out."))
+            problems.append(_in_line(line, what, "Turn one of the modules, or leave the connector out.", *link))
         found += near
     return found
+
+
+def facing_cells(placed: Mapping[Cell, Placed]) -> set[Link]:
+    """The pairs of neighboring cells between which modules have ports that face each other, the upper or left first."""
+    if not placed:
+        return set()
+    placed = {cell: row._replace(name=str(cell)) for cell, row in placed.items()}  # names may be given twice
+    first = next(iter(placed))
+    origin = middle_of(first, *placed[first][1:])
+    modules = _modules(placed, placed[first].name, origin, [])
+    filled = {row.name: set(footprint(cell, row.kind, row.direction)) for cell, row in placed.items()}
+    found = set()
+    for pair, dockings in _by_pair(facing(modules), modules[0].type.pitch, origin).items():
+        one, other = (filled[name] for name in pair)
+        for _, point in dockings:
+            links = [link for cell in one for link in _neighbors(cell) if not other.isdisjoint(link)]
+            found |= set(sorted(link for link in links if _is_at(link, point))[:1])
+    return found
+
+
+def _neighbors(cell: Cell) -> Iterator[Link]:
+    """The four pairs of a cell and a neighbor, the upper or left cell first."""
+    row, column = cell
+    yield cell, (row, column + 1)
+    yield (row, column - 1), cell
+    yield cell, (row + 1, column)
+    yield (row - 1, column), cell
+
+
+def _by_pair(
+    dockings: Sequence[tuple[Docking, Point]], pitch: float, origin: Point
+) -> defaultdict[frozenset[str], list[tuple[Docking, Point]]]:
+    """Dockings by the names of their modules, each with the point where ports meet: its row and column in the grid."""
+    found: defaultdict[frozenset[str], list[tuple[Docking, Point]]] = defaultdict(list)
+    for docking, (x, y, _) in dockings:
+        place = (-(y / pitch + origin[1]), x / pitch + origin[0])
+        found[frozenset((docking.a, docking.b))].append((docking, place))
+    return found
+
+
+def _is_at(link: Link, point: Point) -> bool:
+    """Whether a point, given by its row and column, is where a connector between two cells is drawn."""
+    (row_a, column_a), (row_b, column_b) = link
+    return max(abs(0.5 * (row_a + row_b) - point[0]), abs(0.5 * (column_a + column_b) - point[1])) < 0.5

@@ -113,6 +113,12 @@ class ModuleType(Shown):
         return (x * self.pitch, y * self.pitch, z * self.pitch)
 
     @property
+    def corners(self) -> tuple[Vector, ...]:
+        """The eight corners [m] of the box that the module fills, in its frame."""
+        x, y, z = (0.5 * float(edge) for edge in self.size)
+        return tuple((a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1))
+
+    @property
     def sides(self) -> tuple[Side, ...]:
         """The sides that have a port."""
         return tuple(port.side for port in self.ports)
@@ -145,10 +151,14 @@ class ModuleType(Shown):
             poses[step.child] = compose(poses[step.parent], inverse(T_PB) if step.against else T_PB)
         return poses
 
+    @cached_property
+    def port_poses(self) -> dict[Side, Pose]:
+        """The pose of every port in the module's frame, by side, with all joints at 0."""
+        return {port.side: compose(self.part_poses[port.body], port.pose) for port in self.ports}
+
     def port_pose(self, side: Side) -> Pose:
         """The pose of a port in the module's frame, with all joints at 0."""
-        port = self.port(side)
-        return compose(self.part_poses[port.body], port.pose)
+        return self.port_poses[self.port(side).side]
 
 
 def side_port(side: int, body: str, reach: float) -> Port:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from kinemorph.simulation.march.constraints import DRIFT
 from kinemorph.simulation.march.crossings import PIECES
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, Marched, PlantStepper, State
+from kinemorph.simulation.stepping.plant_stepper import SLICE, ForeignMethod, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import did_you_mean
@@ -106,6 +107,7 @@ class ForeignStepper(PlantStepper):
             )
         self.watch = Watch(plant, guards, located=True) if guards or plant.guards else None
         self.accepted, self.h = 0, 0.0
+        self._most = 0  # the number of steps at which the present call ends; 0 where none is under way
         self._flow = build(plant.flow)
         self._place = build(plant.place)
         self._constraints = ConstraintKeeper(plant)
@@ -182,19 +184,22 @@ class ForeignStepper(PlantStepper):
     def through(self, times: Array, stop: float) -> Marched:
         rows: list[Array] = []
         fired: tuple[int, ...] = ()
-        status, most = Status.GOING, self.accepted + MOST_STEPS
+        status, began, paused = Status.GOING, perf_counter(), False
+        self._most = self._most or self.accepted + MOST_STEPS
         for target in times[: self.rows]:
-            while self._t < target and status is Status.GOING:
+            while self._t < target and status is Status.GOING and not paused:
                 status, fired = self._take(stop)
-                if status is Status.GOING and self.accepted >= most:
+                if status is Status.GOING and self.accepted >= self._most:
                     status = Status.BUDGET
+                paused = status is Status.GOING and self.sliced and perf_counter() - began > SLICE
             if self._t < target:
                 break
             y = self._y if target == self._t or self._engine is None else self._engine.at(target)
             rows.append(np.concatenate([self._row(target, y), self.m]))
         width = len(self._y) + len(self.m)
         self.cross(fired)
-        return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
+        self._most = self._most if paused else 0
+        return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired, paused=paused)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:
         """Takes one step, not beyond `stop` [s], and searches it for events; returns the status and fired guards."""

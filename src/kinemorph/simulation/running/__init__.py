@@ -6,7 +6,7 @@ by_name      reading states by name in runs whose coordinates change
 switches     elements that change their memory at events
 patience     whether a run diverges, or takes too many steps
 stiffness    whether many steps are due to a stiff system, or to a fast motion
-checks       all checks of a run: what is wrong before it and after it
+ledger       the results of all pieces so far, and functions that are called with them
+checks       all checks of a run: what is wrong before it and after it, such as whether steps were small enough
 chatter      whether an explicit step was too large for stiff forces
-step_checks  whether steps were small enough, by three checks: energy_check, step_damping, impact_check
 """

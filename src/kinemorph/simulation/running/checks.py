@@ -11,11 +11,12 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
 from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
-from kinemorph.simulation.running.energy_check import LOOSE
+from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy, warn_of_made_energy
 from kinemorph.simulation.running.ground_check import warn_of_ground
+from kinemorph.simulation.running.impact_check import warn_of_impacts
 from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
-from kinemorph.simulation.running.step_checks import warn_of_steps
+from kinemorph.simulation.running.step_damping import warn_of_damping
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
 
@@ -46,7 +47,13 @@ def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method 
 
 def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:
     """Gives the first warning that applies to the steps of a run; whether there was one."""
-    if warn_of_steps(run.segments, run.events, options.step, method):
+    segments, step = run.segments, options.step
+    if (
+        warn_of_energy(segments, run.events, step)
+        or warn_of_made_energy(segments, run.events, step, method)
+        or warn_of_damping(segments, method, step)
+        or warn_of_impacts(segments, step)
+    ):
         return True
     if options.step is None or isinstance(method, ForeignMethod):
         return False

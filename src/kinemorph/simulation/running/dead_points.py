@@ -23,12 +23,17 @@ EXACT = StepOptions("dop853", None, 1e-9, 1e-12, UNBOUNDED, MIN_STEP)  # of the 
 PARTS = 64  # samples of that motion
 
 
+def has_dead_points(watch: DomainWatch, stepper: PlantStepper) -> bool:
+    """Whether a run may step over dead points, so that its samples have to be checked many at once."""
+    return bool(watch.domains) and isinstance(getattr(stepper, "method", None), Newmark)
+
+
 def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str] | None:
     """(time [s] of the sample after it, message) of the first dead point that samples have stepped over, else None.
 
     The samples are t (n,) [s] and rows (n, :) of q, v, x and m. Only Newmark's methods are checked.
     """
-    if not isinstance(getattr(stepper, "method", None), Newmark):
+    if not has_dead_points(watch, stepper):
         return None
     nq, nv, nx = stepper.plant.nq, stepper.plant.nv, stepper.plant.nx
     for k in watch.turns(t, rows[:, :nq], stepper.p):

@@ -50,8 +50,10 @@ from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.event import Event, Quantity
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.by_name import Asleep, law_by_name, named_array, names_of, on_top_of
-from kinemorph.simulation.running.execution import Ledger, Regular, Run
+from kinemorph.simulation.running.execution import Run
+from kinemorph.simulation.running.ledger import Ledger
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
+from kinemorph.simulation.stepping.regular_functions import Regular
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.words import as_sentence
 
@@ -108,6 +110,7 @@ class DockedRun:
 
     def first(self, ledger: Ledger) -> Run | Outcome:
         """The first piece of the run."""
+        ledger.inner = {each for name in self.pending for each in (name, f"{name}{PASSES}")}
         return self._piece(ledger, float(self.times[0]))
 
     def after(self, ledger: Ledger, run: Run, outcome: Outcome) -> Run | Outcome:

@@ -7,87 +7,33 @@ is compiled, and compiled code returns at events. A run may be carried out in pi
 
 from __future__ import annotations
 
-import inspect
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.work_clock import seconds_at_work
-from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
-from kinemorph.plants.sample_instants import instants
-from kinemorph.simulation.files.storage import Checkpoints
+from kinemorph.errors import ControllerError, ShapeError, told
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.event_log import LogFormat, cut_at_jumps
 from kinemorph.simulation.results.outcome import Outcome, comes_to_rest, stays_at_zero, stopped_after, stopped_by
-from kinemorph.simulation.results.trajectory import Event, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.trajectory import Event, Segment
 from kinemorph.simulation.running.by_name import named_state
-from kinemorph.simulation.running.dead_points import dead_point
+from kinemorph.simulation.running.dead_points import dead_point, has_dead_points
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
 from kinemorph.simulation.stepping.gimbal_lock import GimbalPath, GimbalWatch
-from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
+from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper
+from kinemorph.simulation.stepping.regular_functions import Regular
 
-T = TypeVar("T")
+MOST_PIECES = 4096  # calls of the march whose samples are kept apart
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
-
-
-@dataclass(frozen=True)
-class HeldInputs:
-    """Held inputs: a Python function u = law(t, q, v, x) is called at regular times, and u is constant in between."""
-
-    law: Callable[..., Any]
-    every: float | None = None  # [s]; None means the time between stored samples
-
-
-class Regular:
-    """A user function that is called at regular times from `start` [s] on, and how often it has been called."""
-
-    def __init__(self, function: Callable[..., Any], what: str, period: float, start: float) -> None:
-        self.call, self.what = _reader(function, what), what
-        self.instants, self.count = instants(period, start), 0
-
-    @property
-    def next_time(self) -> float:
-        """The time of the next call [s]."""
-        return self.instants.time(self.count)
-
-    def due(self, t: float) -> bool:
-        """Whether the function is due at t [s]; if so, it counts as called."""
-        if t < self.next_time - 1e-12 * max(1.0, abs(t)):
-            return False
-        self.count += 1
-        return True
-
-
-def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """A function of a State that calls a user function with the values that its arguments name, some of t, q, v, x.
-
-    If its arguments cannot be read, it gets all four.
-    """
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a function written in C may have no signature
-        return lambda state: function(*state)
-    names = list(signature.parameters)
-    if names and set(names) <= set(State._fields):
-        return lambda state: function(**{name: getattr(state, name) for name in names})
-    try:
-        signature.bind(*State._fields)
-    except TypeError:
-        raise UnsupportedError(
-            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them. Use these names "
-            "for its arguments."
-        ) from None
-    return lambda state: function(*state)
 
 
 def _is_true(value: Any) -> bool:
@@ -101,6 +47,22 @@ class Samples(NamedTuple):
     t: Array
     rows: Array
     u: Array
+
+    def after(self, row: int) -> Samples:
+        """The samples from `row` on."""
+        return Samples(*(each[row:] for each in self))
+
+    def before(self, row: int) -> Samples:
+        """The samples before `row`."""
+        return Samples(*(each[:row] for each in self))
+
+
+class Place(NamedTuple):
+    """A place in the samples of a run: the number of the segment, of the call of the march in it, and of the row."""
+
+    segment: int = 0
+    call: int = 0
+    row: int = 0
 
 
 class Run:
@@ -128,6 +90,7 @@ class Run:
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
         self.domains, self.turned = DomainWatch(stepper.plant), GimbalPath(GimbalWatch(stepper.plant), stepper.state.q)
+        stepper.sliced = not has_dead_points(self.domains, stepper)
         self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -153,9 +116,7 @@ class Run:
             if self.held and self.held.due(t):
                 self._hold()
             if self.next == 0:
-                self.stepper.refresh()
-                self._keep_now()
-                self.next = 1
+                self._begin()
                 if progress:
                     progress(t, self.stepper.h, 0)
             if self.callback and self.callback.due(t) and _is_true(self._called(self.callback)):
@@ -166,6 +127,38 @@ class Run:
             outcome = self._march(min(self.until, self.stepper.next_tick, *ends), progress)
             if outcome is not None:
                 return outcome
+
+    def _begin(self) -> None:
+        """Stores the first sample, at the initial state."""
+        self.stepper.refresh()
+        self._keep_now()
+        self.next = 1
+
+    def proceed(self, until: float) -> Outcome | None:
+        """Advances a run whose end is not known beforehand to a time [s], with a sample there and nothing in between.
+
+        The first call also stores the initial state. Returns an Outcome where the run ends before that time.
+        """
+        try:
+            self._tick()
+            if self.next == 0:
+                self._begin()
+            self.times, self.next, self.until = np.array([self.stepper.state.t, until]), 1, until
+            self._thin()
+            self.patience.over = True  # without an end there is no share of the run that is done
+            outcome: Outcome | None = None
+            while outcome is None and self.stepper.state.t < until:
+                outcome = self._march(min(until, self.stepper.next_tick), None)
+                self._tick()
+            return outcome
+        except ControllerError as error:
+            self._keep_now()
+            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
+
+    def _thin(self) -> None:
+        """Joins the samples of many short calls, so that a long run does not consist of many small arrays."""
+        if len(self.done[-1]) >= MOST_PIECES:
+            self.done[-1] = [Samples(*(np.concatenate(column) for column in zip(*self.done[-1], strict=True)))]
 
     def _called(self, regular: Regular) -> Any:
         """The value that a user function returns at the present state; an exception in it fails the run."""
@@ -180,7 +173,7 @@ class Run:
         while self.stepper.state.t < stop or len(self._wanted(stop)):
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
-            marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
+            marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted), progress)
             if self.left is not None:
                 return self.left
             reason = self.patience.look()
@@ -224,14 +217,34 @@ class Run:
         wanted = self.times[self.next : self.next + self.stepper.rows - 1]
         return wanted[wanted <= until]
 
-    def _through(self, times: Array, stop: float, wanted: int) -> Marched:
-        """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
+    def _through(self, times: Array, stop: float, wanted: int, progress: Progress | None = None) -> Marched:
+        """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times.
+
+        A call that takes long is carried out in slices, and `progress` is called after each of them.
+        """
+        marched = self._slice(times, stop, wanted)
+        while marched.paused:  # also where the run has ended: its numbers of steps do not depend on slices
+            if progress:
+                progress(self.stepper.state.t, self.stepper.h, len(self.events))
+            done = len(marched.times)
+            times, wanted = times[done:], max(wanted - done, 0)
+            marched = self._slice(times, stop, wanted)
+        return marched
+
+    def _slice(self, times: Array, stop: float, wanted: int) -> Marched:
+        """Marches through the first of `times` [s] and stores samples, as `_through` does for all slices of a call."""
         marched = self.stepper.through(times, stop)
+        if self.left is not None:
+            return marched
         kept = min(len(marched.times), wanted)
         t, rows, jumps = marched.times[:kept], marched.rows[:kept], [] if marched.jumps is None else list(marched.jumps)
         q, p = rows[:, : self.stepper.plant.nq], self.stepper.p
-        left = self.domains.left(t, q, p) or dead_point(self.domains, self.stepper, t, rows)
-        left = left or self.turned.passed(t, q, p, [self.format.jumped(row) for row in jumps] if self.format else ())
+        found = (
+            self.domains.left(t, q, p),
+            dead_point(self.domains, self.stepper, t, rows),
+            self.turned.passed(t, q, p, [self.format.jumped(row) for row in jumps] if self.format else ()),
+        )
+        left = min((one for one in found if one is not None), key=itemgetter(0), default=None)
         if left is not None:  # coordinates mean nothing at this sample
             kept = int(np.searchsorted(t, left[0])) or (0 if self.done[-1] else 1)
             self.left = Outcome("failed", *left)
@@ -309,8 +322,14 @@ class Run:
             self.stepper.push(u)
         except (TypeError, ValueError) as error:
             raise ControllerError(f"`inputs` returned values that cannot be used as inputs u: {error}") from error
+        self.keep_inputs()
+
+    def keep_inputs(self) -> None:
+        """A sample already stored at this time gets the present inputs, and the work that they have done."""
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
-            self.done[-1][-1].u[-1] = self.stepper.u
+            last, plant = self.done[-1][-1], self.stepper.plant
+            last.u[-1] = self.stepper.u
+            last.rows[-1, plant.nq + plant.nv : plant.nq + plant.nv + plant.nx] = self.stepper.state.x
 
     def _tick(self) -> None:
         """Lets elements sample, if they are due; a sample already stored at this time gets their new memory."""
@@ -424,77 +443,32 @@ class Run:
 
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""
+        return tuple(self._segment(parts) for parts in self.done)
+
+    def since(self, place: Place, *, all_of_it: bool = False) -> tuple[list[Segment], Place]:
+        """The samples that were stored after a place, as Segments, and the place where the next ones begin.
+
+        The last sample may still get other inputs or memory at its instant, so that it is left out without
+        `all_of_it`.
+        """
+        found, (segment, part, row) = [], place
+        for k in range(segment, len(self.done)):
+            parts = self.done[k]
+            open_end = k == len(self.done) - 1 and not all_of_it
+            kept = [parts[part].after(row), *parts[part + 1 :]] if part < len(parts) else []
+            if k == len(self.done) - 1:
+                part, row = (len(parts) - 1, len(parts[-1].t) - open_end) if parts else (0, 0)
+            if open_end and kept:
+                kept[-1] = kept[-1].before(len(kept[-1].t) - 1)
+            if any(len(samples.t) for samples in kept):
+                found.append(self._segment(kept))
+            if k < len(self.done) - 1:
+                part = row = 0
+        return found, Place(len(self.done) - 1, part, row)
+
+    def _segment(self, parts: Sequence[Samples]) -> Segment:
         plant = self.stepper.plant
         q_end, v_end, x_end = accumulate((plant.nq, plant.nv, plant.nx))
-        found = []
-        for parts in self.done:
-            t, rows, u = (np.concatenate(column) for column in zip(*parts, strict=True))
-            q, v, x = rows[:, :q_end], rows[:, q_end:v_end], rows[:, v_end:x_end]
-            found.append(Segment(plant, t, q, v, x, rows[:, x_end:], u, self.stepper.p))
-        return tuple(found)
-
-
-# ── the results of all pieces ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Ledger:
-    """The results of a run so far: segments and events of its finished pieces, the number of steps and their time."""
-
-    def __init__(
-        self, settings: Mapping[str, Any], progress: Progress | None = None, checkpoints: Checkpoints | None = None
-    ) -> None:
-        self.settings, self.progress, self.checkpoints = settings, progress, checkpoints
-        self.segments: list[Segment] = []
-        self.events: list[Event] = []
-        self.method: Any = None
-        self._steps = [0, 0, 0]  # accepted, rejected, calls
-        self._began, self._began_work = time.perf_counter(), seconds_at_work()
-        self._preparing = 0.0  # [s] in `timed`, without the work that the clock of deriving and compiling counts
-
-    def timed(self, make: Callable[[], T]) -> T:
-        """The object that `make` returns; the time that `make` takes counts as compilation."""
-        began, worked = time.perf_counter(), seconds_at_work()
-        made = make()
-        self._preparing += time.perf_counter() - began - (seconds_at_work() - worked)
-        return made
-
-    def carry_out(self, run: Run) -> Outcome:
-        """Carries out one piece of the run and stores its results here."""
-        self.method = run.stepper.method
-
-        def report(t: float, h: float, events: int) -> None:
-            if self.progress:
-                self.progress(t, h, len(self.events) + events)
-            if self.checkpoints:
-                self.checkpoints.note(lambda: self._so_far(run))
-
-        outcome = run.carry_out(report if self.progress or self.checkpoints else None)
-        self.segments += run.segments()
-        self.events += run.events
-        self._steps = self._counted(run)
-        return outcome
-
-    def finished(self, outcome: Outcome) -> Trajectory:
-        """The Trajectory of the whole run, after all pieces are finished."""
-        return self._trajectory(outcome, self.segments, self.events, self._steps)
-
-    def _counted(self, run: Run) -> list[int]:
-        own = (*run.stepper.counts, run.stepper.calls)
-        return [before + now for before, now in zip(self._steps, own, strict=True)]
-
-    def _so_far(self, run: Run) -> Trajectory:
-        t = run.stepper.state.t
-        until = self.settings["until"]
-        outcome = Outcome("unfinished", t, f"The run had reached t = {t:.9g} s of {until:g} s when it was saved.")
-        return self._trajectory(
-            outcome, [*self.segments, *run.segments()], [*self.events, *run.events], self._counted(run)
-        )
-
-    def _trajectory(
-        self, outcome: Outcome, segments: Sequence[Segment], events: Sequence[Event], steps: Sequence[int]
-    ) -> Trajectory:
-        compiling = self._preparing + seconds_at_work() - self._began_work
-        seconds = time.perf_counter() - self._began - compiling
-        name = self.method.name
-        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, compiling)
-        return Trajectory(tuple(segments), tuple(events), outcome, statistics, {"method": name, **self.settings})
+        t, rows, u = (np.concatenate(column) for column in zip(*parts, strict=True))
+        q, v, x = rows[:, :q_end], rows[:, q_end:v_end], rows[:, v_end:x_end]
+        return Segment(plant, t, q, v, x, rows[:, x_end:], u, self.stepper.p)

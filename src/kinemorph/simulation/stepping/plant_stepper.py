@@ -19,7 +19,9 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, StepError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import counts_work_of_inputs
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
@@ -30,6 +32,7 @@ from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
 
 ROWS = 256  # samples in one call
+SLICE = 0.12  # [s] of wall-clock time that one slice of a call should take: progress is reported after each
 # statuses after which the stepper can be advanced further
 GOING_ON = (
     *(Status.GOING, Status.BUDGET, Status.TICK, Status.EVENT, Status.LOGGED),
@@ -55,6 +58,7 @@ class Marched(NamedTuple):
     status: Status
     fired: tuple[int, ...]  # indices of guards, where the status is EVENT
     jumps: Array | None = None  # the log of jumps that were carried out, see `march`; None where there are none
+    paused: bool = False  # whether only a slice of the call is done: the next call has to continue it
 
 
 class ForeignMethod(NamedTuple):
@@ -73,6 +77,7 @@ class PlantStepper(ABC):
     m: Array  # memory of elements from now on, shape (nm,)
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
+    sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
     @takes_old_names
@@ -167,7 +172,11 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def through(self, times: Array, stop: float) -> Marched:
-        """Advances through the first of `times` [s], as many as fit into one call; no step goes beyond `stop` [s]."""
+        """Advances through the first of `times` [s], as many as fit into one call; no step goes beyond `stop` [s].
+
+        Where `sliced` is set, a call that takes long returns early, with `Marched.paused`; the next call has to pass
+        the times that are left, and the same `stop`. Slices change no result: steps and samples are the same.
+        """
 
     @abstractmethod
     def step(self) -> State:
@@ -277,11 +286,28 @@ class PlantStepper(ABC):
         return float(self._at("sides")[guard])
 
     def push(self, u: Any) -> None:
-        """Sets the inputs u that act from now on, in order or by name."""
+        """Sets the inputs u that act from now on, in order or by name.
+
+        Where elements store energy that depends on their inputs, as pulls do, the change of the stored energy is work
+        that is done from outside: it is added to the energy supplied, if the plant records that.
+        """
         if self.watch and self._stored().t > self._begun:  # an event that is about to happen is not lost
             self._due = self.watch.due((), self._at("sides"), *self.inputs)
+        before = self._stored_energy()
         self.u = self.plant.initial("u", u)
+        work = self._stored_energy() - before
+        if work != 0.0:
+            _, q, v, x = self._stored()
+            x = x.copy()
+            x[self.plant.index("x", SUPPLIED)] += work
+            self._store(None, q, v, x)
         self.refresh()
+
+    def _stored_energy(self) -> float:
+        """The energy [J] that elements store now; 0 where it does not depend on inputs, or is not recorded."""
+        if not counts_work_of_inputs(self.plant):
+            return 0.0
+        return float(self.plant.compiled("stored")(*self.inputs)[0])
 
     def advance(self, until: float) -> State:
         """Advances to a time [s], or to the first event before it; returns the state there.

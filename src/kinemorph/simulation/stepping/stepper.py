@@ -19,12 +19,11 @@ from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import HUGE, Layout, Status, layout
-from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
+from kinemorph.simulation.stepping.plant_stepper import SLICE, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import check_positive
 
 MOST_TRIES = 20_000  # steps in one call: Python takes over at least this often
-FIRST_TRIES, LEAST_TRIES = 200, 20  # where steps are long, as with rigid contacts: in the first call, and at least
-PATIENCE = 0.3  # [s] that a call should take then, so that Ctrl-C acts within a second
+FIRST_TRIES, LEAST_TRIES = 200, 1  # steps in one slice of a call: in the first one, and at least
 FIRST = 1e-4  # [s] the size of the first step, where no size is given; steps grow fast
 
 
@@ -44,7 +43,8 @@ class Stepper(PlantStepper):
                 "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
-        self.tries = FIRST_TRIES if plant.contact_guards else MOST_TRIES
+        self.tries, self._left = FIRST_TRIES, MOST_TRIES  # steps of the next slice, and of all slices of this call
+        self.sliced = bool(plant.contact_guards)
         opens = getattr(self.method, "opens_contacts", False)
         located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
@@ -136,11 +136,18 @@ class Stepper(PlantStepper):
         return self.state
 
     def through(self, times: Array, stop: float) -> Marched:
-        began = perf_counter()
-        marched = self._call(times[: self.rows], stop, self.tries)
-        if marched.status is Status.BUDGET and self.plant.contact_guards:
-            share = PATIENCE / max(perf_counter() - began, 1e-9)
-            self.tries = int(min(max(self.tries * min(share, 10.0), LEAST_TRIES), MOST_TRIES))
+        if not self.sliced:
+            return self._call(times[: self.rows], stop)
+        began, tried, most = perf_counter(), sum(self.counts), min(self.tries, self._left)
+        self.calls -= self._left < MOST_TRIES  # slices of one call count as one call
+        marched = self._call(times[: self.rows], stop, most)
+        if marched.status is Status.BUDGET:
+            share = SLICE / max(perf_counter() - began, 1e-9)
+            self.tries = int(min(max(most * min(share, 10.0), LEAST_TRIES), MOST_TRIES))
+        self._left -= sum(self.counts) - tried
+        if marched.status in (Status.BUDGET, Status.LOGGED) and self._left > 0:
+            return marched._replace(paused=True)
+        self._left = MOST_TRIES
         return marched
 
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:

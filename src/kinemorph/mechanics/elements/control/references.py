@@ -113,8 +113,29 @@ class SetpointLaw(PathLaw):
 
     fields = ("values",)
 
+    def of(self, element: Setpoint) -> ElementLaw[Any]:
+        return FROM_INPUTS if element.from_inputs else self
+
     def path(self, element: Setpoint, view: ElementView, k: int) -> Wish:
         return Wish(*self.one(element, view, k))
+
+
+class InputSetpointLaw(SetpointLaw):
+    """A position for each joint that is an input of the plant."""
+
+    timed, set_by_hand = False, True
+
+    def inputs(self, element: Setpoint) -> tuple[Slot, ...]:
+        names = element.joints or ("",)
+        values: Any = element.values
+        starts = (float(evaluate(value)) for value in each(values, len(names)))
+        return tuple(Slot(name, f"q.{name}" if name else "", x) for name, x in zip(names, starts, strict=True))
+
+    def path(self, element: Setpoint, view: ElementView, k: int) -> Wish:
+        return Wish(view.input((element.joints or ("",))[k]))
+
+
+FROM_INPUTS = InputSetpointLaw()
 
 
 class SinusoidLaw(PathLaw):

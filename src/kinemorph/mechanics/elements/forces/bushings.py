@@ -122,9 +122,9 @@ def _loaded(element: Bushing, view: ElementView) -> Loaded:
     theta, B = turned(element.turning, R)
     rates = matvec(B, sub(matvec(R, b.turning), a.turning))
     value = view.value
-    force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
+    force, lost, kept = springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
     stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
-    moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
+    moments, lost_turning, kept_turning = springs(theta, rates, stiffness, damping, value(element.turning_preload))
     moment = matvec_transposed(B, moments)
     return Loaded(a, b, R, p, theta, force, moment, plus(lost, lost_turning), plus(kept, kept_turning))
 
@@ -153,7 +153,7 @@ class Springs:
 
     def _at(self, pair: PairState) -> tuple[Any, S, S]:
         x = add(self.x, matvec_transposed(self.axes, pair.moved))
-        return _springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
+        return springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s]; D = axes diag(h c + h^2 k) axes^T is the inertia that the force adds.
@@ -167,7 +167,7 @@ class Springs:
         return self.force(pair), (xx, xy, xz, yy, yz, zz)
 
 
-def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
+def springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
     """(force towards x = 0, dissipated power, stored energy) of three springs with dampers.
 
     They are structural zeros where a spring or damper is missing.

@@ -23,11 +23,16 @@ from kinemorph.words import counted, listed
 
 @dataclass(frozen=True)
 class Setpoint:
-    """A constant position [rad or m], one for all joints or one for each joint."""
+    """A constant position [rad or m], one for all joints or one for each joint.
+
+    With `from_inputs`, the positions are inputs of the plant, which begin at `values`: a run may set them at any time.
+    There is one for each joint, "NAME.JOINT"; the input of a set point with one joint, or without joints, is "NAME".
+    """
 
     name: str
     values: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
     joints: Names = ()
+    from_inputs: bool = False
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

@@ -25,6 +25,7 @@ COLORS: tuple[Color, ...] = (ORANGE, (0.16, 0.44, 0.64), (0.36, 0.60, 0.32))  # 
 PALE: Color = (0.70, 0.73, 0.76)  # of links that are single bars
 UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # frame of the trunk's planar joint: x forward, y up
 ACROSS = STANDING["y"]
+MOST_THROWS = 100  # pairs of legs
 
 
 def jansen_walker(
@@ -44,8 +45,11 @@ def jansen_walker(
     "front1_foot", ...
     """
     positive("jansen_walker", "mass", (mass,), 1)
-    if throws < 2:
-        raise ModelError(f"jansen_walker: throws is {throws}, expected at least 2, since one pair of legs falls over.")
+    if not 2 <= throws <= MOST_THROWS:
+        raise ModelError(
+            f"jansen_walker: throws is {throws}, expected 2 to {MOST_THROWS}: one pair of legs falls over, and so many "
+            "legs take minutes to make."
+        )
     legs: dict[str, Leg] = {}
     for k in range(throws):
         for name, mirrored in (("back", False), ("front", True)):

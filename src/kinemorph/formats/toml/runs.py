@@ -1,0 +1,133 @@
+"""The tables [runs.NAME] of a TOML file: options of runs, read as `RunPlan` and written from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinemorph.errors import ModelError, Problem
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml import text as spell
+from kinemorph.formats.toml.values import At, Values
+from kinemorph.model.elements.fields import Field
+from kinemorph.model.input_reader import short
+from kinemorph.model.robot import Robot
+from kinemorph.model.run_plans import RunPlan
+from kinemorph.words import listed
+
+KINDS = {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}  # of coordinates and velocities, by unit
+
+
+def read_runs(data: Mapping[str, Any], values: Values, blueprint: Blueprint) -> None:
+    """Reads all run plans of a document, when the robot is complete; mistakes are recorded as findings."""
+    table = data.get("runs", {})
+    if not isinstance(table, dict):
+        problem = f"'runs' is {short(table)}, expected a table with one table per name"
+        values.error("structure", At(("runs",), "", ""), problem, "Write [runs.NAME] and its keys below.")
+        return
+
+    def read(robot: Robot) -> None:
+        for name, raw in table.items():
+            plan = _plan(raw, At(("runs", name), f"run '{name}'", ""), values, robot)
+            if plan is not None:
+                blueprint.runs[name] = plan
+
+    if table:
+        blueprint.afterwards.append(read)
+
+
+def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
+    """The plan of a table; None if it has errors, which are recorded."""
+    before = values.error_count
+    if not str(at.path[-1]).strip() or not str(at.path[-1]).isprintable():
+        values.error("name", at, f"the name is {short(at.path[-1])}, expected printable text", "Rename the run.")
+    read = values.table(raw, at, rows.RUN, skip=tuple(rows.RUN_ROWS))
+    if not isinstance(raw, dict):
+        return None
+    for key, fields in rows.RUN_ROWS.items():
+        if key in raw:
+            items = values.items(raw[key], at.key(key))
+            read[key] = [values.table(row, at.key(key).key(i), fields) for i, row in enumerate(items)]
+    for key, names, units in (("q", robot.q_names, robot.q_units), ("v", robot.v_names, robot.v_units)):
+        if key in raw:
+            kinds = [KINDS.get(unit, "number") for unit in units]
+            read[key] = named_numbers(raw[key], at.key(key), values, dict(zip(names, kinds, strict=True)), robot)
+    for key in ("x", "inputs"):
+        if key in raw:
+            read[key] = named_numbers(raw[key], at.key(key), values, None, robot)
+    for place, name in enumerate(read.get("locked", ())):
+        known = (*robot.joint_names, *robot.v_names)
+        if name not in known:
+            problem = f"there is no joint {short(name)} to lock, expected one of {listed(robot.joint_names, 20)}"
+            values.error("name", at.key("locked").key(place), problem, "Correct the name.")
+    if values.error_count > before:
+        return None
+    try:
+        return RunPlan(**read)
+    except ModelError as error:
+        for problem in map(Problem.of, error.problems):
+            values.error("data", at.key(problem.key) if problem.key else at, problem.what, problem.remedy)
+        return None
+
+
+def named_numbers(
+    raw: Any, at: At, values: Values, kinds: Mapping[str, str] | None, robot: Robot
+) -> dict[str, float] | tuple[float, ...]:
+    """Numbers from a list, in order, or from a table, by name. A loop-closing joint has no coordinate to name.
+
+    `kinds` gives the kind of quantity of each known name; None if names are not known here: the run checks them.
+    """
+    if isinstance(raw, dict):
+        closing = {loop.name for loop in robot.loops} if kinds is not None else set()
+        for name in raw:
+            if name in closing:
+                problem = f"joint '{name}' closes a loop and has no coordinate, expected one of "
+                problem += listed(kinds or (), 20)
+                remedy = f"Leave '{name}' out: its motion follows from the other joints."
+                values.error("name", at.key(name), problem, remedy)
+        given = {name: value for name, value in raw.items() if name not in closing}
+        known = dict.fromkeys(given, "") if kinds is None else kinds
+        return values.table(given, at, [Field(name, "literal", kind) for name, kind in known.items()])
+    if kinds is None:
+        items = values.items(raw, at)
+        return tuple(values.literal(item, at.key(i)) for i, item in enumerate(items))
+    items = values.items(raw, at, len(kinds))
+    fields = [Field(name, "literal", kind) for name, kind in kinds.items()]
+    return tuple(values.literal(item, at.key(i), row) for i, (item, row) in enumerate(zip(items, fields, strict=True)))
+
+
+def run_entries(plan: RunPlan) -> dict[str, str]:
+    """The keys of a plan and their values as text; what has its default is left out."""
+    usual = RunPlan()
+    entries: dict[str, str] = {}
+    for field in rows.RUN:
+        value = getattr(plan, field.name)
+        if value == getattr(usual, field.name):
+            continue
+        if field.form == "state":
+            numbers = plan.numbers(field.name) or []
+            entries[field.name] = (
+                spell.inline({name: spell.number(x) for name, x in numbers.items()})
+                if isinstance(numbers, dict)
+                else spell.array(map(spell.number, numbers))
+            )
+        else:
+            entries[field.name] = spell.FORMS[field.form](value, field)
+    for key, fields in rows.RUN_ROWS.items():
+        lines = [_row(row, fields) for row in getattr(plan, key)]
+        if lines:
+            entries[key] = "[\n" + "".join(f"  {line},\n" for line in lines) + "]"
+    return entries
+
+
+def _row(row: Any, fields: tuple[Field, ...]) -> str:
+    """A row of docking or undocking as an inline table."""
+    given = {field.name: getattr(row, field.name) for field in fields}
+    return spell.inline({name: _text(value) for name, value in given.items() if value is not None})
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return spell.text(value)
+    return str(value) if isinstance(value, int) else spell.number(value)

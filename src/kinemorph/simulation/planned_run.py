@@ -1,0 +1,150 @@
+"""Planned runs: a system and a RunPlan, carried out in the same way by the command line, the studio and Python.
+
+`simulate` computes exactly what it is given. A planned run adds what a user of a model file expects: joints stop at
+their limits, their friction acts, a robot without an initial state starts where it does not stay at rest, and one that
+falls freely is simulated for one second only. Therefore it is a function of its own and not an option of `simulate`.
+All numbers of a run follow from the system and the plan, so that runs of the same plan agree bitwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.constraints.stances import closed_stance
+from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+from kinemorph.model.modules.docked_sides import module_name
+from kinemorph.model.robot import Robot
+from kinemorph.model.run_plans import RunPlan, RunPlans
+from kinemorph.model.system import Settings, System
+from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.running.execution import Progress
+from kinemorph.simulation.simulate import simulate
+from kinemorph.words import listed
+
+FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
+LISTED = 6  # coordinates of an initial state that a note lists
+
+
+class Note(NamedTuple):
+    """Something that the user of a run did not choose: what it is, and the options that choose `another` one."""
+
+    what: str  # a sentence without its subject, the robot: "starts at rest at q1 = 0.6"
+    options: tuple[str, ...]
+    another: str
+
+    def told(self, mark: str = "") -> str:
+        """The note as text; `mark` is written before every option: "--" on the command line."""
+        chooses = "chooses" if len(self.options) == 1 else "choose"
+        return f"{self.what}; {' and '.join(mark + name for name in self.options)} {chooses} another {self.another}"
+
+
+class PreparedRun(NamedTuple):
+    """A planned run that is ready to be carried out.
+
+    `system` has the elements for joint limits and friction. `arguments` are those of `simulate`. `notes` tell what was
+    chosen for the user.
+    """
+
+    system: System
+    until: float
+    arguments: dict[str, Any]
+    notes: tuple[Note, ...]
+
+    def run(self, **options: Any) -> Trajectory:
+        """Computes the run; `options` are further arguments of `simulate`, such as progress and save."""
+        return simulate(self.system, self.until, **self.arguments, **options)
+
+
+def run_planned(
+    system: System | Robot,
+    plan: RunPlan | str | None = None,
+    *,
+    progress: Progress | None = None,
+    save: str | Path | None = None,
+    callback: Callable[..., Any] | None = None,
+    every: float | None = None,
+    watch: Callable[[Trajectory], Any] | None = None,
+) -> Trajectory:
+    """Carries out a run plan: one of the system's `runs` by its name, a RunPlan, or by default the run of
+    `kinemorph simulate` without options.
+
+        system = load("organism.toml")
+        run = run_planned(system, "crawl")              also as system.run("crawl")
+
+    `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. Raises ModelError for an unknown name.
+    """
+    prepared = prepared_run(system, plan)
+    return prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
+
+
+def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> PreparedRun:
+    """A planned run with all that it needs: the elements that are added, the initial state, the time and the events."""
+    whole = system if isinstance(system, System) else System(system)
+    chosen = plan_of(whole, plan)
+    acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
+    q, note = initial_configuration(acting, chosen.numbers("q"), chosen.numbers("v"))
+    notes = [] if note is None else [note]
+    until = chosen.time
+    if until is None:
+        until = acting.settings.duration
+        if acting.robot.is_free and until == Settings().duration:
+            until = FREE_TIME
+            falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
+            notes.append(Note(falls, ("time",), "time"))
+    arguments: dict[str, Any] = {"q": q, **{group: chosen.numbers(group) for group in ("v", "x", "inputs")}}
+    arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
+    return PreparedRun(acting, until, arguments, tuple(notes))
+
+
+def plan_of(system: System, plan: RunPlan | str | None) -> RunPlan:
+    """The plan that is meant by a plan, by the name of one of the system's runs, or by None, the default plan."""
+    if plan is None:
+        return RunPlan()
+    if isinstance(plan, str):
+        return RunPlans(system.runs).plan(plan)
+    if not isinstance(plan, RunPlan):
+        raise ModelError(f"{plan!r:.60} is given as a run, expected a RunPlan or the name of a run in the model file.")
+    return plan
+
+
+def changed_plan(plan: RunPlan, **given: Any) -> RunPlan:
+    """A plan with some fields replaced; a given step takes the place of tolerances, and tolerances that of a step."""
+    if given.get("step") is not None:
+        given = {"rtol": None, "atol": None, **given}
+    elif given.get("rtol") is not None or given.get("atol") is not None:
+        given = {"step": None, **given}
+    return replace(plan, **given)
+
+
+def planned_events(plan: RunPlan) -> list[Change]:
+    """The dockings and undockings of a plan as events of `simulate`."""
+    docks: list[Change] = [
+        Dock(
+            module_name(row.a), row.side_a, module_name(row.b), row.side_b, row.at, row.turn,
+            DISTANCE if row.distance is None else row.distance, ANGLE if row.angle is None else row.angle,
+        )
+        for row in plan.dock
+    ]  # fmt: skip
+    return [*docks, *(Undock(module_name(row.module), row.side, row.at) for row in plan.undock)]
+
+
+def initial_configuration(system: System, q: Any, v: Any) -> tuple[Any, Note | None]:
+    """(q, note): the initial configuration of a run, or None to take that of the system's settings.
+
+    Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
+    stay at rest, and the note names it. Otherwise there is no note.
+    """
+    robot = system.robot
+    if q is not None or v is not None or system.settings.q or system.settings.v:
+        return q, None
+    pose = [float(value) for value in closed_stance(robot)[0]]
+    moved = [
+        f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
+    ]
+    where = listed(moved, LISTED) if moved else "the neutral configuration"
+    return pose, Note(f"starts at rest at {where}", ("q", "v"), "initial state")

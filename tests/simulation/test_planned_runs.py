@@ -1,0 +1,213 @@
+"""Planned runs, [runs.NAME] in a model file: the command line, Python and a script compute the same bits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph import System, Trajectory, load, load_text, load_trajectory, save, scaled, simulate
+from kinemorph.errors import ModelError, ModelWarning, ParseError
+from kinemorph.formats.toml import template_files
+from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+from kinemorph.model.library import pendulum
+from kinemorph.model.run_plans import PlannedDock, PlannedUndock, RunPlan, RunPlans
+from kinemorph.simulation.docking.changes import Undock
+from kinemorph.simulation.planned_run import changed_plan, prepared_run, run_planned
+from support.tools.command_line import run as command
+
+TEMPLATES = Path(next(iter(template_files.__path__)))
+RUNS = """
+[runs.lift]
+method = "rk4"
+step = "2 ms"
+time = "0.2 s"
+output_step = "20 ms"
+q = { shoulder = "30 deg" }
+v = { elbow = "10 deg/s" }
+inputs = { elbow = 0.1 }
+
+[runs.fall]
+rtol = 1e-6
+atol = 1e-8
+time = 0.1
+q = [0.1, 0.2]
+limits = false
+friction = false
+locked = ["elbow"]
+"""
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    """A file with an arm and two runs."""
+    path = tmp_path / "arm.toml"
+    path.write_text((TEMPLATES / "arm.toml").read_text() + RUNS)
+    return path
+
+
+def same_bits(one: Trajectory, other: Trajectory) -> bool:
+    """Whether two runs agree in all bits of their times and states."""
+    return all(np.array_equal(getattr(one, group), getattr(other, group)) for group in ("t", "q", "v"))
+
+
+def test_the_command_line_and_python_compute_the_same_bits(arm: Path, tmp_path: Path) -> None:
+    result = command("simulate", str(arm), "--run", "lift", "--save", str(tmp_path / "run.npz"))
+    assert result.exit_code == 0, result.stderr
+    python = load(arm).run("lift")
+    assert same_bits(load_trajectory(tmp_path / "run.npz"), python)
+    assert "rk4" in repr(python) and len(python) == 11 and python.q[0, 0] == np.deg2rad(30.0)
+
+
+@pytest.mark.slow
+def test_processes_compute_the_same_bits(arm: Path, tmp_path: Path) -> None:
+    save_to = tmp_path / "script.npz"
+    script = f"import kinemorph; kinemorph.load({str(arm)!r}).run('lift').save({str(save_to)!r})"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    line = [
+        sys.executable,
+        "-m",
+        "kinemorph",
+        "simulate",
+        str(arm),
+        "--run",
+        "lift",
+        "--save",
+        str(tmp_path / "run.npz"),
+    ]
+    subprocess.run(line, check=True, capture_output=True)
+    python = load(arm).run("lift")
+    assert same_bits(python, load_trajectory(save_to)) and same_bits(python, load_trajectory(tmp_path / "run.npz"))
+
+
+def test_a_plan_is_a_simulation_with_the_forces_of_joints(arm: Path) -> None:
+    system = load(arm)
+    lift = simulate(
+        with_joint_forces(system), 0.2, method="rk4", step=0.002, output_step=0.02,
+        q={"shoulder": np.deg2rad(30.0)}, v={"elbow": np.deg2rad(10.0)}, inputs={"elbow": 0.1},
+    )  # fmt: skip
+    assert np.array_equal(lift.q, system.run("lift").q)
+    fall = simulate(system, 0.1, rtol=1e-6, atol=1e-8, q=[0.1, 0.2], locked=["elbow"])
+    assert np.array_equal(fall.q, system.run("fall").q) and np.ptp(fall.q[:, 1]) == 0.0
+
+
+def test_options_of_the_command_line_replace_those_of_the_file(arm: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    result = command("simulate", str(arm), "--run", "lift", "--time", "0.1", "--step", "0.01", "--save", str(path))
+    assert result.exit_code == 0, result.stderr
+    run = load_trajectory(path)
+    assert run.t[-1] == 0.1 and run.settings["step"] == 0.01
+    wrong = command("simulate", str(arm), "--run", "lfit")
+    assert (
+        wrong.exit_code == 2
+        and "there is no run 'lfit'; expected one of: 'lift', 'fall'. Did you mean 'lift'?" in wrong.stderr
+    )
+    assert command("simulate", "pendulum", "--run", "x").stderr.startswith(
+        "error: there is no run 'x'; the model has no"
+    )
+
+
+def test_info_lists_the_runs_of_a_file(arm: Path) -> None:
+    told = command("info", str(arm))
+    assert "lift   method rk4, step 0.002, time 0.2" in told.stdout and "locked elbow" in told.stdout
+
+
+def test_a_step_takes_the_place_of_tolerances() -> None:
+    plan = RunPlan(rtol=1e-6)
+    assert changed_plan(plan, step=0.01) == RunPlan(step=0.01)
+    assert changed_plan(RunPlan(step=0.01), atol=1e-6) == RunPlan(atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
+def test_saving_and_loading_gives_the_same_plans(arm: Path, tmp_path: Path) -> None:
+    plan = RunPlan(
+        method="dop853", rtol=1e-7, max_step=0.3, time=1 / 3, q={"q1": 0.1}, v=[0.2], x={"m.current": 1.0},
+        locked=("q1",), loops="baumgarte", limits=False,
+        dock=(PlannedDock(1, 4, "head", 5, at=0.5, turn=2, distance=0.02), PlannedDock("a", "out", 3, 1)),
+        undock=(PlannedUndock(2, 5, 1 / 7),),
+    )  # fmt: skip
+    system = System(pendulum(), runs={"a b": plan, "plain": {}, "other": {"time": 2.0}})
+    save(system, tmp_path / "x.toml")
+    assert load(tmp_path / "x.toml") == system and load(arm).runs["fall"].numbers("q") == [0.1, 0.2]
+    save(system, tmp_path / "x.urdf")  # in the sidecar
+    assert load(tmp_path / "x.urdf").runs == system.runs
+    with pytest.warns(ModelWarning, match="cannot express runs"):
+        save(system, tmp_path / "x.xml")
+    assert hash(system.runs) == hash(RunPlans(dict(system.runs))) and system != System(pendulum())
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        ("[runs.x]\ntime = -1", 2, "time is -1.0 s, expected a finite number above 0"),
+        ("[runs.x]\nq = { ellbow = 1 }", 2, "Did you mean 'elbow'"),
+        ("[runs.x]\nq = [1]", 2, "q has 1 item, expected 2"),
+        ("[runs.x]\nrtol = 1e-3\nstep = 0.1", 3, "step is given together with rtol or atol"),
+        ('[runs.x]\nlocked = ["hip"]', 2, "there is no joint 'hip' to lock"),
+        ('[runs.x]\nloops = "projektion"', 2, "loops is 'projektion'"),
+        ("[runs.x]\nstepp = 1", 2, "Did you mean 'step'"),
+        ("[runs.x]\ndock = [{ a = 1 }]", 2, "the key 'side_a' is missing"),
+        ('[runs.x]\nundock = "m1"', 2, "expected a list"),
+        ("[runs]\nx = 1", 2, "expected a table"),
+        ("[runs.'']\ntime = 1", 1, "the name is '', expected printable text"),
+    ],
+)
+def test_mistakes_have_their_lines(text: str, line: int, sentence: str) -> None:
+    arm = (TEMPLATES / "arm.toml").read_text()
+    with pytest.raises(ParseError) as caught:
+        load_text(f"{arm}\n{text}\n", "toml")
+    assert sentence in str(caught.value)
+    first: Any = caught.value.findings[0]
+    assert first.line == arm.count("\n") + 1 + line
+
+
+def test_modules_undock_as_the_file_says(tmp_path: Path) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(
+        'kinemorph = 1\n[assembly]\ngrid = "B>0 B>1"\nroot = "free"\n[runs.part]\ntime = 0.1\n'
+        "undock = [{ module = 0, side = 3, at = 0.05 }]\n"
+    )
+    system = load(path)
+    run = run_planned(system, "part")
+    assert [event.t for event in run.events] == [0.05] and len(run.segments) == 2
+    same = simulate(with_joint_forces(system), 0.1, events=[Undock("m0", 3, at=0.05)])
+    assert np.array_equal(run.segments[1].q, same.segments[1].q)
+
+
+def test_what_the_user_did_not_choose_is_told() -> None:
+    prepared = prepared_run(pendulum())
+    assert [note.told("--") for note in prepared.notes] == [
+        "starts at rest at q1 = 0.6; --q and --v choose another initial state"
+    ]
+    assert prepared_run(System(pendulum(), runs={"x": {"q": [0.1]}}), "x").notes == ()
+    falling = prepared_run(load(TEMPLATES / "quadruped.toml"), RunPlan(time=0.5))
+    assert falling.until == 0.5
+
+
+def test_wrong_plans_are_refused() -> None:
+    for wrong, sentence in (
+        ({"x": {"tiem": 1.0}}, "Did you mean 'time'"),
+        ({"x": 3}, "expected a RunPlan or a dict"),
+        ({"x": {"q": "ab"}}, "q is 'ab', expected finite numbers"),
+        ({"x": {"v": [np.nan]}}, "expected finite numbers"),
+        ({" ": {}}, "expected printable text"),
+    ):
+        with pytest.raises(ModelError, match=sentence):
+            System(pendulum(), runs=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="expected a RunPlan or the name"):
+        run_planned(pendulum(), 3)  # type: ignore[arg-type]
+
+
+def test_plans_of_a_scaled_system_give_the_scaled_run() -> None:
+    system = System(
+        pendulum(), runs={"x": {"time": 0.5, "output_step": 0.05, "q": {"q1": 0.3}, "v": [0.4], "inputs": [0.2]}}
+    )
+    large = scaled(system, length=4.0)
+    one, other = system.run("x"), large.run("x")
+    assert np.allclose(other.t, 2.0 * one.t, rtol=1e-14) and np.allclose(other.q, one.q, atol=1e-7)
+    with pytest.raises(ModelError, match="cannot be scaled"):
+        scaled(System(pendulum(), runs={"x": {"inputs": {"motor": 1.0}}}), length=2.0)
