@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
+from kinemorph.analysis.small_motions.mode_energies import mode_energies
 from kinemorph.analysis.small_motions.poles import poles
+from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.library.choosing import choose
 from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
@@ -226,3 +229,13 @@ def test_a_free_body_is_unstable_about_its_middle_axis(axis: int, grows: bool) -
     assert found.alpha.max() == pytest.approx(growth if grows else 0.0, abs=1e-6)
     # deviations of place and attitude are carried around by the turning axes
     assert np.abs(found.all_values - 3.0j).min() < 1e-6
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "crane", "puma"])
+def test_energies_of_bodies_add_up_to_the_modal_mass(name: str) -> None:
+    """The energies of the bodies, from their own velocities, sum up to psi^H M psi from the mass matrix."""
+    found, _ = poles_at_rest(choose(name))
+    energies = mode_energies(found)
+    assert np.abs(energies.totals - found.modal_mass).max() < 1e-13 * np.abs(found.modal_mass).max()
+    assert energies.shares.min() >= 0.0 and np.abs(energies.shares.sum(axis=1) - 1.0).max() < 1e-12
+    assert len(energies.parts) == energies.shares.shape[1]

@@ -23,6 +23,7 @@ EVERY = 0.5  # [s] between two changes of the line
 PAUSE = 0.2  # [s] without work after which the next work starts from zero
 
 Report = Callable[[str], None]  # shows a line of text; "" removes it
+Watch = Callable[[str, str], None]  # takes what begins, "deriving" or "compiling", and the name of the program
 
 
 class _Clock(threading.local):
@@ -47,11 +48,15 @@ def at_work(doing: str, name: str) -> Iterator[None]:
     if not _CLOCK.depth:
         _CLOCK.began = time.perf_counter()
     _CLOCK.depth += 1
-    line = _LINE
+    line, watches = _LINE, _WATCHES
     work = line.enter(f"{doing} {name}") if line.can_be_seen() else None
+    if watches is not None:
+        watches.enter(doing, name)
     try:
         yield
     finally:
+        if watches is not None:
+            watches.leave(doing, name)
         if work and line is _LINE:  # else this is a process that was forked inside
             line.leave(work)
         _CLOCK.depth -= 1
@@ -67,6 +72,44 @@ def reported_by(report: Report) -> Iterator[None]:
         yield
     finally:
         _LINE.report = before
+
+
+@contextlib.contextmanager
+def watched_by(watch: Watch) -> Iterator[None]:
+    """A context in which `watch(doing, name)` is called whenever work begins or ends, in any thread of this process.
+
+    It names the work that is under way then, the newest where there are several; both texts are empty where there is
+    none. Unlike the progress line, it is called without delay.
+    """
+    global _WATCHES
+    before, _WATCHES = _WATCHES, _Watched(watch)
+    try:
+        yield
+    finally:
+        _WATCHES = before
+
+
+class _Watched:
+    """The works that are under way in a context `watched_by`, the newest last."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch, self._works, self._changing = watch, [("", "")], threading.Lock()
+
+    def enter(self, doing: str, name: str) -> None:
+        """Records that work begins."""
+        with self._changing:
+            self._works.append((doing, name))
+            self._watch(doing, name)
+
+    def leave(self, doing: str, name: str) -> None:
+        """Records that work has ended."""
+        with self._changing:
+            last = len(self._works) - 1 - self._works[::-1].index((doing, name))
+            del self._works[last]
+            self._watch(*self._works[-1])
+
+
+_WATCHES: _Watched | None = None
 
 
 class _Line:

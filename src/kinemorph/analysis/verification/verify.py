@@ -42,7 +42,12 @@ SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with
 
 
 def verify(
-    model: Robot | System | Dynamics, *, states: int = 8, seed: int = 0, formulations: Sequence[str] | None = None
+    model: Robot | System | Dynamics,
+    *,
+    states: int = 8,
+    seed: int = 0,
+    formulations: Sequence[str] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Verification:
     """Checks a derived model at random states.
 
@@ -53,6 +58,7 @@ def verify(
     `seed`          the seed of the random states; the same seed gives the same result
     `formulations`  names of the formulations to compare with; by default all others, up to 60 degrees of freedom
                     ("dalembert" up to 12)
+    `progress`      is called before each check with its name and the fraction of the checks that are done
     """
     if isinstance(model, System):
         ensemble(model.robot, model.members)
@@ -72,8 +78,12 @@ def verify(
             raise UnsupportedError(f"verify: formulation '{name}' is unknown. Choose from: {', '.join(FORMULATIONS)}.")
     sample = drawn(model, states, seed)
     rows = [*LAWS, *_other_formulations(model, formulations), _same_as_interpreter()]
-    checks = tuple(_checked(row, sample) for row in rows)
-    return Verification(model.robot.name, model.formulation, model.backend, states, seed, checks)
+    checks = []
+    for k, row in enumerate(rows):
+        if progress is not None:
+            progress(row.name, k / len(rows))
+        checks.append(_checked(row, sample))
+    return Verification(model.robot.name, model.formulation, model.backend, states, seed, tuple(checks))
 
 
 def _checked(law: Law, sample: Sample) -> Check:

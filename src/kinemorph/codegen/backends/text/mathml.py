@@ -8,8 +8,8 @@ invisible signs of Unicode for them (U+2062, U+2061), which programs that speak 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from xml.sax.saxutils import escape
 
+from kinemorph.codegen.backends.text.mathml_elements import Element, all_written, element
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
 from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
@@ -38,18 +38,15 @@ from kinemorph.vocabulary.typography.marks import (
 from kinemorph.vocabulary.typography.symbol_reader import symbol_marks
 
 XMLNS = 'xmlns="http://www.w3.org/1998/Math/MathML"'
-TIMES, APPLY = "<mo>&#x2062;</mo>", "<mo>&#x2061;</mo>"
+TIMES, APPLY = element("mo", "\u2062"), element("mo", "\u2061")
 MINUS = "−"
 # Unicode's bold and calligraphic letters, because MathML Core has no attribute for these shapes
 BOLD = {"A": 0x1D400, "a": 0x1D41A, "0": 0x1D7CE, "Α": 0x1D6A8, "α": 0x1D6C2}
 SCRIPT = {"A": 0x1D49C, "a": 0x1D4B6}
 SCRIPT_HOLES = dict(zip("BEFHILMRego", "ℬℰℱℋℐℒℳℛℯℊℴ", strict=True))
-# Chromium aligns cells by style, with a value of its own for the right; Firefox and Safari by the attribute
-LEFT = 'columnalign="left" style="text-align:left"'
-NAME = 'columnalign="right" style="text-align:right;text-align:-webkit-right;padding-right:0"'
-EQUALS = '<mtd style="padding-left:0.28em;padding-right:0.28em"><mo>=</mo></mtd>'
-FORMULA = 'columnalign="left" style="text-align:left;padding-left:0"'
-THIN = '<mspace width="0.17em"/>'
+EQUALS = element("mtd", element("mo", "="), look="equals")
+THIN = element("mspace", width="0.17em")
+Elements = tuple[Element, ...]
 
 
 def to_mathml(
@@ -70,15 +67,23 @@ def as_mathml(written: Equations, symbols: Symbols | None = None, *, page: Page 
 
 def mathml_rows(rows: Iterable[EquationRow]) -> str:
     """Rows of equations as one `math` element: a table with the names, the equals signs and the formulas."""
-    lines = []
-    for row in rows:
-        front = f"<mtd {NAME}>{mathml_formula(row.name)}</mtd>{EQUALS}"
-        for line in row.lines:
-            indent = f'<mspace width="{line.indent}em"/>' if line.indent else ""
-            front = "<mtd></mtd><mtd></mtd>" if line.indent else front
-            number = f"<mtd><mtext>({_text(row.number)})</mtext></mtd>" if row.number and not line.indent else ""
-            lines.append(f"<mtr>{front}<mtd {FORMULA}><mrow>{indent}{_inner(line.mark)}</mrow></mtd>{number}</mtr>\n")
+    lines = [f"{all_written([line])}\n" for row in rows for line in row_elements(row)]
     return f'<math {XMLNS} display="block"><mtable displaystyle="true">\n{"".join(lines)}</mtable></math>\n'
+
+
+def row_elements(row: EquationRow) -> Elements:
+    """The rows of the table that an equation fills, one `mtr` element for each line of its formula."""
+    found = []
+    front: Elements = (element("mtd", *mathml_elements(row.name), look="name"), EQUALS)
+    for line in row.lines:
+        indent: Elements = (element("mspace", width=f"{line.indent}em"),) if line.indent else ()
+        front = (element("mtd"), element("mtd")) if line.indent else front
+        number: Elements = ()
+        if row.number and not line.indent:
+            number = (element("mtd", element("mtext", f"({_text(row.number)})")),)
+        formula = element("mtd", element("mrow", *indent, *_inner(line.mark)), look="formula")
+        found.append(element("mtr", *front, formula, *number))
+    return tuple(found)
 
 
 def mathml(tree: Tree) -> str:
@@ -91,88 +96,100 @@ def mathml(tree: Tree) -> str:
 
 def mathml_formula(mark: Mark) -> str:
     """A printed formula as one element of MathML."""
+    return all_written(mathml_elements(mark))
+
+
+def mathml_elements(mark: Mark) -> Elements:
+    """A printed formula as an element of MathML; the place between two factors may be two elements."""
+    if isinstance(mark, Times):
+        return (TIMES, THIN) if mark.thin else (TIMES,)
+    return (_element(mark),)
+
+
+def _element(mark: Mark) -> Element:
+    """A printed formula, which is not the place between two factors, as one element."""
     if isinstance(mark, Row):
-        return f"<mrow>{_inner(mark)}</mrow>"
+        return element("mrow", *_inner(mark))
     if isinstance(mark, Named):
-        return mathml_formula(symbol_marks(mark.latex, mark.text))
+        return _element(symbol_marks(mark.latex, mark.text))._replace(symbol=mark.text)
     if isinstance(mark, Word):
         return _word(mark)
     if isinstance(mark, Digits):
-        return f"<mn>{mark.text}</mn>"
+        return element("mn", mark.text)
     if isinstance(mark, Sign):
         return _sign(mark)
-    if isinstance(mark, Times):
-        return TIMES + THIN * mark.thin
     if isinstance(mark, Space):
-        return f'<mspace width="{mark.width}em"/>'
+        return element("mspace", width=f"{mark.width}em")
     if isinstance(mark, Scripts):
         return _scripts(mark)
     if isinstance(mark, Accent):
-        accent = f'<mo stretchy="false">{ACCENTS[mark.kind][0]}</mo>'
-        return f'<mover accent="true">{mathml_formula(mark.body)}{accent}</mover>'
+        accent = element("mo", ACCENTS[mark.kind][0], stretchy="false")
+        return element("mover", *mathml_elements(mark.body), accent, accent="true")
     if isinstance(mark, Fraction):
-        return f"<mfrac>{mathml_formula(mark.above)}{mathml_formula(mark.below)}</mfrac>"
+        return element("mfrac", *mathml_elements(mark.above), *mathml_elements(mark.below))
     if isinstance(mark, Root):
-        return f"<msqrt>{_inner(mark.body)}</msqrt>"
+        return element("msqrt", *_inner(mark.body))
     if isinstance(mark, Fence):
         opening, closing = _bracket(mark.opening, "prefix"), _bracket(mark.closing, "postfix")
-        return f"<mrow>{opening}{mathml_formula(mark.body)}{closing}</mrow>"
+        return element("mrow", *opening, *mathml_elements(mark.body), *closing)
     if isinstance(mark, Apply):
-        space = "" if isinstance(mark.argument, Fence) else THIN
-        return f"<mrow>{mathml_formula(mark.function)}{APPLY}{space}{mathml_formula(mark.argument)}</mrow>"
+        space = () if isinstance(mark.argument, Fence) else (THIN,)
+        return element("mrow", *mathml_elements(mark.function), APPLY, *space, *mathml_elements(mark.argument))
     if isinstance(mark, Matrix):
-        rows = ("".join(f"<mtd>{mathml_formula(cell)}</mtd>" for cell in cells) for cells in mark.rows)
-        return _fenced("[", "".join(f"<mtr>{cells}</mtr>" for cells in rows), "]")
+        cells = [[element("mtd", *mathml_elements(cell)) for cell in row] for row in mark.rows]
+        return _fenced("[", [element("mtr", *row) for row in cells], "]")
+    assert isinstance(mark, Cases)
     return _cases(mark)
 
 
-def _inner(mark: Mark) -> str:
+def _inner(mark: Mark) -> Elements:
     """The elements of a formula without a row around them; a function has a thin space before it."""
     if not isinstance(mark, Row):
-        return mathml_formula(mark)
-    elements = []
+        return mathml_elements(mark)
+    elements: list[Element] = []
     for i, part in enumerate(mark.parts):
         if i == 0 and isinstance(part, Sign) and not part.prefix:  # a continued line
-            elements.append(_sign(part, ' form="infix"'))
+            elements.append(_sign(part, "infix"))
             continue
-        elements.append(THIN if isinstance(part, Apply) and i and mark.parts[i - 1] == Times() else "")
-        elements.append(mathml_formula(part))
-    return "".join(elements)
+        if isinstance(part, Apply) and i and mark.parts[i - 1] == Times():
+            elements.append(THIN)
+        elements += mathml_elements(part)
+    return tuple(elements)
 
 
-def _sign(sign: Sign, form: str = "") -> str:
+def _sign(sign: Sign, form: str = "") -> Element:
     """A sign as an element; `form` is an attribute where the form does not follow from the place in a row."""
     if sign.text in "()[]|/":
-        return f'<mo stretchy="false">{sign.text}</mo>'
-    form = form or (' form="prefix"' if sign.prefix and sign.text in "+-" else "")
-    return f"<mo{form}>{MINUS if sign.text == '-' else escape(sign.text)}</mo>"
+        return element("mo", sign.text, stretchy="false")
+    form = form or ("prefix" if sign.prefix and sign.text in "+-" else "")
+    return element("mo", MINUS if sign.text == "-" else sign.text, **({"form": form} if form else {}))
 
 
-def _bracket(text: str, form: str) -> str:
+def _bracket(text: str, form: str) -> Elements:
     """A bracket that grows with what is between it and its partner; nothing for one that is not shown."""
-    return f'<mo form="{form}" stretchy="true" lspace="0" rspace="0">{text}</mo>' if text else ""
+    return (element("mo", text, form=form, stretchy="true", lspace="0", rspace="0"),) if text else ()
 
 
-def _fenced(opening: str, rows: str, closing: str) -> str:
+def _fenced(opening: str, rows: Iterable[Element], closing: str) -> Element:
     """The rows of a table in brackets."""
-    return f"<mrow>{_bracket(opening, 'prefix')}<mtable>{rows}</mtable>{_bracket(closing, 'postfix')}</mrow>"
+    return element("mrow", *_bracket(opening, "prefix"), element("mtable", *rows), *_bracket(closing, "postfix"))
 
 
-def _word(word: Word) -> str:
+def _word(word: Word) -> Element:
     if word.style == "text":
-        return f"<mtext>{_text(word.text)}</mtext>"
+        return element("mtext", _text(word.text))
     if word.style == "bold":
-        return f"<mi>{escape(''.join(map(_bold, word.text)))}</mi>"
+        return element("mi", "".join(map(_bold, word.text)))
     if word.style == "calligraphic":
-        return f"<mi>{escape(''.join(map(_calligraphic, word.text)))}</mi>"
+        return element("mi", "".join(map(_calligraphic, word.text)))
     # a single letter is italic unless this is said
-    shape = ' mathvariant="normal"' if len(word.text) == 1 and word.style != "italic" else ""
-    return f"<mi{shape}>{_text(word.text)}</mi>"
+    upright = len(word.text) == 1 and word.style != "italic"
+    return element("mi", _text(word.text), **({"mathvariant": "normal"} if upright else {}))
 
 
 def _text(text: str) -> str:
-    """Text as content of an element: no character is markup, and none is one that XML does not allow."""
-    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+    """Text as content of an element: characters that XML does not allow, or that are invisible, become spaces."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _bold(letter: str) -> str:
@@ -192,21 +209,21 @@ def _shifted(letter: str, starts: dict[str, int]) -> str:
     return letter
 
 
-def _scripts(mark: Scripts) -> str:
-    base = mark.base
+def _scripts(mark: Scripts) -> Element:
+    base, symbol = mark.base, ""
     if isinstance(base, Named):
+        symbol = base.text
         base = symbol_marks(base.latex, base.text)
         if isinstance(base, Scripts) and base.above is None and mark.below is None:
-            return _scripts(Scripts(base.base, base.below, mark.above))
+            return _scripts(Scripts(base.base, base.below, mark.above))._replace(symbol=symbol)
     kind = {(True, False): "msub", (False, True): "msup"}.get((mark.below is not None, mark.above is not None))
-    scripts = "".join(mathml_formula(script) for script in (mark.below, mark.above) if script is not None)
-    name = kind or "msubsup"
-    return f"<{name}>{mathml_formula(base)}{scripts}</{name}>"
+    scripts = [part for script in (mark.below, mark.above) if script is not None for part in mathml_elements(script)]
+    return element(kind or "msubsup", *mathml_elements(base), *scripts)._replace(symbol=symbol)
 
 
-def _cases(mark: Cases) -> str:
-    condition, chosen, otherwise = map(mathml_formula, (mark.condition, mark.chosen, mark.otherwise))
-    first, last = (f"<mtext>{_text(word)}</mtext>" for word in mark.words)
-    space = '<mspace width="0.3em"/>'
-    rows = f"<mtr><mtd {LEFT}>{chosen}</mtd><mtd {LEFT}><mrow>{first}{space}{condition}</mrow></mtd></mtr>"
-    return _fenced("{", f"{rows}<mtr><mtd {LEFT}>{otherwise}</mtd><mtd {LEFT}>{last}</mtd></mtr>", "")
+def _cases(mark: Cases) -> Element:
+    first, last = (element("mtext", _text(word)) for word in mark.words)
+    condition = element("mrow", first, element("mspace", width="0.3em"), *mathml_elements(mark.condition))
+    pairs = [(mathml_elements(mark.chosen), condition), (mathml_elements(mark.otherwise), last)]
+    rows = [element("mtr", element("mtd", *a, look="left"), element("mtd", b, look="left")) for a, b in pairs]
+    return _fenced("{", rows, "")
