@@ -2,9 +2,9 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run; `ShownOrbits`, `ShownGaits`,
-`ShownStances` and all others have one to plot themselves. Each method only calls the function named in its docstring.
-This is the only file that imports from layers above its own.
+`ShownSystem` adds a method that carries out runs, `ShownRuns` methods to plot and show them, `ShownRun` one to save a
+run; `ShownOrbits`, `ShownGaits`, `ShownStances` and all others have one to plot themselves. Each method only calls the
+function named in its docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ class Shown:
         from kinemorph.display.notebooks.card_of import card_of
 
         return card_of(self)
+
+
+class ShownSystem(Shown):
+    """A base class for systems, whose planned runs can be carried out."""
+
+    def run(self, plan: Any = None, **options: Any) -> Any:
+        """Carries out a run of the model file by its name, or a RunPlan; see `simulation.planned_run.run_planned`."""
+        from kinemorph.simulation.planned_run import run_planned
+
+        return run_planned(self, plan, **options)  # type: ignore[arg-type]
 
 
 class ShownEquations(Shown):
@@ -82,6 +92,19 @@ class ShownRuns(Shown):
         from kinemorph.display.viewer.view import view
 
         return view(self, **options)  # type: ignore[arg-type]
+
+
+class ShownReplay:
+    """A base class for replays, which a notebook can show live."""
+
+    def widget(self, *, height: int | None = None) -> Any:
+        """A live widget for a notebook, of a height [px]; see `display.notebooks.stage_widget.StageWidget`.
+
+        It needs the extra [notebook].
+        """
+        from kinemorph.display.notebooks.stage_widget import HEIGHT, StageWidget
+
+        return StageWidget(self, height=HEIGHT if height is None else height)  # type: ignore[arg-type]
 
 
 class ShownOrbits(Shown):

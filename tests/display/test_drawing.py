@@ -16,7 +16,7 @@ from kinemorph.display.cameras import VIEW, Lens
 from kinemorph.display.canvas import save
 from kinemorph.display.looks import outlines
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import closed_posture, stance
+from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.looks.solids import MESH_LIMIT, Grain, facets, normals, opacity
 from kinemorph.display.painting.draw import draw
 from kinemorph.display.painting.lighting import STEEP, lamp_of
@@ -26,6 +26,7 @@ from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, UnsupportedError
 from kinemorph.formats.loading import load_text
 from kinemorph.mechanics.constraints.newton_closing import loop_gaps
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import LIBRARY

@@ -32,15 +32,15 @@ ON_SCREEN = """([f, b]) => {
   const figure = kinemorph.scene.figures[f], { position } = kinemorph.pose(f, b), m = kinemorph.camera.matrix;
   const [x, y, z] = position.map((value, k) => value + figure.offset[k]);
   const w = m[3] * x + m[7] * y + m[11] * z + m[15];
-  const { width, height } = document.getElementById("stage").getBoundingClientRect();
+  const { width, height } = document.querySelector(".stage .area").getBoundingClientRect();
   const u = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w, v = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
   return [0.5 * width * (1 + u), 0.5 * height * (1 - v)];
 }"""
 # what is cut off: elements of the bar that are not within the window, and a page wider than it
-CUT_OFF = """() => [...document.querySelectorAll("#bar > :not([hidden])")].filter((one) => {
+CUT_OFF = """() => [...document.querySelectorAll("[role=toolbar] > :not([hidden])")].filter((one) => {
   const box = one.getBoundingClientRect();
   return box.width > 0 && (box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
-}).map((one) => one.id).concat(document.documentElement.scrollWidth > innerWidth ? ["page"] : [])"""
+}).map((one) => one.className).concat(document.documentElement.scrollWidth > innerWidth ? ["page"] : [])"""
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def waits_for(page: Any, what: str) -> None:
 
 
 @pytest.mark.slow
-def test_keys_play_step_and_turn(stage: Any) -> None:
+def test_keys_play_step_and_turn(stage: Any, swings: dict[str, Trajectory]) -> None:
     stage.keyboard.press(" ")
     waits_for(stage, "kinemorph.time > 0.1")
     stage.keyboard.press(" ")
@@ -88,10 +88,22 @@ def test_keys_play_step_and_turn(stage: Any) -> None:
     waits_for(stage, "kinemorph.camera.elevation === 90")
     stage.keyboard.press("0")
     waits_for(stage, "kinemorph.camera.elevation === 0")
+    stage.keyboard.press("w")
+    stage.keyboard.press("a")
+    assert stage.evaluate("[kinemorph.camera.elevation > 0, kinemorph.camera.azimuth !== 0]") == [True, True]
+    stage.keyboard.press("0")
+    stage.keyboard.press("Home")
+    stage.keyboard.press("n")
+    first, second = sorted(event.t for run in swings.values() for event in run.events)[:2]
+    assert stage.evaluate("kinemorph.time") == pytest.approx(first)
+    stage.keyboard.press("n")
+    stage.keyboard.press("n")
+    stage.keyboard.press("p")
+    assert stage.evaluate("kinemorph.time") == pytest.approx(second)
     stage.keyboard.press("?")
-    assert stage.locator("#help").is_visible()
+    assert stage.get_by_role("dialog", name="Keys").is_visible()
     stage.keyboard.press("Escape")
-    assert not stage.locator("#help").is_visible()
+    assert not stage.get_by_role("dialog", name="Keys").is_visible()
     assert stage.complaints == []
 
 
@@ -103,12 +115,12 @@ def test_a_drag_on_the_plot_scrubs_and_its_legend_tells_values(stage: Any, swing
     stage.mouse.up()
     t = stage.evaluate("kinemorph.time")
     assert t == pytest.approx(1.0, abs=0.15)
-    waits_for(stage, f"document.getElementById('clock').textContent.startsWith('t = {t:.2f} s')")
+    waits_for(stage, f"document.querySelector('output').textContent.startsWith('t = {t:.2f} s')")
     told = stage.locator(".legend b").first.inner_text()
     values = [float(word) for word in told.removesuffix(" J").split(" | ")]
     expected = [np.interp(t, run.t, run["energy.kinetic"]) for run in swings.values()]
     assert values == pytest.approx(expected, abs=0.05)
-    assert stage.locator("#marks i").first.get_attribute("title").startswith("lowest at 0.")
+    assert stage.locator(".marks button").first.get_attribute("title").startswith("lowest at 0.")
 
 
 def test_events_are_where_the_runs_have_them_and_a_frame_is_followed_as_its_body(
@@ -158,7 +170,7 @@ def test_time_goes_as_fast_as_the_clock_says_and_round_and_round(
     assert after(*[100.0] * 5) == pytest.approx(6.15)
     assert after(10_000.0) == pytest.approx(6.65)  # a page that was hidden does not leap
     assert after(200.0) == 7.0 and not page.evaluate("kinemorph.playing")
-    page.evaluate("document.getElementById('loop').click(), kinemorph.play()")
+    page.evaluate("kinemorph.setLoop(true), kinemorph.play()")
     assert after(*[150.0] * 5) == pytest.approx(6.5)
     assert after(*[150.0] * 3) == pytest.approx(5.4) and page.evaluate("kinemorph.playing")
     assert page.complaints == []
@@ -170,18 +182,18 @@ def test_the_pointer_learns_names_of_what_is_shown_turns_and_comes_nearer(stage:
     azimuth, distance = stage.evaluate("[kinemorph.camera.azimuth, kinemorph.camera.distance]")
     x, y = stage.evaluate(ON_SCREEN, [1, 1])
     stage.mouse.move(x, y)
-    waits_for(stage, "!document.getElementById('tip').hidden")
-    assert stage.locator("#tip").inner_text().startswith("from 1.4 rad: link")
-    stage.locator("#layers summary").click()
-    stage.locator("#layers input[name=shapes]").click()
-    assert not stage.evaluate("document.querySelector('#layers input[name=shapes]').checked")
+    waits_for(stage, "!document.querySelector('[role=status]').hidden")
+    assert stage.locator("[role=status]").inner_text().startswith("from 1.4 rad: link")
+    stage.locator("summary[aria-label=Layers]").click()
+    stage.get_by_role("checkbox", name="shapes", exact=True).click()
+    assert not stage.get_by_role("checkbox", name="shapes", exact=True).is_checked()
     stage.keyboard.press("Escape")
     stage.mouse.move(x + 1, y)
     stage.wait_for_timeout(400)
-    assert stage.locator("#tip").is_hidden()
+    assert stage.locator("[role=status]").is_hidden()
     stage.evaluate("kinemorph.setLayer('shapes', true)")
     stage.mouse.move(x, y)
-    waits_for(stage, "!document.getElementById('tip').hidden")
+    waits_for(stage, "!document.querySelector('[role=status]').hidden")
     stage.mouse.down()
     stage.mouse.move(x + 60, y + 20)
     stage.mouse.up()
@@ -201,9 +213,10 @@ def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path
             one.set_viewport_size({"width": width, "height": height})
             one.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert one.evaluate(CUT_OFF) == []
-            assert one.locator("#stage").bounding_box()["height"] > 0.3 * height
-            canvas = one.evaluate("(({ width, height }) => [width, height])(document.getElementById('picture'))")
-            box = one.locator("#stage").bounding_box()
+            assert one.locator(".area").bounding_box()["height"] > 0.3 * height
+            box = one.locator(".area").bounding_box()
+            waits_for(one, f"Math.abs(document.querySelector('canvas').width - {box['width']}) <= 1.0")  # at rest
+            canvas = one.evaluate("(({ width, height }) => [width, height])(document.querySelector('canvas'))")
             assert canvas == pytest.approx([box["width"], box["height"]], abs=1.0)
             assert one.evaluate("kinemorph.camera.aspect") == pytest.approx(box["width"] / box["height"], rel=0.01)
     assert stage.complaints == [] and page.complaints == []
@@ -224,7 +237,7 @@ def test_buttons_move_a_mechanism_and_its_loop_stays_closed(page: Any, tmp_path:
     first = shape()
     assert first == pytest.approx([0.6, 0.2, 1.4], abs=0.3)
     for word in ("zero", "random", "random", "reset"):
-        page.locator("#panel button", has_text=word).click()
+        page.get_by_role("button", name=word).click()
         shape()
     assert seen.pop() == pytest.approx(first, abs=1e-9)
     assert min(np.abs(np.subtract(a, b)).max() for a, b in pairwise(seen)) > 1e-3
@@ -239,8 +252,8 @@ def test_without_webgl_a_sentence_stands_in_and_the_plot_goes_on(page: Any, path
     )
     opened(page, path)
     assert page.evaluate("kinemorph.webgl") is False
-    assert "WebGL2 is missing" in page.locator("#message").inner_text()
-    page.locator("#play").click()
+    assert "WebGL2 is missing" in page.get_by_role("alert").inner_text()
+    page.get_by_role("button", name="Play", exact=True).click()
     waits_for(page, "kinemorph.time > 0.1")
     assert page.locator(".paper").is_visible() and page.complaints == []
 
@@ -267,6 +280,6 @@ def test_a_blink_plays_slowly_and_large_energies_are_short(page: Any, tmp_path: 
     robot = library.pendulum(mass=1e9, length=1e3)
     opened(page, replay(simulate(robot, 0.002, q=[1.0], output_step=1e-4)).save(tmp_path / "blink.html"))
     assert page.evaluate("kinemorph.speed") == pytest.approx(1e-3)
-    assert page.input_value("#speed") == "0.001"
+    assert page.get_by_role("combobox", name="Speed").input_value() == "0.001"
     assert page.evaluate("kinemorph.scene.times.length") == 21
     assert all(len(text) < 14 for text in page.locator(".legend b").all_inner_texts())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import pytest
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
 from kinemorph.display.looks.poses import Poses, extent_of
-from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.quaternions import quaternions_of, rotated
 from kinemorph.display.looks.solids import z_toward
 from kinemorph.display.replays.joint_rows import TOLERANCE
@@ -25,7 +23,9 @@ from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import figure_of, stacked_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
 from kinemorph.display.scenes.surfaces import look_surface
+from kinemorph.display.stage.bundle import bundle
 from kinemorph.mechanics.constraints.closures import constraint_error
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model import library
 from kinemorph.model.building.builder import RobotBuilder
@@ -39,7 +39,6 @@ from support.robots.random_robots import joint_data, random_body, random_robot, 
 from support.tools.browsing import Browser
 from support.tools.each_case import each_case
 
-MODULES = ("algebra.js", "camera.js", "closing.js", "geometry.js", "posing.js", "shaders.js", "slots.js", "unpack.js")
 NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn,
   gatherPieces, makeSlots, writeSlots, makeCamera, lookFrom, updateCamera, projectPoint"""
 
@@ -47,8 +46,7 @@ NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, tur
 @pytest.fixture(scope="module")
 def modules(browser: Browser) -> Iterator[Any]:
     """A page with the modules in `km`, and nothing else."""
-    folder = files("kinemorph.display.replays").joinpath("page")
-    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in MODULES)
+    script = bundle("stage/stage.js")
     with browser.page() as page:
         page.set_content(
             f"<script>window.km = (() => {{ 'use strict'; {script}\n return {{ {NAMES} }}; }})();</script>"

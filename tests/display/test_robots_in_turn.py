@@ -179,25 +179,15 @@ def test_a_film_is_written(run: Trajectory, tmp_path: Path) -> None:
         assert film.n_frames == 5
 
 
-@pytest.mark.slow
-def test_the_viewer_shows_and_hides(run: Trajectory) -> None:
-    pytest.importorskip("viser")
+def test_the_viewer_poses_both_robots(run: Trajectory) -> None:
+    pytest.importorskip("starlette")
     from kinemorph.display.viewer.view import view
 
-    viewer = view(run, open=False)
-    try:
+    with view(run) as viewer:
         viewer.show("frames")
-        for t, there in ((0.1, (True, False)), (0.9, (False, True))):
+        for t in (0.1, 0.9):
             viewer.time = t
-            (actor,) = viewer._actors
-            seen = {handle.name: handle.visible for _, handle, _ in actor._passing}
-            assert {seen[name] for name in seen if "/b/" in name} == {there[0]}
-            assert {seen[name] for name in seen if "/b_arm/" in name} == {there[1]}
             assert np.abs(viewer.pose(0, "b")[0] - body_poses(run, [t], ["b"])[0, 0, :3, 3]).max() < 1e-3
-        actor.label("joints", True)
-        assert any("dock" in handle.name for handle in actor._labels["joints"])
-    finally:
-        viewer.stop()
 
 
 # ── figures and tables ────────────────────────────────────────────────────────────────────────────────────────────────

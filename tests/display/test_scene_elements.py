@@ -126,6 +126,26 @@ def test_a_spring_leg_stands_where_it_landed_and_points_ahead_in_flight() -> Non
     assert np.allclose(mark_of(still, "leg").vectors, flight) and still.floor == 0.0
 
 
+def test_a_pull_is_a_cord_from_each_point_that_it_pulls_to_its_target_while_it_pulls() -> None:
+    robot = arm()
+
+    def hand(t: float) -> dict[str, float]:
+        grip = {"hand.body": float(robot.body_names.index("upper" if t < 0.2 else "lower")), "hand.point_z": -0.1}
+        return grip | {"hand.x": 0.4, "hand.z": 0.5 + t, "hand.share": float(t < 0.35)}
+
+    run = kinemorph.simulate(System(robot, (elements.Pull("hand", 50.0),)), 0.5, inputs=hand, output_step=0.05)
+    scene = scene_of(run)
+    cords = [mark for mark in scene.figures[0].marks if mark.name == "hand"]
+    assert [robot.body_names[mark.start.owner] for mark in cords] == ["upper", "lower"]
+    for mark, times in zip(cords, ([0.1], [0.25, 0.3]), strict=True):
+        start, end = ends(scene.figures[0], mark)
+        for t in times:
+            k, row = (int(np.argmin(np.abs(np.array(each) - t))) for each in (scene.times, run.t))
+            assert start[k] == pytest.approx([run[f"hand.point_{axis}"][row] for axis in "xyz"], abs=1e-9)
+            assert end[k] == pytest.approx([0.4, 0.0, 0.5 + t], abs=1e-9)
+        assert np.all(mark.vectors[np.array(scene.times) > 0.36] == 0.0)
+
+
 def test_springs_in_joints_bushings_motors_and_sensors_are_there() -> None:
     robot = arm()
     system = System(

@@ -13,7 +13,6 @@ import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.quaternions import quaternions_of, rotated, without_jumps
 from kinemorph.display.looks.solids import Grain
 from kinemorph.display.replays.replay import replay
@@ -23,6 +22,7 @@ from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
 from kinemorph.display.scenes.usual_view import followed_body
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.modules.cube_shapes import BODY, PIPS, PLATE, SIDES, module_cube
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import (
@@ -290,7 +290,10 @@ def test_a_lost_mesh_is_told_and_its_body_gets_a_simple_shape() -> None:
     lost = MeshFile("package://arm/link.stl")
     robot = RobotBuilder("arm").body("b", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(lost,)).root("b").build()
     scene = scene_of(robot)
-    assert scene.notes == ("mesh 'package://arm/link.stl': the file was not found. Add its folder to package_dirs.",)
+    assert scene.notes == (
+        "mesh 'package://arm/link.stl': the file was not found. Put it where the model "
+        "file names it, or add its folder to package_dirs.",
+    )
     assert parts(scene, "shapes")
 
 

@@ -39,6 +39,8 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
     "centroidal_matrix": ("A", "A"),
     "momentum": ("h", "h"),
     "configuration_rate": ("qdot", r"\dot{q}"),
+    "constraint_jacobian": ("J", "J"),
+    "constraint_bias": ("gamma", r"\gamma"),
 }
 # names of the outputs of functions with several, plain and LaTeX, where they differ from their ports' names
 PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
@@ -190,3 +192,15 @@ def output_names(robot: Robot, program: Program, inputs: Names) -> Names:
     if latex in letters or any(entries.fullmatch(text) for text in letters):
         return {("out", None): (function, rf"\mathbf{{{latex}}}")}
     return {("out", None): (plain, latex)}
+
+
+def pose_names(parent: int, body: int) -> Names:
+    """Names of the output of a program that is the pose of a body in another, both given by their numbers: T0_2.
+
+    The world has the number 0. Entries have the numbers of their row and column after those of the bodies.
+    """
+    found: Names = {("out", None): (f"T{parent}_{body}", f"T_{{{parent},{body}}}")}
+    for k in range(16):
+        place = f"{k // 4 + 1}{k % 4 + 1}"
+        found["out", k] = (f"T{parent}_{body}_{place}", f"T_{{{parent},{body},{place}}}")
+    return found

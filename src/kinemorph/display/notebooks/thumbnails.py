@@ -20,11 +20,11 @@ from kinemorph.display.cameras import VIEW
 from kinemorph.display.canvas import png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import stance
 from kinemorph.display.painting.draw import draw
 from kinemorph.display.scenes.figures import lost_meshes, stacked_poses
 from kinemorph.display.scenes.usual_view import plane_azimuth
 from kinemorph.errors import KinemorphError
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.simulation.results.trajectory import Trajectory

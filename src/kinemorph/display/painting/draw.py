@@ -20,13 +20,14 @@ from kinemorph.display.cameras import VIEW, CameraChoice, Lens
 from kinemorph.display.canvas import INK, Figure, depth_colors, said, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import closed_posture, stance
+from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.easyanim import write_vol
 from kinemorph.display.scenes.figures import MANY
 from kinemorph.display.scenes.scene import Figure as SceneFigure
 from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot

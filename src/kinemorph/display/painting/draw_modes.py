@@ -81,10 +81,18 @@ def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
     robot = poles.plant.robot
     if robot is None:
         raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
-    shape = np.asarray(poles.shapes[number - 1], dtype=complex)
-    amount = _amount(poles, robot, shape)
-    bends = [(amount * shape * np.exp(1j * phase)).real for phase in phases]
-    return np.stack([integrate(robot, poles.q, bend) for bend in bends])
+    return swung(robot, poles.q, poles.shapes[number - 1], poles.units, phases)
+
+
+def swung(robot: Robot, q: Array, shape: Any, units: Sequence[str], phases: Sequence[float]) -> Array:
+    """The configurations (n, nq) of a robot that swings about q, shape (nq,), at n phases [rad].
+
+    `shape` (nv,) is a mode shape, real or complex, and `units` are those of its entries; see `Poles`.
+    """
+    motion = np.asarray(shape, dtype=complex)
+    amount = _amount(robot, q, motion, units)
+    bends = [(amount * motion * np.exp(1j * phase)).real for phase in phases]
+    return np.stack([integrate(robot, q, bend) for bend in bends])
 
 
 def _numbers(poles: Poles, n: int | Sequence[int]) -> list[int]:
@@ -99,15 +107,15 @@ def _numbers(poles: Poles, n: int | Sequence[int]) -> list[int]:
     return numbers
 
 
-def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
+def _amount(robot: Robot, q: Array, shape: np.ndarray[Any, Any], units: Sequence[str]) -> float:
     """The factor by which a mode shape (nv,) is scaled for drawing; see SWAY and LARGEST_ANGLE."""
     little = 1e-4
     largest = float(np.abs(shape).max(initial=0.0)) or 1.0
-    rows = [poles.q, *(integrate(robot, poles.q, little / largest * part) for part in (shape.real, shape.imag))]
+    rows = [q, *(integrate(robot, q, little / largest * part) for part in (shape.real, shape.imag))]
     figure = figure_of(robot, np.stack(rows))
     cast, size = Cast(staged([figure], np.arange(3.0))), figure.size
     moved = max(float(np.linalg.norm(cast.at(k).points - cast.at(0).points, axis=1).max(initial=0.0)) for k in (1, 2))
-    turns = np.array([column.unit == "rad/s" for column in poles.plant.v], dtype=bool)
+    turns = np.array([unit == "rad" for unit in units], dtype=bool)
     angle = little / largest * float(np.abs(shape[turns]).max(initial=0.0))
     limits = [SWAY * size / moved] if moved > 0.0 else []
     limits += [LARGEST_ANGLE / angle] if angle > 0.0 else []

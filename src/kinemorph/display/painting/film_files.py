@@ -1,16 +1,13 @@
 """Film files, by the suffix of their names: how many frames they may have, and how they are written.
 
-A film is written to a temporary file in the same folder, which is renamed when it is complete: after a failure nothing
-is left behind, and an older file is unchanged.
+After a failure no film is left behind, and an older file is unchanged.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
-from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.durable_files import replacing
+from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
@@ -150,15 +148,6 @@ def write_frames(frames: Frames, path: Path, reel: Reel, period: float) -> Path:
     """
     if frames.progress is None:
         frames = replace(frames, progress=terminal_progress(path.name))
-    beside = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        reel.write(frames, beside, period)
-        beside.replace(path)
-    except OSError as error:
-        reason = error.strerror or error
-        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another folder or file name.") from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+    with replacing(path) as part:
+        reel.write(frames, part, period)
     return path

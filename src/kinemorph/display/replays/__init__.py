@@ -6,5 +6,5 @@ packing         encodes a scene as one text
 codes           compresses arrays of integers
 joint_rows      encodes the joints of a robot and its coordinates over time
 surface_codes   encodes surfaces, each distinct one once
-page/           the scripts of the page: unpack, algebra and posing; the other files render and handle input
+page/           the page itself, which opens a stage (see display/stage)
 """

@@ -63,6 +63,9 @@ class Codes:
         return self.add(np.ascontiguousarray(rows).view(np.int32))
 
     def text(self, header: bytes) -> str:
-        """The whole store, deflated and in base 64: the length of the header (4 bytes), the header, the planes."""
-        whole = b"".join([len(header).to_bytes(4, "little"), header, *self._planes])
-        return base64.b64encode(zlib.compress(whole, 9)).decode("ascii")
+        """The whole store as text: its bytes, compressed as well as possible, in base 64."""
+        return base64.b64encode(self.bytes(header, effort=9)).decode("ascii")
+
+    def bytes(self, header: bytes, *, effort: int) -> bytes:
+        """The whole store, deflated with an effort from 1 to 9: the length of the header (4 bytes), it, the planes."""
+        return zlib.compress(b"".join([len(header).to_bytes(4, "little"), header, *self._planes]), effort)

@@ -36,7 +36,9 @@ def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None
     """
     led = followers(robot.couplings)
     rows = []
-    for joint in robot.order:
+    placements = _placed([evaluate_all(joint.placement) for joint in robot.order])
+    backs = _placed([inverse(evaluate_all(joint.child_placement)) for joint in robot.order])
+    for joint, placement, back in zip(robot.order, placements, backs, strict=True):
         first = robot.q_slice(joint.name).start
         steps = [
             {
@@ -58,8 +60,8 @@ def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None
                 "kind": joint.kind,
                 "parent": owner_of(robot, joint.parent),
                 "child": owner_of(robot, joint.child),
-                "placement": _placed(evaluate_all(joint.placement)),
-                "back": _placed(inverse(evaluate_all(joint.child_placement))),
+                "placement": placement,
+                "back": back,
                 "steps": steps,
                 "labels": list(joint.q_names),
                 "units": list(joint.table.q_units),
@@ -83,19 +85,21 @@ def formula_code(value: Value, robot: Robot) -> Any:
 
 def loop_rows(robot: Robot) -> list[dict[str, Any]]:
     """One row of data for every loop joint: its placements on both bodies, its axes and its constraint rows."""
+    placements = _placed([evaluate_all(loop.placement) for loop in robot.loops])
+    ends = _placed([evaluate_all(loop.child_placement) for loop in robot.loops])
     return [
         {
             "name": loop.name,
             "parent": owner_of(robot, loop.parent),
             "child": owner_of(robot, loop.child),
-            "placement": _placed(evaluate_all(loop.placement)),
-            "end": _placed(evaluate_all(loop.child_placement)),
+            "placement": placement,
+            "end": end,
             "axis": [short(x) for x in (loop.axis if loop.table.axes else Z)],
             "axis2": [short(x) for x in loop.axis2],
             "pitch": short(evaluate(loop.pitch)),
             "conditions": list(loop.table.closure),
         }
-        for loop in robot.loops
+        for loop, placement, end in zip(robot.loops, placements, ends, strict=True)
     ]
 
 
@@ -105,9 +109,15 @@ def short(value: Any) -> float:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e9 else rounded
 
 
-def _placed(pose: Pose) -> dict[str, list[float]]:
-    turn = quaternions_of(np.array(pose.R, dtype=float))
-    return {"p": [short(x) for x in pose.p], "turn": [short(x) for x in turn]}
+def _placed(poses: Sequence[Pose]) -> list[dict[str, list[float]]]:
+    """Poses as data: the place [m] and the quaternion wxyz of each."""
+    if not poses:
+        return []
+    turns = quaternions_of(np.array([pose.R for pose in poses], dtype=float)).tolist()
+    return [
+        {"p": [short(x) for x in pose.p], "turn": [short(x) for x in turn]}
+        for pose, turn in zip(poses, turns, strict=True)
+    ]
 
 
 # ── coordinates over time ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,6 +135,8 @@ def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[n
     overflow is a number of full turns. Other coordinates must not overflow; where they would, their quantum is larger:
     in a picture of a path of 10,000 robot sizes, an error of a fraction of one size is not visible.
     """
+    if not robot.nq:
+        return np.zeros((0, len(q)), dtype=np.int64), []
     angle, length = _quanta(robot, q, size)
     quanta, wraps, values = np.full(robot.nq, length), np.zeros(robot.nq, dtype=bool), q.copy()
     for joint in robot.joints:

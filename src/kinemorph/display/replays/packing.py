@@ -1,13 +1,15 @@
 """Encodes a scene as one text: a JSON header with names and small data, then all arrays, deflated, in base 64.
 
-The text contains only letters, digits and + / =, so it is safe inside HTML whatever the names in the scene are.
-page/unpack.js is the inverse; the data that the page gets are described there.
+The text contains only letters, digits and + / =, so it is safe inside HTML whatever the names in the scene are. A page
+that is connected to a server gets the bytes without base 64, and each surface only once (`packed_bytes`).
+stage/unpack.js is the inverse; the data that the page gets are described there.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,32 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import Camera
 from kinemorph.display.replays.codes import Codes
 from kinemorph.display.replays.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
-from kinemorph.display.replays.surface_codes import SurfaceCodes
-from kinemorph.display.scenes.scene import LAYERS, Attachment, Figure, Flags, Mark, Part, Scene
+from kinemorph.display.replays.surface_codes import KeyedSurfaceCodes, SurfaceCodes
+from kinemorph.display.scenes.scene import LAYERS, Attachment, Color, Figure, Flags, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
+
+EFFORT = 3  # of the compression of scenes that are sent at once, from 1 to 9
 
 
 def pack(scene: Scene, camera: Camera) -> str:
     """The text of a scene and its initial camera, to be decoded by `unpack` in the page."""
     codes = Codes()
-    surfaces = SurfaceCodes(codes)
+    return codes.text(_header(scene, camera, codes, SurfaceCodes(codes)))
+
+
+def packed_bytes(scene: Scene, camera: Camera, known: set[str], *, most: int | None = None) -> bytes:
+    """The bytes of a scene for a page that has shown others before, to be decoded by `unpackBytes` in the page.
+
+    `known` are the content keys of the surfaces that the page has. They are not sent again; those that are sent are
+    added. A page that has lost them, because it was loaded again, needs a new set. Where `known` grows beyond `most`,
+    the page is asked to forget the surfaces that this scene does not have, and they are removed from `known`.
+    """
+    codes = Codes()
+    surfaces = KeyedSurfaceCodes(codes, known, most)
+    return codes.bytes(_header(scene, camera, codes, surfaces), effort=EFFORT)
+
+
+def _header(scene: Scene, camera: Camera, codes: Codes, surfaces: SurfaceCodes) -> bytes:
     looks = sorted({mark.look for figure in scene.figures for mark in figure.marks})
     header = {
         "title": scene.title,
@@ -44,9 +63,11 @@ def pack(scene: Scene, camera: Camera) -> str:
             for one in scene.series
         ],
         "surfaces": surfaces.rows,
+        "maps": surfaces.maps(),
+        "forget": surfaces.forgotten(),
     }
     text = json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-    return codes.text(text.encode("utf-8", "replace"))  # file names may contain invalid characters
+    return text.encode("utf-8", "replace")  # file names may contain invalid characters
 
 
 def _camera(camera: Camera, scene: Scene) -> dict[str, Any]:
@@ -84,7 +105,7 @@ def _part(part: Part, surfaces: SurfaceCodes) -> dict[str, Any]:
         "name": part.name,
         "owner": part.owner,
         "surface": surfaces.number(part.surface),
-        "color": _shorts(part.color, 3),
+        "color": _color(part.color),
         "layer": part.layer,
         **_shown(part.shown),
     }
@@ -94,7 +115,7 @@ def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
     return {
         "name": mark.name,
         "look": mark.look,
-        "color": _shorts(mark.color, 3),
+        "color": _color(mark.color),
         "width": short(mark.width),
         "layer": mark.layer,
         "start": _attachment(mark.start),
@@ -122,6 +143,11 @@ def _shown(flags: Flags | None) -> dict[str, Any]:
         return {}
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return {"shown": edges.tolist()}
+
+
+@lru_cache(maxsize=256)
+def _color(color: Color) -> list[float]:
+    return _shorts(color, 3)
 
 
 def _attachment(at: Attachment) -> dict[str, Any]:

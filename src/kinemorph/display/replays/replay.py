@@ -1,41 +1,38 @@
 """Replays: a scene and the page that shows it, as one HTML text that loads nothing else.
 
-The page is assembled from the files in page/: in `page.html`, the placeholders {{title}}, {{style}}, {{script}} and
-{{scene}} are replaced by the title, the style, the scripts and the packed scene. The scripts share one scope, in the
-order of their names with `main.js` last; only `main.js` runs code, the others define functions.
+In page/page.html the placeholders {{title}}, {{style}}, {{script}} and {{scene}} are replaced by the title, the style,
+the scripts and the packed scene. The scripts are those of the stage (see `stage.bundle`); page/main.js opens it.
 """
 
 from __future__ import annotations
 
 import html
-import os
 import re
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from importlib.resources import files
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.browsers import open_page
-from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
+from kinemorph.display.cameras import Camera, CameraChoice
 from kinemorph.display.replays.notebook_frame import framed
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
+from kinemorph.display.scenes.usual_view import replay_camera
+from kinemorph.display.stage.bundle import bundle, display_file, style
+from kinemorph.durable_files import write_whole
 from kinemorph.errors import StorageError, UnsupportedError
+from kinemorph.shown import ShownReplay
 
-RAISED = 14.0  # elevation from which planar motion is seen [deg]
 ENDINGS = (".html", ".htm")
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(ShownReplay):
     """A scene as one HTML page that works offline in any browser: it plays runs, and has sliders for joints."""
 
     scene: Scene
@@ -47,12 +44,12 @@ class Replay:
         """The HTML text of the whole page."""
         filled = {
             "title": html.escape(self.scene.title).encode("utf-8", "replace").decode(),
-            "style": _style(),
-            "script": _script(),
+            "style": style("replays/page/page.css"),
+            "script": f"(() => {{\n'use strict';\n{bundle('replays/page/main.js')}}})();",
             "scene": pack(self.scene, self.camera),
         }
         # all placeholders at once, so that the inserted texts are not searched for placeholders
-        return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], _page_file("page.html"))
+        return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], display_file("replays/page/page.html"))
 
     @property
     def size(self) -> int:
@@ -70,16 +67,7 @@ class Replay:
     def save(self, path: Path | str) -> Path:
         """Writes the page and returns its path. Missing folders are made; a failure leaves an older page unchanged."""
         target = html_path(path)
-        beside = target.with_name(f".{os.getpid()}.{target.name}")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(self.html, encoding="utf-8", newline="\n")
-            beside.replace(target)
-        except OSError as error:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
-            reason = error.strerror or error
-            raise StorageError(f"cannot write '{target}': {reason}. Choose another folder or file name.") from error
+        write_whole(target, self.html)
         return target
 
     def open(self) -> Path:
@@ -118,7 +106,8 @@ def replay(
     `camera`    the initial view: "front", "left", "iso", ... or (elevation, azimuth) [deg]
     `follow`    a body or frame that stays in the middle; by default that of a robot which travels very far
 
-    A notebook shows the replay. `.save(path)` writes it, `.open()` opens it in the browser.
+    A notebook shows the replay. `.save(path)` writes it, `.open()` opens it in the browser, `.widget()` shows it in a
+    notebook such that Python moves the robot.
     """
     target = None if path is None else html_path(path)
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
@@ -126,21 +115,6 @@ def replay(
     if target is not None:
         made.save(target)
     return made
-
-
-def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
-    """The initial camera of a replay; by default planar motion is seen perpendicularly, from a little above."""
-    chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
-    first = scene.figures[0]
-    if camera is not None or not first.bodies:
-        return chosen
-    azimuth = plane_azimuth((first.positions, first.quaternions))
-    if azimuth is None:
-        return chosen
-    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
-    if np.abs(Lens.toward(0.0, azimuth).axes[2]) @ apart > 0.0:  # figures must not hide one another
-        return chosen
-    return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))
 
 
 def html_path(path: Path | str) -> Path:
@@ -165,29 +139,3 @@ def size_text(count: int) -> str:
 
 def _file_name(title: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()[:60] or "replay"
-
-
-# ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@cache
-def _style() -> str:
-    return _trimmed(_page_file("page.css"))
-
-
-@cache
-def _script() -> str:
-    names = sorted(one.name for one in files(__package__).joinpath("page").iterdir() if one.name.endswith(".js"))
-    names.sort(key="main.js".__eq__)
-    return "(() => {\n'use strict';\n" + "\n".join(_trimmed(_page_file(name)) for name in names) + "})();"
-
-
-def _trimmed(text: str) -> str:
-    """A script or style sheet without indentation, and without comments on lines of their own."""
-    text = re.sub(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$|^[ \t]*//[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"\n[ \t\n]+", "\n", text).strip() + "\n"
-
-
-@cache
-def _page_file(name: str) -> str:
-    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")

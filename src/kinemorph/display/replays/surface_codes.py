@@ -2,18 +2,21 @@
 
 Many parts are the same surface stretched, rotated and moved: balls, rods, the equal legs of a walker. A surface with
 the same faces as another, and corners that are an affine map of the other's, is stored as the twelve numbers of that
-map.
+map. For pages that get one scene after another, surfaces have keys that depend only on their content.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.replays.codes import Codes
+from kinemorph.display.replays.codes import Codes, Reference
 from kinemorph.display.replays.joint_rows import short
 from kinemorph.display.scenes.scene import Surface
 
@@ -30,8 +33,9 @@ class SurfaceCodes:
     def __init__(self, codes: Codes) -> None:
         self.rows: list[dict[str, Any]] = []
         self._codes = codes
+        self._maps: list[Array] = []
         self._by_identity: dict[int, tuple[int, Surface]] = {}  # keeps the surface, so that its id stays unique
-        self._by_content: dict[bytes, int] = {}
+        self._by_content: dict[str, int] = {}
         self._by_faces: dict[bytes, list[tuple[int, Surface]]] = {}
 
     def number(self, surface: Surface) -> int:
@@ -42,21 +46,41 @@ class SurfaceCodes:
         return found[0]
 
     def _find(self, surface: Surface) -> int:
-        scale = float(np.abs(surface.points).max(initial=0.0)) or 1.0
-        content = surface.faces.tobytes() + repr(short(scale)).encode()
-        content += np.round(surface.points / (1e-7 * scale)).astype(np.int64).tobytes()
-        content += np.round(surface.normals * 1e4).astype(np.int64).tobytes()
+        if surface.base is not None and surface.image is not None:
+            return self._image(self.number(surface.base), surface.image)
+        key = content_key(surface)
+        return self._added(key, lambda: self._row(surface, len(self.rows), key))
+
+    def maps(self) -> Reference:
+        """Adds all affine maps, row-major (12, n), to the codes; call it after the last surface."""
+        return self._codes.add_floats(np.array(self._maps, dtype=np.float32).reshape(-1, 12).T)
+
+    def forgotten(self) -> list[str]:
+        """Keys of surfaces that the page may forget; none where surfaces have no keys."""
+        return []
+
+    def _image(self, base: int, image: Array) -> int:
+        content = f"{base} {np.ascontiguousarray(image, dtype=np.float32).tobytes().hex()}"
+        return self._added(content, lambda: self._image_row(base, image))
+
+    def _image_row(self, base: int, image: Array) -> dict[str, Any]:
+        """The row of an affine image (3, 4): the number of the surface, and the number of its map."""
+        self._maps.append(image.ravel())
+        return {"of": base, "map": len(self._maps) - 1}
+
+    def _added(self, content: str, row: Callable[[], dict[str, Any]]) -> int:
+        """The index of the row with this content, to be made by `row` if there is none."""
         if content not in self._by_content:
             self._by_content[content] = len(self.rows)
-            self.rows.append(self._row(surface, len(self.rows)))
+            self.rows.append(row())
         return self._by_content[content]
 
-    def _row(self, surface: Surface, number: int) -> dict[str, Any]:
+    def _row(self, surface: Surface, number: int, key: str) -> dict[str, Any]:
         alike = self._by_faces.setdefault(surface.faces.tobytes(), [])
         for other, base in alike[:COMPARED]:
             image = affine_image(base, surface)
             if image is not None:
-                return {"of": other, "map": [short(x) for x in image.ravel()]}
+                return self._image_row(other, image)
         alike.append((number, surface))
         return self._coded(surface)
 
@@ -71,6 +95,43 @@ class SurfaceCodes:
             "normals": self._codes.add(octahedral(surface.normals).T, most=1),
             "faces": self._codes.add(_rows_of_differences(surface.faces), most=1),
         }
+
+
+class KeyedSurfaceCodes(SurfaceCodes):
+    """Surfaces with their content keys; of those whose key is in `known`, nothing but the key is stored."""
+
+    def __init__(self, codes: Codes, known: set[str], most: int | None = None) -> None:
+        super().__init__(codes)
+        self._known, self._most = known, most
+
+    def forgotten(self) -> list[str]:
+        """Keys that the scene does not use, if more than `most` are known; they are not known any longer."""
+        if self._most is None or len(self._known) <= self._most:
+            return []
+        unused = self._known.difference(row.get("key") for row in self.rows)
+        self._known -= unused
+        return sorted(unused)
+
+    def _row(self, surface: Surface, number: int, key: str) -> dict[str, Any]:
+        if key in self._known:
+            return {"key": key}
+        self._known.add(key)
+        return {"key": key, **self._coded(surface)}
+
+
+_KEYS: WeakKeyDictionary[Surface, str] = WeakKeyDictionary()
+
+
+def content_key(surface: Surface) -> str:
+    """A text that depends only on the corners, normals and faces of a surface, up to rounding."""
+    key = _KEYS.get(surface)
+    if key is None:
+        scale = float(np.abs(surface.points).max(initial=0.0)) or 1.0
+        content = blake2b(surface.faces.tobytes() + repr((surface.points.shape, short(scale))).encode(), digest_size=12)
+        content.update(np.round(surface.points / (1e-7 * scale)).astype(np.int64).tobytes())
+        content.update(np.round(surface.normals * 1e4).astype(np.int64).tobytes())
+        key = _KEYS[surface] = content.hexdigest()
+    return key
 
 
 def affine_image(base: Surface, surface: Surface) -> Array | None:

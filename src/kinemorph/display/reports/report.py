@@ -12,8 +12,8 @@ from kinemorph.display.reports.chapters import chosen_chapters
 from kinemorph.display.reports.document import Attachment, Document, Figure, Section
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import ReportSettings, Subject, subject_of
+from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError, UnsupportedError
-from kinemorph.simulation.files.storage import write_whole
 from kinemorph.words import did_you_mean
 
 Format = Literal["pdf", "latex", "html"]

@@ -246,7 +246,7 @@ def _figure(
         else:
             start = closed_posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
             rows = np.repeat(start[None], len(times), axis=0)
-        figure = figure_of(robot, rows, name=name, masses=masses)
+        figure = figure_of(robot, rows, times, name=name, masses=masses)
         marks, loads = marks_of(figure, elements), loads_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
     parts = (*figure.parts, *parts_of(figure, elements))

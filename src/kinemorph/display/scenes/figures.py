@@ -53,13 +53,20 @@ def figure_of(
     as translucent cuboids.
     """
     if robot.driven:
-        rows = np.atleast_2d(np.asarray(q, dtype=float))
-        t = np.zeros(len(rows)) if times is None else times
-        every = [np.broadcast_to(x, len(rows)) for x in with_driven(robot, list(rows.T), {"t": t})]
-        figure = figure_of(all_joints_free(robot), np.stack(every, axis=-1), name=name, masses=masses)
+        figure = figure_of(all_joints_free(robot), all_coordinates(robot, q, times), name=name, masses=masses)
         return replace(figure, driven={joint.name: joint.driven for joint in robot.driven})
     poses = Poses(robot, q)
     return placed_figure(robot, q, stacked_poses(robot, poses), extent_of(robot, poses), name, masses)
+
+
+def all_coordinates(robot: Robot, q: npt.ArrayLike, times: Array | None = None) -> Array:
+    """Coordinates of all joints, shape (n, n_all): those in q (n, nq), and those of driven joints at times [s] (n,)."""
+    rows = np.atleast_2d(np.asarray(q, dtype=float))
+    if not robot.driven:
+        return rows
+    t = np.zeros(len(rows)) if times is None else times
+    every = [np.broadcast_to(x, len(rows)) for x in with_driven(robot, list(rows.T), {"t": t})]
+    return np.stack(every, axis=-1)
 
 
 def placed_figure(
@@ -118,12 +125,10 @@ def lost_meshes(robot: Robot) -> list[str]:
 
 
 def _parts(robot: Robot, size: float, masses: bool) -> Iterator[Part]:
-    palette, faces, joints = depth_colors(robot), mesh_faces(robot), _joints_on(robot)
+    joints = _joints_on(robot)
     grain = Grain(THICKNESS * size, *(COARSE if len(robot.bodies) > MANY else ()))
+    yield from shape_parts(robot, size, grain, masses=masses)
     for owner, body in enumerate(robot.bodies):
-        for shape in outlines.shapes_of(robot, body, size, masses=masses, faces=faces):
-            color = (*own_color(shape, palette[body.name]), opacity(shape))
-            yield _solid(body.name, owner, shape, color, "shapes", grain)
         for shape in _collisions(body):
             yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", grain)
         yield from _inertia(owner, body, size)
@@ -134,6 +139,15 @@ def _parts(robot: Robot, size: float, masses: bool) -> Iterator[Part]:
         yield from _triad(frame.name, owner_of(robot, frame.body), evaluate_all(frame.placement), size)
     for joint in (*robot.joints, *robot.loops):
         yield from _axes(robot, joint, size)
+
+
+def shape_parts(robot: Robot, size: float, grain: Grain, *, masses: bool = False) -> Iterator[Part]:
+    """The shapes of all bodies; `size` [m] is the extent of the robot, `masses` as in `figure_of`."""
+    palette, faces = depth_colors(robot), mesh_faces(robot)
+    for owner, body in enumerate(robot.bodies):
+        for shape in outlines.shapes_of(robot, body, size, masses=masses, faces=faces):
+            color = (*own_color(shape, palette[body.name]), opacity(shape))
+            yield _solid(body.name, owner, shape, color, "shapes", grain)
 
 
 def owner_of(robot: Robot, body: str) -> int:
@@ -217,7 +231,8 @@ def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
     unit = look_surface(look)
     normals = (unit.normals / scale) @ R.T
     normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
-    return Surface((unit.points * scale) @ R.T + p, normals, unit.faces)
+    image = np.column_stack([R * scale, p])
+    return Surface((unit.points * scale) @ R.T + p, normals, unit.faces, unit, image)
 
 
 # ── points and axes over time ─────────────────────────────────────────────────────────────────────────────────────────

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.scenes.figures import fixed, joint_end, positions_of
+from kinemorph.display.scenes.figures import fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.sampled_columns import held
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Look, Mark
 from kinemorph.model.elements.constraints.guides import DistanceConstraint
 from kinemorph.model.elements.forces.bushings import Bushing
 from kinemorph.model.elements.forces.joint_forces import TorsionSpring
 from kinemorph.model.elements.forces.legs import SpringLeg
+from kinemorph.model.elements.forces.pulls import Pull
 from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
@@ -110,6 +111,32 @@ def _leg(leg: SpringLeg, showing: Showing) -> Iterator[Mark]:
     yield Mark(leg.name, "spring", LEG_COLOR, COIL * figure.size, hip, vectors=vectors)
 
 
+def _pull(pull: Pull, showing: Showing) -> Iterator[Mark]:
+    """A cord from the point that is pulled to the target, at the times of a run at which the share is above 0.
+
+    A pull that can act on any body has a cord for each body that it acts on during the run.
+    """
+    figure, run, times = showing
+    needed = [f"u.{pull.name}.{part}" for part in ("x", "y", "z", "share")]
+    if run is None or times is None or any(name not in run.columns for name in needed):
+        return
+    *target, share = (held(run, name, times) for name in needed)
+    grip = [f"u.{pull.name}.{part}" for part in ("body", "point_x", "point_y", "point_z")]
+    pulls, moved = share > 0.0, np.zeros((len(times), 3))
+    bodies = [(pull.body, pulls)]
+    if not pull.body:
+        number, *point = (held(run, name, times) for name in grip)
+        moved, names = np.stack(point, axis=-1), figure.robot.body_names
+        bodies = [(name, pulls & (np.abs(number - k) < 0.5)) for k, name in enumerate(names)]
+    for body, here in bodies:
+        if not here.any():
+            continue
+        start = fixed(figure.robot, body, pull.point)
+        shifts = turned(figure, start.owner, moved)
+        vectors = np.where(here[:, None], np.stack(target, axis=-1) - positions_of(figure, start) - shifts, 0.0)
+        yield Mark(pull.name, "rope", LEG_COLOR, CORD * figure.size, start, vectors=vectors, shifts=shifts)
+
+
 def _slide_spring(spring: TorsionSpring, showing: Showing) -> Iterator[Mark]:
     """For a spring in a prismatic joint, a coil along the joint axis to the child body; else nothing.
 
@@ -137,5 +164,6 @@ SPANS: dict[type[Any], Callable[[Any, Showing], Iterator[Mark]]] = {
     Bushing: _bushing,
     DistanceConstraint: _between("rod", DAMPER_COLOR, BOLT),
     SpringLeg: _leg,
+    Pull: _pull,
     TorsionSpring: _slide_spring,
 }

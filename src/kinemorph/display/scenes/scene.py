@@ -59,11 +59,16 @@ Look = Literal["spring", "damper", "rope", "rod", "arrow", "ball"]
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A triangle mesh: corner points (n, 3) [m], unit normals at the corners (n, 3), faces (m, 3) of corner indices."""
+    """A triangle mesh: corner points (n, 3) [m], unit normals at the corners (n, 3), faces (m, 3) of corner indices.
+
+    Where the surface was made as the image of another one, `base`, under an affine map, `image` (3, 4) is this map.
+    """
 
     points: Array
     normals: Array
     faces: Faces
+    base: Surface | None = None
+    image: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import Scene
 
 FAR = 50.0  # path length over robot size from which a camera follows: else the robot would be a few pixels large
 FLAT = 1e-6  # a motion is planar if its part out of the plane is below this fraction of its part in the plane
+RAISED = 14.0  # elevation from which planar motion is seen [deg]
 LOOKED_AT = 200  # number of times at which the motion is examined
 
 
@@ -46,3 +50,18 @@ def followed_body(scene: Scene) -> str | None:
     figure = scene.figures[0]
     way = float(np.linalg.norm(np.ptp(figure.positions[:, 0], axis=0)))
     return figure.bodies[0] if way > FAR * figure.size else None
+
+
+def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
+    """The initial camera of a replay; by default planar motion is seen perpendicularly, from a little above."""
+    chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
+    first = scene.figures[0]
+    if camera is not None or not first.bodies:
+        return chosen
+    azimuth = plane_azimuth((first.positions, first.quaternions))
+    if azimuth is None:
+        return chosen
+    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
+    if np.abs(Lens.toward(0.0, azimuth).axes[2]) @ apart > 0.0:  # figures must not hide one another
+        return chosen
+    return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))

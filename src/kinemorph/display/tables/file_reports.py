@@ -19,6 +19,7 @@ from kinemorph.formats import FORMATS
 from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
+from kinemorph.model.run_plans import RunPlan
 from kinemorph.model.system import Settings, System
 from kinemorph.words import counted
 
@@ -115,7 +116,7 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, phases, mobility and settings, and the file from which it was loaded."""
+    """A system as data: its robot, elements, phases, mobility, settings and runs, and the file that it is from."""
     data = robot_summary(system.robot)
     if system.assembly is not None:
         kinds = Counter(module.type.name for module in system.assembly.modules)
@@ -127,6 +128,11 @@ def system_summary(system: System, examination: Examination | None = None, path:
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
     if not math.isfinite(system.settings.max_step):  # JSON has no infinity
         data["settings"].pop("max_step", None)
+    usual = asdict(RunPlan())
+    data["runs"] = {
+        name: {key: value for key, value in asdict(plan).items() if value != usual[key]}
+        for name, plan in system.runs.items()
+    }
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title

@@ -117,6 +117,8 @@ def robot_tables(data: Data) -> Parts:
             if key in data["settings"]
         ]
         parts += ["settings of a run", Facts([*start, *times]), ""]
+    if data.get("runs"):
+        parts += ["runs", Facts([(name, _options(run)) for name, run in data["runs"].items()]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
     return [*parts, "conventions", Facts(conventions)]
 
@@ -129,6 +131,20 @@ def axes_text(row: Data) -> str:
 
 def _spaced(values: Iterable[float], gap: str = " ") -> str:
     return gap.join(f"{x:g}" for x in values)
+
+
+def _options(run: Data) -> str:
+    """The options of a planned run: "method rk4, step 0.001, q pivot 0.1"."""
+    return ", ".join(f"{key} {_told(value)}" for key, value in run.items()) or "the defaults of simulate"
+
+
+def _told(value: Any) -> str:
+    """A value of a run as text: numbers in order or by name, rows, names."""
+    if isinstance(value, dict):
+        return " ".join(f"{key} {_told(one)}" for key, one in value.items() if one is not None)
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_told, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _origin(file: Data | None) -> list[tuple[str, str]]:

@@ -125,18 +125,19 @@ def cautions(trajectory: Trajectory) -> list[str]:
     return found
 
 
-def acting_joints(system: System, given: System) -> list[str]:
+def acting_joints(system: System, given: System, option: str = "--no-{}") -> list[str]:
     """A sentence about the joint limits and friction that a run adds to a model, and the options that leave them out.
 
-    `system` has these elements, `given` is the model without them.
+    `system` has these elements, `given` is the model without them. `option` is how they are left out, with {} for
+    limits or friction.
     """
     added = [element for element in system.elements if element not in given.elements]
-    words = {"JointLimits": ("limits", "--no-limits"), "JointFriction": ("friction", "--no-friction")}
+    words = {"JointLimits": "limits", "JointFriction": "friction"}
     found = []
     for element in added:
-        what, option = words[type(element).__name__]
+        what = words[type(element).__name__]
         count = len(law_of(element).acts_on(element, system.robot))
-        found.append(f"the {what} of {counted(count, 'joint')} ({option} leaves them out)")
+        found.append(f"the {what} of {counted(count, 'joint')} ({option.format(what)} leaves them out)")
     return [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
 
 

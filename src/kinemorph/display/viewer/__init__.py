@@ -1,12 +1,9 @@
-"""A live viewer in the browser: robots with a slider for every joint, runs that play.
+"""A live viewer in the browser: robots with a slider for every joint, runs that play, controlled by a program.
 
-view               the function `view` and the class Viewer
-server             the web server (viser, extra [view]), reachable from this computer only
-nodes              the nodes of the browser's scene: bodies with their parts, marks, traces, names
-joint_sliders      joint coordinates as slider values: degrees and meters, roll, pitch and yaw
-robot_panel        a robot's configuration and its sliders; loops are closed again when a slider moves
-run_panel          the controls of a run: play, time, speed, values, events
-layers_panel       the controls of layers, names, traces and notes
-clock              playback time
-ground_and_light   the ground with its grid, light, and the initial camera
+view            the function `view` and the class Viewer
+pages           the connected pages of a viewer: they get its scene and its state, and report what their users change
+posture         the configuration of a robot without a run; loops are closed again when a joint is set
+joint_values    joint coordinates as the values of sliders: roll, pitch and yaw in place of a quaternion
+clock           playback time
+page/           the page: a stage that is connected to the viewer
 """

@@ -4,8 +4,8 @@
     viewer.q = [0.3, -0.5]
     viewer.stop()
 
-The page is served by this computer and reachable from this computer only. The viewer runs until it is stopped or the
-program ends; `block=True` or `wait()` keep a script running.
+The page is served by this computer and reachable from this computer only, by an address with a random token. The viewer
+runs until it is stopped or the program ends; `block=True` or `wait()` keep a script running.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
-from html import escape, unescape
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
 from numbers import Real
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -25,21 +24,19 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.browsers import open_page
-from kinemorph.display.cameras import CameraChoice, camera_of
-from kinemorph.display.scenes.building import Subjects, scene_of
-from kinemorph.display.scenes.scene import Layer, Scene
-from kinemorph.display.scenes.usual_view import followed_body
-from kinemorph.display.viewer import server as serving
+from kinemorph.display.cameras import Camera, CameraChoice
+from kinemorph.display.scenes.building import TRACE_COLORS, Subjects, scene_of, traces_of
+from kinemorph.display.scenes.pose_interpolation import Glide
+from kinemorph.display.scenes.scene import LAYERS, Figure, Layer, Scene
+from kinemorph.display.scenes.usual_view import replay_camera
+from kinemorph.display.serving.until_stopped import UntilStopped
 from kinemorph.display.viewer.clock import Clock
-from kinemorph.display.viewer.ground_and_light import furnish
-from kinemorph.display.viewer.layers_panel import Showing, plain
-from kinemorph.display.viewer.nodes import Actor, actors_of
-from kinemorph.display.viewer.robot_panel import Posture
-from kinemorph.display.viewer.run_panel import Player
-from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+from kinemorph.display.viewer.pages import Pages
+from kinemorph.display.viewer.posture import Posture
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-PANEL = 350  # width of the controls [px]
 HEIGHT = 560  # height of the frame in a notebook [px]
 
 
@@ -64,8 +61,8 @@ def view(
 
     `q`         the initial configuration (nq,) of a robot; by default a typical one
     `fps`       frames per second of simulated time; between them the viewer interpolates
-    `columns`   names, groups or patterns of a run's columns to be shown as numbers and curves; its energies by default
-    `trace`     bodies or frames whose paths are drawn; more can be added on the page
+    `columns`   names, groups or patterns of a run's columns to be plotted; its energies by default
+    `trace`     bodies or frames whose paths are drawn
     `spread`    distance between several figures [m]; 0 draws all of them in one place
     `camera`    "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
     `follow`    a body or frame that the camera follows
@@ -74,8 +71,7 @@ def view(
     `open`      whether to open the page in the browser
     """
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
-    seen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
-    viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
+    viewer = Viewer(scene, replay_camera(scene, camera, follow), port=port)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
         print("No graphical browser was found. Open that address in a browser on this computer.", flush=True)
@@ -84,85 +80,32 @@ def view(
     return viewer
 
 
-class Viewer:
+class Viewer(UntilStopped):
     """A running viewer, as `view` returns it: sets the robot's configuration or plays a run, and shows layers."""
 
-    def __init__(self, scene: Scene, *, port: int | None, place: tuple[float, float], follow: str | None) -> None:
+    def __init__(self, scene: Scene, camera: Camera, *, port: int | None = None) -> None:
         self.scene = scene
         self._lock = threading.RLock()
         self._stopped = threading.Event()
-        self._server = serving.start(port, scene.title)
-        self.port: int = self._server.get_port()
-        try:
-            self._build(place, follow)
-        except BaseException:
-            self.stop()
-            raise
-        self._visited = False
-        self._server.on_client_connect(self._visit)
+        self._message = ""
+        self._clock = Clock(float(scene.times[0]), float(scene.times[-1]))
+        shown: dict[Layer, bool] = {layer: LAYERS[layer].shown for layer in scene.layers}
+        self._layers = shown | {"traces": True}
+        self._glides = [Glide(figure) for figure in scene.figures]
+        self._postures = {
+            number: Posture(figure, self._say) for number, figure in enumerate(scene.figures) if figure.poseable
+        }
+        self._pages = Pages(scene, camera, port, self._state, self._change)
+        self._server = self._pages.server
+        self.port: int = self._server.port
         atexit.register(self._end_with_program)
-
-    def _build(self, place: tuple[float, float], follow: str | None) -> None:
-        server, scene = self._server, self.scene
-        self._clock = Clock(float(scene.times[0]), float(scene.times[-1]), self._show, self._ended, self._failed)
-        self._follow = follow
-        self._welcomed: set[int] = set()  # ids of the pages whose cameras have been placed
-        gui = server.gui
-        gui.main_panel.dock_right()
-        gui.main_panel.set_width(PANEL)
-        with server.atomic():
-            grid, self._away = furnish(server, scene, self._seen(), place)
-            self._line = gui.add_markdown("", visible=False)
-            self._actors = actors_of(server, scene)
-            self._showing = Showing(scene, self._actors, grid)
-            self._player = Player(scene, self._clock, self._show) if len(scene.times) > 1 else None
-            self._postures = [Posture(actor, self._say) for actor in self._actors if actor.figure.poseable]
-            tabs = gui.add_tab_group()
-            if self._player is not None:
-                with tabs.add_tab("Run"):
-                    self._player.build(gui, self._guarded)
-            for posture in self._postures:
-                with tabs.add_tab("Pose" if len(self._postures) == 1 else posture.name):
-                    posture.build(gui, self._guarded)
-            with tabs.add_tab("Show"):
-                self._showing.build(gui, self._guarded)
-            self._showing.build_notes(gui)
-            self._name_figures()
-            for posture in self._postures:
-                posture.set(posture.q)
-            for actor in self._actors:  # a run of one sample has no player, so its figure is placed here
-                if self._player is None and not actor.figure.poseable:
-                    actor.move(actor.figure.positions[0], actor.figure.quaternions[0])
-            self._show()
-        if follow is not None:
-            server.on_client_connect(self._welcome)
-
-    def _seen(self) -> Array:
-        """The box (2, 3) [m] that the camera shows initially: around all figures, or around the followed body."""
-        for figure in self.scene.figures:
-            if self._follow in figure.bodies:
-                middle = figure.positions[0, figure.bodies.index(self._follow)] + figure.offset
-                reach = 0.36 * figure.size
-                return np.stack([middle - reach, middle + reach])
-        return self.scene.box
-
-    def _name_figures(self) -> None:
-        """Adds the names of several figures above them."""
-        if len(self._actors) < 2:
-            return
-        top = float(self.scene.box[1, 2])
-        for actor in self._actors:
-            x, y, _ = actor.figure.offset + actor.figure.positions.mean(axis=(0, 1))
-            at = (float(x), float(y), top + 0.04 * actor.figure.size)
-            name = f"/name of {actor.figure.name.replace('/', '|')}"
-            self._server.scene.add_label(name, actor.figure.name, position=at, anchor="bottom-center")
 
     # ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def url(self) -> str:
-        """The address of the page."""
-        return f"http://{serving.HOST}:{self.port}"
+        """The address of the page, with the token that lets a browser in."""
+        return self._server.url
 
     @property
     def running(self) -> bool:
@@ -175,18 +118,14 @@ class Viewer:
             return
         self._stopped.set()
         atexit.unregister(self._end_with_program)
-        if hasattr(self, "_clock"):
-            self._clock.close()
-        serving.stop(self._server)
-
-    def _visit(self, client: Any) -> None:
-        self._visited = True
+        self._clock.pause()
+        self._server.stop()
 
     def _end_with_program(self) -> None:
         """Stops the viewer at the end of the program, with a warning if no page was ever opened."""
-        if self.running and not self._visited:
+        if self.running and not self._pages.visited:
             print(
-                f"the program ends, and with it the viewer at {self.url}, whose page was never opened. "
+                f"the program ends, and with it the viewer at {self._server.origin}, whose page was never opened. "
                 "Pass block=True to keep it running.",
                 file=sys.stderr,
             )
@@ -196,30 +135,54 @@ class Viewer:
         if not self.running:
             raise UnsupportedError(f"the viewer of '{self.scene.title}' was stopped. Start another one with view(...).")
 
-    def wait(self) -> None:
-        """Waits until the viewer is stopped, by Ctrl-C here or by `stop` in another thread."""
-        try:
-            while not self._stopped.is_set():  # takes no lock: Ctrl-C could leave it locked forever
-                time.sleep(0.1)
-        except KeyboardInterrupt:
-            self.stop()
-
-    def __enter__(self) -> Viewer:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.stop()
-
     def __repr__(self) -> str:
-        return f"<Viewer '{self.scene.title}' at {self.url}{'' if self.running else ', stopped'}>"
+        return f"<Viewer '{self.scene.title}' at {self._server.origin}{'' if self.running else ', stopped'}>"
 
     def _repr_html_(self) -> str:
         if not self.running:
             return f"<p>viewer of {escape(self.scene.title)}, stopped</p>"
         return (
-            f'<iframe src="{self.url}" title="{escape(self.scene.title)}" width="100%" height="{HEIGHT}" '
+            f'<iframe src="{self._server.frame_url}" title="{escape(self.scene.title)}" width="100%" height="{HEIGHT}" '
             'style="border:1px solid #d5d9df;border-radius:6px"></iframe>'
         )
+
+    # ── what pages show, and what their users change ──────────────────────────────────────────────────────────────
+
+    def _state(self) -> dict[str, Any]:
+        with self._lock:
+            clock = self._clock
+            return {
+                "q": [
+                    self._postures[number].q.tolist() if number in self._postures else None
+                    for number in range(len(self.scene.figures))
+                ],
+                "clock": {"time": clock.now, "playing": clock.playing, "speed": clock.speed, "loop": clock.loop},
+                "layers": dict(self._layers),
+                "message": self._message,
+            }
+
+    def _change(self, args: dict[str, Any]) -> None:
+        """Takes over what a user has changed on a page; a message about an earlier request disappears."""
+        self._check_running()
+        with self._lock:
+            self._message = ""
+            for number, q in enumerate(_rows(args.get("q"), len(self.scene.figures))):
+                if q is not None and number in self._postures:
+                    self._postures[number].set(q)
+            for name, on in _table(args.get("layers")).items():
+                self._set_layer(name, bool(on))
+            clock, wished = self._clock, _table(args.get("clock"))
+            if "speed" in wished:
+                clock.speed = _checked_speed(wished["speed"])
+            if "loop" in wished:
+                clock.loop = bool(wished["loop"])
+            if "time" in wished:
+                clock.set(_checked_time(wished["time"]))
+            if "playing" in wished:
+                clock.play() if wished["playing"] else clock.pause()
+
+    def _say(self, sentence: str) -> None:
+        self._message = sentence
 
     # ── configuration of a robot ──────────────────────────────────────────────────────────────────────────────────
 
@@ -231,24 +194,26 @@ class Viewer:
     @q.setter
     def q(self, q: npt.ArrayLike) -> None:
         self._check_running()
-        with self._lock, self._server.atomic():
+        with self._lock:
+            self._message = ""
             self._posture().set(q)
-            self._keep_in_sight()
+        self._pages.tell()
 
     def set_joint(self, name: str, value: float) -> None:
         """Moves the slider `name` to a value [rad] or [m]: coupled joints follow, loops are closed again."""
         self._check_running()
         posture = self._posture()
-        rows = {knob.label: number for number, knob in enumerate(posture.knobs)}
+        rows = {slider.name: number for number, slider in enumerate(posture.sliders)}
         if name not in rows:
             raise UnsupportedError(
                 f"there is no slider '{name}'; expected one of: {listed(rows)}." + did_you_mean(name, rows)
             )
-        knob = posture.knobs[rows[name]]
-        shown = float(np.degrees(value)) if knob.unit == "deg" else float(value)
-        with self._lock, self._server.atomic():
-            posture.turn(rows[name], shown)
-            self._keep_in_sight()
+        if not _is_finite(value):
+            raise ShapeError(f"the value of '{name}' is {value!r}; expected a finite number [rad] or [m].")
+        with self._lock:
+            self._message = ""
+            posture.turn(rows[name], float(value))
+        self._pages.tell()
 
     def _posture(self) -> Posture:
         if len(self._postures) != 1:
@@ -257,7 +222,8 @@ class Viewer:
                 f"q and the sliders exist only for one robot without a run, but the viewer shows {found}. Open "
                 "another viewer with one robot alone."
             )
-        return self._postures[0]
+        (posture,) = self._postures.values()
+        return posture
 
     # ── playback of a run ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -269,11 +235,8 @@ class Viewer:
     @time.setter
     def time(self, t: float) -> None:
         self._check_running()
-        if not _is_finite(t):
-            raise ShapeError(f"time is {t!r}; expected a finite number of seconds.")
-        self._clock.set(float(t))
-        self._show()
-        self._tell()
+        self._clock.set(_checked_time(t))
+        self._pages.tell()
 
     @property
     def playing(self) -> bool:
@@ -284,12 +247,12 @@ class Viewer:
         """Continues playback; at the end of the run it starts again."""
         self._check_running()
         self._clock.play()
-        self._tell()
+        self._pages.tell()
 
     def pause(self) -> None:
         """Pauses playback."""
         self._clock.pause()
-        self._tell()
+        self._pages.tell()
 
     @property
     def speed(self) -> float:
@@ -299,22 +262,18 @@ class Viewer:
     @speed.setter
     def speed(self, speed: float) -> None:
         self._check_running()
-        if not _is_finite(speed) or speed == 0.0:
-            raise ShapeError(f"speed is {speed!r}; expected a finite number other than 0, where 1 is real time.")
-        self._clock.speed = float(speed)
-        if self._player is not None:
-            self._player.set_speed(float(speed))
+        self._clock.speed = _checked_speed(speed)
+        self._pages.tell()
 
     @property
     def loop(self) -> bool:
         """Whether playback repeats. It can be set."""
-        return self._clock.round
+        return self._clock.loop
 
     @loop.setter
     def loop(self, on: bool) -> None:
-        self._clock.round = bool(on)
-        if self._player is not None:
-            self._player.tell_loop()
+        self._clock.loop = bool(on)
+        self._pages.tell()
 
     # ── poses, layers, traces ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -324,137 +283,124 @@ class Viewer:
         `figure` is the robot and `body` the body, each by its name or index. Where the viewer shows several robots side
         by side, the distance by which it moves each of them aside is not included.
         """
-        actor = self._actor(figure)
-        names = actor.figure.bodies
+        at = self._figure(figure)
+        names = self.scene.figures[at].bodies
         if isinstance(body, str) and body not in names:
             raise UnsupportedError(
                 f"there is no body '{body}'; expected one of: {listed(names)}.{did_you_mean(body, names)}"
             )
         number = names.index(body) if isinstance(body, str) else body
         with self._lock:
-            return actor.positions[number].copy(), actor.quaternions[number].copy()
+            if at in self._postures:
+                positions, quaternions = self._postures[at].positions, self._postures[at].quaternions
+            else:
+                positions, quaternions = self._glides[at].at(*self._moment(self._clock.now))
+            return positions[number].copy(), quaternions[number].copy()
 
     @property
     def layers(self) -> dict[Layer, bool]:
         """The layers of the scene, {name: whether it is shown}."""
-        return dict(self._showing.layers)
+        return dict(self._layers)
 
     def show(self, *layers: Layer) -> None:
         """Shows the named layers."""
         self._check_running()
         for layer in layers:
-            with self._lock, self._server.atomic():
-                self._showing.set(layer, True)
+            self._set_layer(layer, True)
+        self._pages.tell()
 
     def hide(self, *layers: Layer) -> None:
         """Hides the named layers."""
         self._check_running()
         for layer in layers:
-            with self._lock, self._server.atomic():
-                self._showing.set(layer, False)
+            self._set_layer(layer, False)
+        self._pages.tell()
+
+    def _set_layer(self, name: str, on: bool) -> None:
+        for layer in self._layers:
+            if layer == name:
+                self._layers[layer] = on
+                return
+        raise UnsupportedError(
+            f"there is no layer '{name}' in this scene; expected one of: {listed(self._layers)}."
+            + did_you_mean(name, self._layers)
+        )
 
     def trace(self, name: str) -> None:
-        """Draws the path of a body or a frame."""
+        """Draws the path of a body or a frame: of a run, or as a posed robot is moved from now on."""
         self._check_running()
-        with self._lock, self._server.atomic():
-            self._showing.add_trace(name)
+        known = list(dict.fromkeys(point for figure in self.scene.figures for point in _points(figure.robot)))
+        if name not in known:
+            raise UnsupportedError(
+                f"there is no body or frame '{name}' to trace; expected one of: {listed(known)}."
+                + did_you_mean(name, known)
+            )
+        with self._lock:
+            self.scene = replace(self.scene, figures=tuple(_traced(figure, name) for figure in self.scene.figures))
+        self._pages.show(self.scene)
 
     @property
     def message(self) -> str:
-        """The message at the top of the panel about a failed request; empty where there is none."""
-        return unescape(str(self._line.content))
+        """The message on the page about the last request, where it could not be met; empty otherwise."""
+        return self._message
 
-    def _actor(self, figure: str | int) -> Actor:
-        names = [actor.figure.name for actor in self._actors]
+    def _figure(self, figure: str | int) -> int:
+        names = [one.name for one in self.scene.figures]
         if isinstance(figure, str) and figure not in names:
             raise UnsupportedError(
                 f"there is no figure '{figure}'; expected one of: {listed(names)}.{did_you_mean(figure, names)}"
             )
-        return self._actors[names.index(figure) if isinstance(figure, str) else figure]
-
-    # ── sending one time ──────────────────────────────────────────────────────────────────────────────────────────
-
-    def _show(self) -> None:
-        """Sends the scene at the time of the clock to the page, as one change."""
-        if self._player is None or self._stopped.is_set():
-            return
-        with self._lock, self._server.atomic():
-            frame, part = self._moment(self._clock.now)
-            for actor in self._actors:
-                actor.move(*actor.glide.at(frame, part), frame, part)
-            self._keep_in_sight()
-            self._player.tell(seldom=self._clock.playing)
+        return names.index(figure) if isinstance(figure, str) else range(len(names))[figure]
 
     def _moment(self, t: float) -> tuple[int, float]:
         """(index of the scene's time at or before t [s], fraction of the time to the next one, from 0 to 1)."""
         times = self.scene.times
-        frame = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, max(len(times) - 2, 0)))
+        if len(times) == 1:
+            return 0, 0.0
+        frame = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2))
         return frame, float(np.clip((t - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
 
-    def _keep_in_sight(self) -> None:
-        """Moves the cameras of all pages with the followed body; each keeps the direction that its user chose."""
-        if self._follow is not None:
-            for client in self._server.get_clients().values():
-                away = (
-                    client.camera.position - client.camera.look_at if client.client_id in self._welcomed else self._away
-                )
-                self._look(client, away)
 
-    def _welcome(self, client: Any) -> None:
-        """Places the camera of a page that has just connected."""
-        with self._lock:
-            self._look(client, self._away)
-            self._welcomed.add(client.client_id)
+def _traced(figure: Figure, name: str) -> Figure:
+    """The figure with the path of a body or frame, if its robot has it."""
+    if name not in _points(figure.robot):
+        return figure
+    (trace,) = traces_of(figure.robot, [name])
+    color = TRACE_COLORS[len(figure.traces) % len(TRACE_COLORS)]
+    return replace(figure, traces=(*figure.traces, replace(trace, color=color)))
 
-    def _look(self, client: Any, away: Array) -> None:
-        for actor in self._actors:
-            if self._follow in actor.figure.bodies:
-                middle = actor.positions[actor.figure.bodies.index(self._follow)] + actor.figure.offset
-                with client.atomic():
-                    client.camera.position = middle + away
-                    client.camera.look_at = middle
-                return
 
-    def _tell(self) -> None:
-        if self._player is not None:
-            with self._lock:
-                self._player.tell()
+def _points(robot: Robot) -> list[str]:
+    """The names of all frames and bodies, whose paths can be drawn."""
+    return [*(frame.name for frame in robot.frames), *robot.body_names]
 
-    def _ended(self) -> None:
-        self._tell()
 
-    # ── messages and errors ───────────────────────────────────────────────────────────────────────────────────────
+def _rows(value: Any, count: int) -> list[Any]:
+    """Configurations of figures as a page sends them: a list with an entry for each figure."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) != count:
+        raise ShapeError(f"q: the page sent {str(value)[:80]}; expected a list of {count} configurations.")
+    return value
 
-    def _say(self, sentence: str) -> None:
-        """Shows a message at the top of the panel; an empty text removes it."""
-        self._line.content = plain(sentence)
-        self._line.visible = bool(sentence)
 
-    def _guarded(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
-        """An event handler for the page that runs `action` under a lock, sends its changes together, and shows its
-        errors on the page.
-        """
+def _table(value: Any) -> dict[str, Any]:
+    """A table as a page sends it."""
+    if value is not None and not isinstance(value, dict):
+        raise ShapeError(f"the page sent {str(value)[:80]}; expected names with values.")
+    return value or {}
 
-        def guarded(event: Any) -> None:
-            if self._stopped.is_set():
-                return
-            try:
-                with self._lock, self._server.atomic():
-                    if event.client is not None:
-                        self._say("")
-                    action(event)
-            except Exception as error:
-                self._failed(error)
 
-        return guarded
+def _checked_time(t: Any) -> float:
+    if not _is_finite(t):
+        raise ShapeError(f"time is {t!r}; expected a finite number of seconds.")
+    return float(t)
 
-    def _failed(self, error: BaseException) -> None:
-        """Shows an error of an event handler or of the clock on the page; unexpected ones also on stderr."""
-        if self._stopped.is_set():
-            return
-        self._say(str(error) if isinstance(error, KinemorphError) else f"{type(error).__name__}: {error}")
-        if not isinstance(error, KinemorphError):
-            sys.excepthook(type(error), error, error.__traceback__)
+
+def _checked_speed(speed: Any) -> float:
+    if not _is_finite(speed) or speed == 0.0:
+        raise ShapeError(f"speed is {speed!r}; expected a finite number other than 0, where 1 is real time.")
+    return float(speed)
 
 
 def _is_finite(value: Any) -> bool:

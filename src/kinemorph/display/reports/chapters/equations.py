@@ -18,7 +18,6 @@ MOST_PRINTED = 320  # operations of the printed equations of one quantity
 # the function, and what it is called in the equations
 OPEN = (("mass_matrix", "mass matrix"), ("bias_forces", "other generalized forces of the motion and of gravity"))
 CLOSED = (("constraint_jacobian", "Jacobian of the constraints"), ("constraint_bias", "bias of the constraints"))
-LETTERS = {"constraint_jacobian": ("J", "J"), "constraint_bias": ("gamma", r"\gamma")}
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
@@ -35,7 +34,6 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         if not isinstance(program, Program):
             continue
         own = output_names(dynamics.robot, program, names)
-        own |= {("out", None): LETTERS[function]} if function in LETTERS else {}
         quantity = Quantity(words(title), function, program, {**names, **own})
         found = printed(quantity, words, traced=MOST_TRACED, ops=MOST_PRINTED)
         if isinstance(found, TooLong):

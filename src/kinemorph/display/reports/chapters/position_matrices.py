@@ -6,7 +6,7 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow
 from kinemorph.codegen.reading.line_breaks import Line
 from kinemorph.deriving.position_programs import of_each_body, parent_names, relative_poses
-from kinemorph.display.equations.symbols import Names, symbols_of
+from kinemorph.display.equations.symbols import Names, pose_names, symbols_of
 from kinemorph.display.reports.document import Block, Formula, Grid, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.printed_equations import (
@@ -73,11 +73,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
 
 def _pose(title: str, program: Program, names: Names, parent: int, body: int) -> Quantity:
     """The pose of a body in its parent or in the world, of which the number is 0."""
-    own: Names = {("out", None): (f"T{parent}_{body}", f"T_{{{parent},{body}}}")}
-    for k in range(16):
-        place = f"{k // 4 + 1}{k % 4 + 1}"
-        own["out", k] = (f"T{parent}_{body}_{place}", f"T_{{{parent},{body},{place}}}")
-    return Quantity(title, "forward_kinematics", program, {**names, **own})
+    return Quantity(title, "forward_kinematics", program, {**names, **pose_names(parent, body)})
 
 
 def _symbol(parent: int, body: int) -> Mark:

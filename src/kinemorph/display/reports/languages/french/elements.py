@@ -63,6 +63,7 @@ TEXTS = {
     "sampled": "loi échantillonnée",
     "coupled maps": "applications couplées",
     "phase oscillators": "oscillateurs de phase",
+    "pull": "traction",
     "rhythmic": "générateur de rythme",
     "serpenoid": "onde serpénoïde",
     "pantograph gait": "allure de pantographe",

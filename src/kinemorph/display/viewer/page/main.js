@@ -1,0 +1,117 @@
+// The page of a viewer: a stage that shows what the program sets, and tells the program what its user changes.
+
+import { connect } from "../serving/connection.js";
+import { openStage } from "../stage/stage.js";
+import { unpackBytes } from "../stage/unpack.js";
+
+const PAUSE = 40;   // least time between two reports of a user's changes [ms]
+
+/** The page: its stage, its connection, and what its user has changed but the program does not know yet. */
+const viewer = {
+  stage: null, connection: null, taking: false, changed: new Set(), reporting: false, scenes: Promise.resolve(),
+  surfaces: new Map(),   // that the program has sent, by content
+};
+
+/** Takes a scene; scenes are shown in the order in which they came. */
+function takeScene({ again }, payload) {
+  viewer.scenes = viewer.scenes.then(async () => {
+    const scene = await unpackBytes(payload, viewer.surfaces);
+    if (viewer.stage) {
+      keepPaths(viewer.stage.scene, scene);
+      quietly(() => viewer.stage.setScene(scene, { keepCamera: again }));
+    } else {
+      viewer.stage = openStage(document.querySelector("main"), scene, { keys: document, onChange: noteChange });
+      viewer.stage.ready.then(() => { document.documentElement.dataset.ready = "true"; });
+    }
+    document.title = scene.title;
+  }).catch((error) => tell(error.message));
+}
+
+/** Keeps the paths that traced points of posed robots have gone, where a new scene traces them too. */
+function keepPaths(old, scene) {
+  scene.figures.forEach(({ traces }, f) => {
+    for (const trace of traces) trace.walked = old.figures[f]?.traces.find(({ name }) => name === trace.name)?.walked;
+  });
+}
+
+/** Shows the state that the program has. */
+function takeState({ q, clock, layers, message }) {
+  viewer.scenes = viewer.scenes.then(() => quietly(() => {
+    const { stage } = viewer;
+    q.forEach((values, figure) => { if (values) stage.setCoordinates(figure, values); });
+    for (const [key, on] of Object.entries(layers)) if (key in stage.layers && stage.layers[key] !== on) stage.setLayer(key, on);
+    stage.setSpeed(clock.speed);
+    stage.setLoop(clock.loop);
+    if (!clock.playing) stage.pause();
+    if (stage.time !== clock.time) stage.setTime(clock.time);
+    if (clock.playing) stage.play();
+    tell(message);
+  })).catch((error) => tell(error.message));
+}
+
+/** Does something with the stage without reporting it to the program, which knows it. */
+function quietly(act) {
+  viewer.taking = true;
+  try {
+    act();
+  } finally {
+    viewer.taking = false;
+  }
+}
+
+/** Notes that the user has changed "q", "clock" or "layers", and reports it soon. */
+function noteChange(what) {
+  if (viewer.taking || !viewer.stage) return;
+  viewer.changed.add(what);
+  report();
+}
+
+/** Reports what has changed, newest values only: the next report begins after the answer to the last one. */
+async function report() {
+  if (viewer.reporting) return;
+  viewer.reporting = true;
+  while (viewer.changed.size) {
+    const args = described(viewer.changed);
+    viewer.changed.clear();
+    try {
+      await viewer.connection.ask("change", args);
+      tell("");
+    } catch (error) {
+      tell(error.message);
+    }
+    await new Promise((done) => { setTimeout(done, PAUSE); });
+  }
+  viewer.reporting = false;
+}
+
+/** The present values of what has changed. */
+function described(changed) {
+  const { stage } = viewer, args = {};
+  if (changed.has("q")) args.q = stage.scene.figures.map((figure) => (figure.joints ? Array.from(figure.q) : null));
+  if (changed.has("layers")) args.layers = { ...stage.layers };
+  if (changed.has("clock")) {
+    args.clock = { time: stage.time, playing: stage.playing, speed: stage.speed, loop: stage.loop };
+  }
+  return args;
+}
+
+/** Shows a sentence over the picture; an empty one removes it. */
+function tell(sentence) {
+  const line = document.querySelector(".told");
+  line.textContent = sentence;
+  line.hidden = !sentence;
+}
+
+viewer.connection = connect({
+  onPush: (message) => { if (message.push === "state") takeState(message); else if (message.error) tell(message.error); },
+  onBytes: takeScene,
+  onState: (state, sentence) => {
+    if (state === "open") viewer.surfaces.clear();   // the program does not know what this page has
+    tell(state === "open" ? "" : sentence);
+  },
+});
+// a hidden page does not play: when it is seen again, it shows what the program shows now
+document.addEventListener("visibilitychange", async () => {
+  if (!document.hidden && viewer.stage) takeState(await viewer.connection.ask("state"));
+});
+window.viewer = viewer;
