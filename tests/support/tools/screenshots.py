@@ -22,9 +22,9 @@ import kinemorph
 from kinemorph import elements
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.bench.peers.chromium import ADVICE, find_chromium, launch
-from kinemorph.display.looks.postures import stance
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.viewer.view import view
+from kinemorph.mechanics.constraints.stances import stance
 from support.robots.robot_files import urdf_file
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -106,13 +106,11 @@ def shoot(browser: Any, name: str) -> None:
     page = browser.new_page(**WINDOW)
     with view(seen.subject, **seen.options) as viewer:
         page.goto(viewer.url)
-        page.wait_for_timeout(SETTLED)
+        page.wait_for_selector("html[data-ready=true]")
         if seen.t is not None:
             viewer.time = seen.t
         if seen.layers:
             viewer.show(*seen.layers)
-        # it complains of drawing without a graphics card
-        page.add_style_tag(content=".mantine-Notifications-root { display: none }")
         page.wait_for_timeout(2 * SETTLED)
         keep(page.screenshot(timeout=120_000), f"see_{name}_viewer.png")
     page.close()

@@ -1,0 +1,92 @@
+"""The panel Live: a run in real time, in which bodies are pulled, inputs and set points are set, modules dock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kinemorph.display.serving.channel import Channel
+from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.live.commands import COMMANDS
+from kinemorph.studio.live_runs import live_runs
+from kinemorph.studio.panels.same_in_python import Code, assign, call, same, script
+from kinemorph.studio.requests import request
+from kinemorph.studio.session import Session
+from kinemorph.words import quoted
+
+CONTROLS = ("resume", "pause", "step", "speed", "reset")  # beside the commands, which are recorded
+
+
+@request("live")
+def live(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
+    """The live run of a document, if there is one, and the same in Python."""
+    found = session.document(document)
+    live_runs(session).warm_up()
+    state = live_runs(session).state(document)
+    if state["state"] == "on":
+        live_runs(session).of(document).show(channel)
+    return {**state, "runs": list(found.data.get("runs") or {}), "same": in_python(Path(document).name)}
+
+
+@request("live_start")
+def live_start(session: Session, channel: Channel, *, document: str, run: str = "") -> dict[str, Any]:
+    """Starts a live run of a document, paused; `run` names a run of the file whose method and start it has."""
+    session.model(document)  # a document that has never been a model is refused here
+    session.pictures.update(session.document(document), session.pages_of(document), whole=True)
+    return live_runs(session).start(document, run)
+
+
+@request("live_stop")
+def live_stop(session: Session, channel: Channel, *, document: str) -> None:
+    """Ends the live run of a document."""
+    live_runs(session).stop(document)
+
+
+@request("live_do")
+def live_do(session: Session, channel: Channel, *, document: str, do: str, given: dict[str, Any] | None = None) -> Any:
+    """Does something to the live run, and waits until it is done: a control, or a command that is recorded."""
+    if do not in (*CONTROLS, *COMMANDS):
+        raise UnsupportedError(f"do is {do[:80]!r}; expected one of {quoted((*CONTROLS, *COMMANDS))}.")
+    answer = live_runs(session).of(document).ask({**(given or {}), "do": do})
+    return {"event": answer.get("event")}
+
+
+@request("live_pull")
+def live_pull(
+    session: Session,
+    channel: Channel,
+    *,
+    document: str,
+    body: str,
+    point: list[Any],
+    target: list[Any],
+    strength: float | None = None,
+) -> None:
+    """Pulls a body of the live run, or moves the target; it does not wait, since targets follow the pointer."""
+    message = {"do": "pull", "body": body, "point": point, "target": target, "strength": strength}
+    live_runs(session).of(document).tell(message)
+
+
+@request("live_keep")
+def live_keep(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
+    """Stores what was recorded until now among the results of the document."""
+    run = live_runs(session).of(document)
+    kept = session.results.add(document, "live", run.name, lambda save: run.ask({"do": "keep", "save": save})["kept"])
+    return kept.as_data()
+
+
+def in_python(file: str) -> dict[str, Any]:
+    """What the panel does, in Python."""
+    return same(
+        script(
+            "import time",
+            "import kinemorph as km",
+            "from kinemorph.live import LiveRun",
+            assign("live", call("LiveRun.planned", Code(call("km.load", file)))),
+            call("live.resume"),
+            "while live.t < 10.0:",
+            "    live.catch_up()",
+            "    time.sleep(min(live.wait, 1 / 60))",
+            assign("run", call("live.trajectory")),
+        )
+    )

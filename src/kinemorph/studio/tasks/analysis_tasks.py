@@ -1,0 +1,77 @@
+"""Analyses of a model: verification, mobility, equilibrium, poles with their mode shapes and energies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinemorph.errors import KinemorphError
+from kinemorph.studio.tasks.task_models import task_model
+from kinemorph.studio.workers.work import Report
+
+MOST_MODES = 60  # modes whose shapes are shown in motion
+
+
+def verify_model(data: dict[str, Any], report: Report) -> dict[str, Any]:
+    """All checks of `verify` with their verdicts; `states`, `seed` and `formulation` choose what is checked."""
+    from kinemorph.analysis.verification.verify import verify
+    from kinemorph.deriving.dynamics import derive
+
+    system = task_model(data)
+    dynamics = derive(system.robot, data["formulation"], few_calls=True)
+    return verify(
+        dynamics,
+        states=data["states"],
+        seed=data["seed"],
+        progress=lambda name, fraction: report(name, fraction=fraction),
+    ).as_dict()
+
+
+def count_freedoms(data: dict[str, Any], report: Report) -> dict[str, Any]:
+    """The degrees of freedom with closed loops, and the redundant rows of every loop and coupled joint."""
+    from kinemorph.analysis.loops.mobility import mobility
+    from kinemorph.display.tables.loop_reports import mobility_summary
+
+    system = task_model(data)
+    report("counting the degrees of freedom")
+    return mobility_summary(system.robot, mobility(system, data["q"] or None))
+
+
+def find_equilibrium(data: dict[str, Any], report: Report) -> dict[str, Any]:
+    """An equilibrium near the initial state, or near `q`; with `stable`, one that is stable."""
+    from kinemorph.analysis.small_motions.equilibrium import equilibrium
+    from kinemorph.display.tables.run_summaries import equilibrium_summary
+
+    system = task_model(data)
+    report("searching for an equilibrium")
+    found = equilibrium(system, data["q"] or system.settings.q or None, stable=data["stable"])
+    report.check()
+    return equilibrium_summary(found) | {"configuration": [float(value) for value in found.q]}
+
+
+def find_poles(data: dict[str, Any], report: Report) -> dict[str, Any]:
+    """The poles about the equilibrium near the initial state, with mode shapes and their energies.
+
+    `window` are the lowest and the highest frequency to list [Hz], or null. "energies" has for each mode the shares of
+    the bodies in its kinetic energy.
+    """
+    from kinemorph.analysis.small_motions.mode_energies import mode_energies
+    from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
+    from kinemorph.display.painting.draw_modes import mode_caption
+    from kinemorph.display.tables.run_summaries import poles_summary
+
+    system = task_model(data)
+    report("linearizing about the equilibrium")
+    found, rest = poles_at_rest(system, window=None if data["window"] is None else tuple(data["window"]))
+    count = min(len(found), MOST_MODES)
+    made = poles_summary(found, count)
+    report("sharing the energies of modes")
+    made["captions"] = [mode_caption(found, number) for number in range(1, count + 1)]
+    made["growing"] = [bool(one) for one in found.growing]
+    made["equilibrium"] = bool(rest)
+    made["about"] = rest.message
+    try:
+        energies = mode_energies(found)
+        made["energies"] = {"parts": list(energies.parts), "shares": energies.shares[:count].tolist()}
+    except KinemorphError as error:
+        made["energies"] = {"parts": [], "shares": [], "reason": str(error)}
+    return made

@@ -1,0 +1,169 @@
+"""A session and its threads: what fails in one of them is told, and nothing is started after the end (000-29)."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinemorph.errors import UnsupportedError
+from kinemorph.formats.toml import template_files
+from kinemorph.studio import live_runs as live_module
+from kinemorph.studio import session as session_module
+from kinemorph.studio.downloads import Offers
+from kinemorph.studio.live_runs import live_runs
+from kinemorph.studio.panels.report import saved_runs
+from kinemorph.studio.session import Session
+from kinemorph.studio.workers import pool as pool_module
+
+TEMPLATES = Path(next(iter(template_files.__path__)))
+
+
+class Page:
+    """The channel of a page that notes what it is sent."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.closed = False
+
+    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
+        self.messages.append(message)
+
+    def post_bytes(self, header: dict[str, Any], payload: Any, latest: str | None = None) -> None:
+        self.messages.append(header)
+
+    def got(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 5.0) -> bool:
+        """Whether a message arrives in time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if any(map(wanted, list(self.messages))):
+                return True
+            time.sleep(0.01)
+        return False
+
+
+class FakePool:
+    """A pool that starts no process; its jobs cannot be submitted where `is_broken`."""
+
+    made = 0
+    is_broken = False
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        FakePool.made += 1
+
+    def submit(self, *_: Any, **__: Any) -> Any:
+        if FakePool.is_broken:
+            raise UnsupportedError("Worker processes cannot be started.")
+        return type("FakeJob", (), {"cancel": lambda self: None, "wait": lambda self, seconds: None, "result": None})()
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setattr(pool_module, "Pool", FakePool)
+    monkeypatch.setattr(live_module, "Pool", FakePool)
+    monkeypatch.setattr(session_module, "LOOK_AGAIN", 0.02)
+    monkeypatch.setattr(FakePool, "made", 0)
+    monkeypatch.setattr(FakePool, "is_broken", False)
+    shutil.copy(TEMPLATES / "arm.toml", tmp_path / "arm.toml")
+    made = Session(tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def page(session: Session) -> Page:
+    shown = Page()
+    session.channels[shown] = None  # type: ignore[index]
+    session.show(shown, "arm.toml")  # type: ignore[arg-type]
+    assert shown.got(lambda one: one.get("push") == "document" and one["state"]["read_revision"] == 0)
+    return shown
+
+
+def test_no_process_is_started_after_the_end(session: Session) -> None:
+    live = live_runs(session)
+    session.stop()
+    session._warm_up()
+    live.warm_up()
+    with pytest.raises(UnsupportedError, match="has been stopped"):
+        _ = session.workers
+    assert FakePool.made == 0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
+    session: Session, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update, failed = session.pictures.update, threading.Event()
+
+    def broken(document: Any, pages: Any, *, whole: bool = False) -> None:
+        if whole and not failed.is_set():
+            failed.set()
+            raise ZeroDivisionError("of the picture")
+        update(document, pages, whole=whole)
+
+    monkeypatch.setattr(session.pictures, "update", broken)
+    document = session.document("arm.toml")
+    document.apply({"verb": "set", "path": "name", "value": "first"})
+    session.edited(document)
+    assert page.got(lambda one: one.get("kind") == "error" and "ZeroDivisionError: of the picture" in one["text"])
+    document.apply({"verb": "set", "path": "name", "value": "second"})
+    session.edited(document)
+    assert page.got(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
+
+
+def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: Page) -> None:
+    path = session.folder / "arm.toml"
+    path.write_text(path.read_text().replace("mass = ", "mass = 1", 1))
+    assert page.got(lambda one: "was changed by another program" in one.get("text", ""))
+    path.unlink()
+    assert page.got(lambda one: "is not there any more" in one.get("state", {}).get("problem", ""))
+
+
+def test_one_live_run_is_started_at_a_time_and_one_that_cannot_be_started_leaves_room(session: Session) -> None:
+    live = live_runs(session)
+    FakePool.is_broken = True
+    for _ in range(live_module.MOST + 1):
+        with pytest.raises(UnsupportedError, match="cannot be started"):
+            live.start("arm.toml", "")
+    assert live.state("arm.toml") == {"state": "off"} and FakePool.made == 1
+    FakePool.is_broken = False
+    live.start("arm.toml", "")
+    with pytest.raises(UnsupportedError, match="is being started already"):  # the fake run never ends
+        live.start("arm.toml", "")
+
+
+def test_a_page_that_has_gone_leaves_nothing_behind(session: Session, page: Page) -> None:
+    session.closed(page)  # type: ignore[arg-type]
+    page.closed = True
+    session.pictures.pass_on([page], {"push": "scene", "surfaces": ["a"]}, b"")  # type: ignore[list-item]
+    session.pictures.update(session.document("arm.toml"), [page], whole=True)  # type: ignore[list-item]
+    assert session.pictures.known == {}
+
+
+def test_many_threads_offer_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    offers = Offers()
+    threads = [
+        threading.Thread(target=lambda: [offers.add(b"x" * 100, "text/plain", "x.txt") for _ in range(200)])
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(offers.offered) == 64
+
+
+def test_saved_runs_behind_links_are_not_listed(session: Session, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret.csv"
+    outside.write_text("1")
+    (session.folder / "link.csv").symlink_to(outside)
+    (session.folder / "own.csv").write_text("1")
+    assert saved_runs(session) == ["own.csv"]

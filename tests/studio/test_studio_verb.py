@@ -1,0 +1,95 @@
+"""The verb `studio`: wrong arguments are sentences, Python files are loaded at start, Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinemorph.errors import KinemorphError
+from kinemorph.studio.user_python import load_python
+from support.tools.command_line import run
+
+
+def _refused(*arguments: str) -> str:
+    """What the verb says about wrong arguments."""
+    result = run("studio", "--no-open", *arguments)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.startswith("error: ") and "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_wrong_places_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "notes.md").write_text("x")
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert "'robts' does not exist; expected a folder or a model file. Did you mean 'robots'?" in _refused("robts")
+    assert "'puma' is a built-in robot" in _refused("puma")
+    assert "'notes.md' is not a model file; expected a name that ends in one of" in _refused("notes.md")
+    assert "'pipe.toml' is a device or a pipe" in _refused("pipe.toml")
+    assert "--port is 70000; expected a whole number from 0 to 65535" in _refused("robots", "--port", "70000")
+    assert "'own.py', does not exist" in _refused("robots", "--load", "own.py")
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)  # the superuser may write everywhere
+    assert f"folder '{tmp_path}' cannot be read and written, so that edits could not be stored." in _refused(
+        str(tmp_path)
+    )
+
+
+def test_a_missing_extra_and_a_taken_port_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"port {port} is taken by another program" in _refused(str(tmp_path), "--port", str(port))
+    found: Any = sys.modules["kinemorph.cli.verbs.pages.studio"]
+    monkeypatch.setattr(found, "find_spec", lambda name: None if name == "websockets" else object())
+    assert "pip install 'kinemorph[studio]'" in _refused(str(tmp_path))
+
+
+def test_python_files_are_executed_once_and_failures_name_their_line(tmp_path: Path) -> None:
+    good = tmp_path / "own_kinds_for_a_test.py"
+    good.write_text("import pathlib\nlog = pathlib.Path(__file__).with_suffix('.log')\nlog.open('a').write('x')\n")
+    try:
+        assert load_python([good, good]) == (good, good)
+        assert good.with_suffix(".log").read_text() == "x"
+    finally:
+        sys.modules.pop("own_kinds_for_a_test", None)
+    for name, text, said in (
+        ("bad_one.py", "x = 1\ny = x / 0\n", r"failed in line 2: ZeroDivisionError: division by zero"),
+        ("bad_two.py", "def f(:\n", r"failed in line 1: SyntaxError"),
+        ("json.py", "", r"another module has this name"),
+        ("no-name.py", "", r"this is no name of a Python module"),
+        ("text.txt", "", r"is not a Python file"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(KinemorphError, match=said):
+            load_python([tmp_path / name])
+        assert name == "json.py" or Path(name).stem not in sys.modules
+
+
+@pytest.mark.slow
+def test_it_runs_until_ctrl_c_and_prints_its_address(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kinemorph", "studio", str(tmp_path), "--no-open", "--port", "0", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line == "}\n":
+            break
+    told = json.loads(text)
+    assert told["url"].startswith("http://127.0.0.1:") and "token=" in told["url"]
+    assert told["folder"] == str(tmp_path)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
