@@ -207,7 +207,9 @@ def test_the_viewer_serves_until_it_is_interrupted() -> None:
                 lines.append(shown.stdout.readline())  # type: ignore[union-attr]
                 assert lines[-1], shown.stderr.read()  # type: ignore[union-attr]
             data = json.loads("".join(lines))
-            with urllib.request.urlopen(data["url"], timeout=10.0) as page:
+            entry = urllib.request.Request(data["url"].partition("?")[0])
+            entry.add_header("Authorization", f"Bearer {data['url'].partition('token=')[2]}")
+            with urllib.request.urlopen(entry, timeout=10.0) as page:
                 assert page.status == 200
             shown.send_signal(signal.SIGINT)
             _, messages = shown.communicate(timeout=20.0)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from kinemorph import derive
-from kinemorph.cli.options import option_values, state_options
+from kinemorph.cli.options import option_values
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.system import Settings, System
+from kinemorph.simulation import planned_run
 from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
 from support.tools.each_case import each_case
@@ -46,17 +47,18 @@ CLOSED_AT_ZERO = {"five_bar", "pantograph_leg", "klann", "jansen"}  # and not ba
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = state_options.initial_configuration(System(make()), None, None)
+        q, note = planned_run.initial_configuration(System(make()), None, None)
         at = " = " if name not in CLOSED_AT_ZERO else "at rest at the neutral configuration"
-        assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO) and at in note, name
+        assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO), name
+        assert note is not None and at in note.what, name
     other = choose("slider_crank:lengths=1;3")  # closed elsewhere than with the default data
-    q, _ = state_options.initial_configuration(other, None, None)
+    q, _ = planned_run.initial_configuration(other, None, None)
     d = derive(other, backend="interpreter")
     assert q is not None and max(abs(d.constraint_error(q))) < 1e-10
     pendulum = LIBRARY["pendulum"]()
-    assert state_options.initial_configuration(System(pendulum), [0.1], None) == ([0.1], "")
-    assert state_options.initial_configuration(System(pendulum), None, [0.1]) == (None, "")
-    assert state_options.initial_configuration(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
+    assert planned_run.initial_configuration(System(pendulum), [0.1], None) == ([0.1], None)
+    assert planned_run.initial_configuration(System(pendulum), None, [0.1]) == (None, None)
+    assert planned_run.initial_configuration(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, None)
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:

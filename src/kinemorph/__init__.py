@@ -52,7 +52,7 @@ HOMES: dict[str, str] = {
     "simulate_batch": "kinemorph.simulation.simulate_batch",
     "Stepper": "kinemorph.simulation.stepping.stepper",
     "Guard": "kinemorph.simulation.march.guards",
-    "HeldInputs": "kinemorph.simulation.running.execution",
+    "HeldInputs": "kinemorph.simulation.stepping.regular_functions",
     "Trajectory": "kinemorph.simulation.results.trajectory",
     "BatchRun": "kinemorph.simulation.results.batch_run",
     "load_trajectory": "kinemorph.simulation.files.storage",
@@ -78,6 +78,7 @@ HOMES: dict[str, str] = {
     "plot_poles": "kinemorph.display.charts.plot_poles",
     "draw_modes": "kinemorph.display.painting.draw_modes",
     "report": "kinemorph.display.reports.report",
+    "open_studio": "kinemorph.studio.open_studio",
     # further names, by subject
     "notation": "kinemorph.notation:module",
     "elements": "kinemorph.elements:module",
@@ -87,6 +88,7 @@ HOMES: dict[str, str] = {
     "legs": "kinemorph.legs:module",
     "identification": "kinemorph.identification:module",
     "tracking": "kinemorph.tracking:module",
+    "live": "kinemorph.live:module",
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "programs": "kinemorph.programs:module",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import identification as identification
     from kinemorph import legs as legs
     from kinemorph import library as library
+    from kinemorph import live as live
     from kinemorph import loops as loops
     from kinemorph import modules as modules
     from kinemorph import notation as notation
@@ -197,9 +200,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.march.guards import Guard as Guard
     from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
     from kinemorph.simulation.results.trajectory import Trajectory as Trajectory
-    from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
     from kinemorph.simulation.simulate import simulate as simulate
     from kinemorph.simulation.simulate_batch import simulate_batch as simulate_batch
+    from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
     from kinemorph.simulation.stepping.stepper import Stepper as Stepper
+    from kinemorph.studio.open_studio import open_studio as open_studio
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)

@@ -15,6 +15,7 @@ from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.programs import tables as program_tables
 from kinemorph.bench.rigid import tables as rigid_tables
+from kinemorph.bench.studio import tables as studio_tables
 from kinemorph.bench.timing import Row, Say
 from kinemorph.bench.tracking import tables as tracking_tables
 from kinemorph.bench.walking import tables as walking_tables
@@ -42,6 +43,7 @@ TableName = Literal[
     "cockroach",
     "track",
     "programs",
+    "studio",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -59,7 +61,9 @@ OWN_ROBOTS = {
     "cockroach": "cockroach.compare",
     "track": "tracking.compare",
     "programs": "programs.compare",
+    "studio": "studio.compare",
 }
+WITHOUT_PINOCCHIO = ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track", "programs", "studio")
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
     "growth": (tables.growth_grid,),
@@ -72,6 +76,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
     "track": (tracking_tables.tracking_grid,),
     "programs": (program_tables.programs_grid, program_tables.fmus_grid),
+    "studio": (studio_tables.start_grid, studio_tables.click_grid, studio_tables.live_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (
@@ -168,7 +173,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track", "programs"):
+    if table not in WITHOUT_PINOCCHIO:
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

@@ -50,6 +50,11 @@ TRACK = 50.0  # the time of SeqIKPy divided by ours, on a recorded fly
 IDENTIFY = {"regressor": 5.0, "triangle": 4.0}  # the time of Pinocchio's C++ divided by ours, in every mode
 IDENTIFY_MB = 300.0  # memory of a process that makes triangles of a million samples
 
+STUDIO_START, STUDIO_KB = 3.0, 500.0  # MuJoCo's time to the first picture divided by ours; size of the studio's page
+CLICK_MS = {9: 50.0, 50: 100.0, 200: 300.0}  # from a click to its draw call, for 95 % of clicks, by number of modules
+WHILE_COMPUTING, COMPUTING_MS = "computing", 100.0  # the same while a run is computed for another page
+LIVE_SCRIPT_MS, LIVE_BYTES, LIVE_PICTURES = 2.0, 0.25, 1.5  # of a live picture; the last two as parts of viser's
+
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
 
@@ -211,6 +216,29 @@ def judge_programs(problem: str, ratio: float | None) -> Verdict:
     """The verdict on a row of programs; `ratio` is the time of the peer divided by ours, None where it was not run."""
     least = next((least for name, least in PROGRAMS.items() if problem.startswith(name)), None)
     return _all_of([] if ratio is None or least is None else [(f"{least:.2g}x", ratio >= least)])
+
+
+def judge_studio_start(ours_s: float, peer_s: float | None, kilobytes: float) -> Verdict:
+    """The verdict on the start of the studio; `peer_s` is MuJoCo's time [s], None where it was not run."""
+    asked = [] if peer_s is None else [(f"{STUDIO_START:g}x sooner", peer_s >= STUDIO_START * ours_s)]
+    return _all_of([*asked, (f"{STUDIO_KB:g} kB", kilobytes <= STUDIO_KB)])
+
+
+def judge_click(modules: int | str, slowest_ms: float) -> Verdict:
+    """The verdict on clicks: the time within which 95 % of them reach the draw call [ms]."""
+    limit = COMPUTING_MS if isinstance(modules, str) else CLICK_MS[modules]
+    return _all_of([(f"{limit:g} ms", slowest_ms <= limit)])
+
+
+def judge_live(script_ms: float, size: float | None, pictures: float | None) -> Verdict:
+    """The verdict on live motion: script time per picture [ms], and our bytes and pictures per second over viser's.
+
+    The last two are None where viser was not run.
+    """
+    asked = [(f"script {LIVE_SCRIPT_MS:g} ms", script_ms <= LIVE_SCRIPT_MS)]
+    asked += [] if size is None else [(f"{LIVE_BYTES:g} of the bytes", size <= LIVE_BYTES)]
+    asked += [] if pictures is None else [(f"{LIVE_PICTURES:g}x the pictures", pictures >= LIVE_PICTURES)]
+    return _all_of(asked)
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

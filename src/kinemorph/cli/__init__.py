@@ -1,10 +1,10 @@
 """The command line `kinemorph`. Every verb has a file, which parses options, calls the library and prints results.
 
 application     the command with its exit codes; how verbs are registered and how they print
-verbs/          one file per verb
+verbs/          one file per verb; those whose results are looked at are in verbs/pages/
 options/        groups of options that several verbs share
 output_files    checks and writes the files that verbs produce
-emitted_forms   the forms in which `derive` writes functions
+emitted_files   where `derive` writes the files of an emitted form
 orbit_analyses  the analyses of motions that repeat, for `analyze`
 installation    the facts that `doctor` reports
 demo/           the contents of the folder that `demo` writes
@@ -12,9 +12,9 @@ demo/           the contents of the folder that `demo` writes
 
 from importlib import import_module
 
-from kinemorph.cli.application import VERBS, app, main
+from kinemorph.cli.application import PAGES, VERBS, app, main
 
 for _verb in VERBS:
-    import_module(f"kinemorph.cli.verbs.{_verb}")
+    import_module(f"kinemorph.cli.verbs.{'pages.' if _verb in PAGES else ''}{_verb}")
 
 __all__ = ["app", "main"]

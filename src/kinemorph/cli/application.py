@@ -31,8 +31,9 @@ WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 1
 # every verb is a file of `verbs`; the help lists them in this order
 VERBS = (
     *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "optimize", "excite"),
-    *("identify", "track", "show", "export", "program", "report", "doctor", "demo", "bench"),
+    *("identify", "track", "show", "studio", "export", "program", "report", "doctor", "demo", "bench"),
 )
+PAGES = ("show", "studio", "report")  # verbs in the folder `verbs/pages`
 LONGEST = 1000  # characters; longer texts of unexpected errors are cut off
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),

@@ -21,9 +21,9 @@ from kinemorph.display.canvas import save
 from kinemorph.display.charts.figures import draw_mass_matrix, draw_op_counts, draw_topology
 from kinemorph.display.equations.equations_of_motion import equations_of_motion
 from kinemorph.display.equations.typesetting import draw_equations
-from kinemorph.display.looks.postures import stance
 from kinemorph.display.painting.draw import draw
 from kinemorph.display.tables.summaries import Data
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.library import build
 from kinemorph.model.robot import Robot
 

@@ -52,8 +52,13 @@ class RunOptions:
             names=("--output-step", "--sample"),
         ),
     ] = None
-    limits: Annotated[bool, option("Stop joints at their limits.")] = True
-    friction: Annotated[bool, option("Apply the Coulomb friction of joints.")] = True
+    limits: Annotated[
+        bool | None, option("Stop joints at their limits.", default="limits", names=("--limits/--no-limits",))
+    ] = None
+    friction: Annotated[
+        bool | None,
+        option("Apply the Coulomb friction of joints.", default="friction", names=("--friction/--no-friction",)),
+    ] = None
     save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:

@@ -68,7 +68,7 @@ class SceneOptions:
                 )
         for wanted, package, module, extra in (
             (self.mp4, "imageio-ffmpeg", "imageio_ffmpeg", "video"),
-            (self.view, "viser", "viser", "view"),
+            (self.view, "starlette", "starlette", "view"),
         ):
             if wanted and find_spec(module) is None:  # before a long run, not after it
                 raise MissingExtraError(package, extra)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from kinemorph.cli.application import option
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.option_values import Values
-from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.words import listed
-
-LISTED = 6  # coordinates of an initial state that a note lists
 
 
 @dataclass(frozen=True)
@@ -41,6 +37,10 @@ class StateOptions:
     ] = None
     lock: Annotated[list[str] | None, option("Lock this joint. May be repeated.", "JOINT")] = None
 
+    def given(self) -> dict[str, Any]:
+        """The options as fields of a RunPlan; None where one is not given."""
+        return {"q": self.values("q"), "v": self.values("v"), "inputs": self.values("torque"), "locked": self.lock}
+
     def values(self, name: Literal["q", "v", "torque"]) -> Values | None:
         """The numbers of the option `name`: a list, or a dictionary by name; None where it is not given."""
         return option_values.values(getattr(self, name), f"--{name}")
@@ -52,7 +52,7 @@ def shown_configuration(system: System, q: Values | None) -> tuple[list[float], 
 
     Loops are closed while the given coordinates are kept. The note says why a loop stays open; otherwise it is empty.
     """
-    from kinemorph.display.looks.postures import stance
+    from kinemorph.mechanics.constraints.stances import stance
     from kinemorph.plants.robot_plant import plant
 
     robot, model = system.robot, plant(system)
@@ -71,31 +71,3 @@ def shown_configuration(system: System, q: Values | None) -> tuple[list[float], 
         if not found:
             return goal, found.message
     return [float(value) for value in found.q], "" if found else found.message
-
-
-def initial_configuration(system: System, q: Values | None, v: Values | None) -> tuple[Values | None, str]:
-    """(q, note): the initial configuration of a run, or None to take that of the system's settings.
-
-    Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
-    stay at rest, and the note names it. Otherwise the note is empty.
-    """
-    robot = system.robot
-    if q is not None or v is not None or system.settings.q or system.settings.v:
-        return q, ""
-    from kinemorph.display.looks.postures import stance
-
-    pose = [float(value) for value in stance(robot)]
-    if robot.loops:  # the typical configuration closes them only for the default parameters
-        from kinemorph.analysis.loops.close_loops import close_loops
-
-        pose = [float(value) for value in close_loops(system, pose).q]
-    moved = [
-        f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
-    ]
-    where = listed(moved, LISTED) if moved else "the neutral configuration"
-    return pose, f"starts at rest at {where}; --q and --v choose another initial state"
-
-
-def is_free(robot: Robot) -> bool:
-    """Whether the robot floats: it has a free joint."""
-    return any(joint.kind == "free" for joint in robot.joints)

@@ -236,29 +236,26 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
 
     Without --q, at an equilibrium near the initial values that the model declares, or near the neutral configuration.
     """
-    from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.analysis.small_motions.poles import poles
+    from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
 
-    model, first = system.robot, _initial(system)
-    q: Any = state.values("q")
-    acting = _acting(state)
-    rest: dict[str, Any] = {}
-    if q is None:
-        found = equilibrium(system, first, stable=False, **acting)
-        q = found.q if found else first
-        rest = {"x": found.x, "m": found.m} if found else {}
-        named = zip(model.q_names, found.q, strict=True)
-        moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
-        where = listed(moved, 6) if moved else "the neutral configuration"
-        if not found:
-            about = "the neutral configuration" if first is None else "the initial values of its coordinates"
-            say(
-                f"note: no equilibrium of {model.name} was found, so it is linearized about {about}; --q chooses "
-                "another state"
-            )
-        else:
-            say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
-    return poles(system, q, state.values("v"), window=band, **rest, **acting)
+    model, q = system.robot, state.values("q")
+    asked: dict[str, Any] = {"v": state.values("v"), "window": band, **_acting(state)}
+    if q is not None:
+        return poles(system, q, **asked)
+    linear, found = poles_at_rest(system, **asked)
+    named = zip(model.q_names, found.q, strict=True)
+    moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
+    where = listed(moved, 6) if moved else "the neutral configuration"
+    if not found:
+        about = "the neutral configuration" if _initial(system) is None else "the initial values of its coordinates"
+        say(
+            f"note: no equilibrium of {model.name} was found, so it is linearized about {about}; --q chooses "
+            "another state"
+        )
+    else:
+        say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
+    return linear
 
 
 def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: SceneOptions, mode: int) -> list[Path]:

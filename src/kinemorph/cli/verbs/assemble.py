@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -85,29 +85,21 @@ def assemble(
 
 def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:
     """The system of the file `source`, with the base, dyads and root that the options ask for."""
-    from kinemorph.formats.toml.assembly_text import robot_options
+    from kinemorph.formats.assemble import reassembled
 
     if system.assembly is None:
         raise KinemorphError(
             f"'{source}' is a robot without an assembly of modules. Name a grid, or a TOML file with [assembly]; "
             "`kinemorph new NAME --kind organism` writes one."
         )
-    if base is None and dyads is None and root is None:
-        return system
-    options: dict[str, Any] = robot_options(system.assembly, system.robot) or {}
-    assembly = system.assembly
-    if base is not None:
-        name = f"m{base}" if base.isdecimal() else base
-        assembly = assembly.with_base(name)
-        options["base"] = name
-    if dyads is not None:
-        options["dyads"] = dyads
-    if root is not None:
-        options["root"] = root if "," not in root else tuple(option_values.names(root))
-    if dyads is not None and system.elements:
+    made = reassembled(
+        system,
+        base=f"m{base}" if base is not None and base.isdecimal() else base,
+        dyads=dyads,
+        root=option_values.names(root) if root is not None and "," in root else root,
+    )
+    if system.elements and not made.elements:
         say("note: the elements of the file are left out, because --dyads gives bodies other names")
-    elements = () if dyads is not None else system.elements
-    made: System = assembly.system(elements, **options, gravity=system.robot.gravity)
     return made
 
 

@@ -109,7 +109,8 @@ def derive(
     as_json: Json = False,
 ) -> None:
     """Derives the equations of motion: operation counts, formulas, source code in several languages, or a graph."""
-    from kinemorph.cli import emitted_forms
+    from kinemorph.cli import emitted_files
+    from kinemorph.display.exports import emitted_forms
     from kinemorph.display.tables import robot_tables
     from kinemorph.display.tables.summaries import Split
 
@@ -119,7 +120,7 @@ def derive(
     given = {"--independent": independent, "--actuated": actuated, "--at": at}
     _check_split(function or [], [option for option, value in given.items() if value])
     start = _numbers(at, "--at") if at is not None else list(system.settings.q or ()) or None
-    place = None if output is None else emitted_forms.target(output, emit.value, len(function or ()) or 1)
+    place = None if output is None else emitted_files.target(output, emit.value, len(function or ()) or 1)
     with working(f"deriving {model.name}"):
         data = emitted_forms.emitted(
             model,
@@ -138,7 +139,7 @@ def derive(
     for note in emitted_forms.notes(model, data):
         say(f"note: {note}")
     if place is not None:
-        data["output"] = wrote(emitted_forms.write_files(place, data))
+        data["output"] = wrote(emitted_files.write_files(place, data))
         if not as_json:
             return
     if emit is Emit.summary or as_json:

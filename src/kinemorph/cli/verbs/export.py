@@ -99,12 +99,10 @@ def _format_of(output: str) -> Format:
 
 def _made(system: System, row: Format) -> dict[str, str]:
     """The texts of a model in a format, by file name; paths in them are relative to the current folder."""
-    from kinemorph.formats.loading import save
-    from kinemorph.formats.write_text import in_memory
+    from kinemorph.formats.loading import saved_texts
 
-    with in_memory() as texts, reported_warnings():
-        save(system, Path(f"{identifier(system.name)}{row.endings[0]}"), format=row.name)
-    return {path.name: text for path, text in texts.items()}
+    with reported_warnings():
+        return saved_texts(system, row.name, identifier(system.name))
 
 
 def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:

@@ -16,7 +16,7 @@ from kinemorph.cli.options.option_values import Values
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_run
 from kinemorph.cli.options.scene_options import SceneOptions
-from kinemorph.cli.options.state_options import StateOptions, initial_configuration, is_free
+from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
@@ -107,6 +107,7 @@ def _follow(
     """Runs `gait ROBOT`: simulates the robot with its gait for `time` [s], and reports the run."""
     from kinemorph.analysis.with_gait import with_gait
     from kinemorph.display.tables import gait_reports, run_summaries
+    from kinemorph.mechanics.constraints.stances import closed_stance
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.simulation.simulate import simulate
 
@@ -115,10 +116,10 @@ def _follow(
     kp, kd = pattern.proportional_derivative()
     placed, element, q = _placed(system, ground), pattern.element(joints), state.values("q")
     if q is None and model.loops:
-        q = initial_configuration(placed, None, None)[0]
+        q = closed_stance(placed.robot)[0].tolist()
     element = replace(element, initial=_positions(placed, joints, q))
     following = with_gait(placed, element, kp=kp, kd=kd, name=ADDED[1])
-    system = with_joint_forces(following, limits=run.limits, friction=run.friction)
+    system = with_joint_forces(following, limits=run.limits is not False, friction=run.friction is not False)
     method, notes = _method(system, run)
     with reported_warnings(), progress_bar(model.name, time) as progress:
         trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
@@ -194,7 +195,7 @@ def _placed(system: System, ground: bool | None) -> System:
     """
     from kinemorph.model.modules.ground_contacts import on_ground
 
-    floats = system.assembly is not None and is_free(system.robot) and not _touches(system)
+    floats = system.assembly is not None and system.robot.is_free and not _touches(system)
     return on_ground(system) if ground or (ground is None and floats) else system
 
 
@@ -215,7 +216,7 @@ def _method(system: System, run: RunOptions) -> tuple[dict[str, Any], list[str]]
     notes = []
     pd = next(element for element in system.elements if element.name == ADDED[1])
     ground = _touches(system)
-    if is_free(system.robot) and not ground:
+    if system.robot.is_free and not ground:
         notes.append(f"{system.robot.name} is fixed to nothing and has no ground to stand on, so it falls")
     if run.method or run.step or ground or settling_rate(system, pd) < STIFF:
         return {}, notes

@@ -11,8 +11,7 @@ import typer
 
 from kinemorph.cli.application import Json, option, out, say, verb
 from kinemorph.errors import KinemorphError
-from kinemorph.formats.toml.templates import TEMPLATES
-from kinemorph.words import did_you_mean, listed
+from kinemorph.formats.toml.templates import TEMPLATES, template
 
 
 @verb
@@ -24,23 +23,18 @@ def new(
     as_json: Json = False,
 ) -> None:
     """Writes a small model file with comments, which can be simulated at once and changed step by step."""
-    if kind not in TEMPLATES:
-        hint = did_you_mean(kind, TEMPLATES)
-        raise KinemorphError(f"--kind is '{kind}'; expected one of {listed(TEMPLATES)}.{hint}")
+    chosen = template(kind, "--kind")
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     robot = path.name.removesuffix(".toml")
-    if not robot or not robot.isprintable() or any(mark in robot for mark in '"\\'):
-        raise KinemorphError(
-            f"NAME is {robot!r}; expected printable characters without quotes and backslashes. Write for example arm."
-        )
+    text = chosen.named(robot)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(TEMPLATES[kind].text.replace("NAME", robot))
+            file.write(text)
     except FileExistsError:
         raise KinemorphError(f"cannot write '{path}': this file exists already. Choose another name.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise KinemorphError(f"cannot write '{path}': {reason}. Choose another name or folder.") from None
-    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {shlex.quote(str(path))} --html run.html")
+    say(f"wrote {path}: {chosen.title}. Try: kinemorph simulate {shlex.quote(str(path))} --html run.html")
     if as_json:
         out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")

@@ -11,7 +11,7 @@ from typing import Annotated
 from kinemorph.cli.application import Json, option, out, reported_warnings, say, verb, working
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.run_options import RunOptions
-from kinemorph.cli.options.state_options import StateOptions, initial_configuration
+from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.options.user_code_options import UserCodeOptions
 from kinemorph.cli.output_files import wrote
 
@@ -40,6 +40,10 @@ def program(
         ),
     ] = None,
     *,
+    named: Annotated[
+        str | None,
+        option("Run [runs.NAME] of the model file; options given beside it override it.", "NAME", names=("--run",)),
+    ] = None,
     run: Annotated[RunOptions, "time", "rtol", "atol", "loops", "method", "step", "output_step", "limits", "friction"],
     parameters: Annotated[
         str | None,
@@ -74,21 +78,25 @@ def program(
 
     An FMU is a file for other simulation tools, by FMI 2.0 or 3.0, for co-simulation and for model exchange.
     """
-    from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.programs import make_job, write_program
     from kinemorph.programs.user_files.written_once import OWN
+    from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
 
-    system = with_joint_forces(chosen(robot, reading), limits=run.limits, friction=run.friction)
-    v = state.values("v")
-    q, note = initial_configuration(system, state.values("q"), v)
-    if note:
-        say(f"note: {system.robot.name} {note}")
+    system = chosen(robot, reading)
+    options = {**run.given, "time": run.time, "limits": run.limits, "friction": run.friction, **state.given()}
+    plan = changed_plan(plan_of(system, named), **{key: value for key, value in options.items() if value is not None})
+    prepared = prepared_run(system, plan)
+    for note in prepared.notes:
+        say(f"note: {system.robot.name} {note.told('--')}")
     kept = None if parameters in (None, "none") else "all" if parameters == "all" else str(parameters).split(",")
     with reported_warnings(), working(f"writing {system.robot.name} in {to.value}"):
         job = make_job(
-            replace(system, source=""), run.time, q=q, v=v, inputs=state.values("torque"), locked=state.lock or (),
-            parameters=kept, user=code.code, **run.given,
-        )  # fmt: skip
+            replace(prepared.system, source=""),
+            prepared.until,
+            **prepared.arguments,
+            parameters=kept,
+            user=code.code,
+        )
         if scene:
             from kinemorph.display.scenes.program_scene import with_scene
 

@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from kinemorph.cli.application import Json, flag, put, reported_warnings, verb
+from kinemorph.cli.application import Json, flag, option, put, reported_warnings, verb
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_run
 from kinemorph.cli.options.scene_options import SceneOptions
-from kinemorph.cli.options.state_options import StateOptions, initial_configuration, is_free
+from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.errors import KinemorphError
-from kinemorph.model.system import Settings
-
-FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
 
 
 def _print_methods(wanted: bool) -> None:
@@ -32,6 +29,10 @@ def _print_methods(wanted: bool) -> None:
 def simulate(
     robot: RobotName,
     *,
+    named: Annotated[
+        str | None,
+        option("Run [runs.NAME] of the model file; options given beside it override it.", "NAME", names=("--run",)),
+    ] = None,
     run: RunOptions,
     methods: Annotated[
         bool, flag("--methods", "List the integration methods.", callback=_print_methods, is_eager=True)
@@ -44,8 +45,7 @@ def simulate(
 ) -> None:
     """Simulates a robot; saves, plots and shows the run. A run that fails keeps the part before the failure."""
     from kinemorph.display.tables import run_summaries, run_tables
-    from kinemorph.model.elements.forces.joint_forces import with_joint_forces
-    from kinemorph.simulation.simulate import simulate as computed
+    from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
 
     if run.step is not None and (run.rtol, run.atol) != (None, None):
         raise KinemorphError(
@@ -57,23 +57,17 @@ def simulate(
             "well."
         )
     given = chosen(robot, reading)
-    system = with_joint_forces(given, limits=run.limits, friction=run.friction)
-    model, settings, time = system.robot, system.settings, run.time
-    v = state.values("v")
-    q, note = initial_configuration(system, state.values("q"), v)
-    notes = [f"{model.name} {note}"] if note else []
-    if time is None and is_free(model) and settings.duration == Settings().duration:
-        time = FREE_TIME
-        notes.append(
-            f"{model.name} is fixed to nothing and falls, so it is simulated for {time:g} s only; --time chooses "
-            "another time"
-        )
-    inputs, locked = state.values("torque"), state.lock or ()
-    with reported_warnings(), progress_bar(model.name, time or settings.duration) as progress:
-        trajectory = computed(  # the notes below name data of the file that do not act
-            replace(system, source=""), time, q=q, v=v, inputs=inputs, locked=locked, progress=progress, **run.given
-        )  # fmt: skip
+    options = {key: value for key, value in run.given.items() if key != "save"}
+    options |= {"time": run.time, "limits": run.limits, "friction": run.friction}
+    options |= state.given()
+    plan = changed_plan(plan_of(given, named), **{key: value for key, value in options.items() if value is not None})
+    prepared = prepared_run(given, plan)
+    system = prepared.system
+    notes = [f"{given.robot.name} {note.told('--')}" for note in prepared.notes]
+    quiet = prepared._replace(system=replace(system, source=""))  # notes name data of the file that do not act
+    with reported_warnings(), progress_bar(given.robot.name, prepared.until) as progress:
+        trajectory = quiet.run(progress=progress, save=run.save)
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
-    notes += run_summaries.inactive_notes(system, driven=inputs is not None)
+    notes += run_summaries.inactive_notes(system, driven=bool(plan.inputs))
     data, tables = run_summaries.run_summary(trajectory), run_tables.run_tables
     report_run(trajectory, data, tables, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)

@@ -11,7 +11,7 @@ import typer
 from kinemorph.cli.application import flag, option, put, reported_warnings, say, verb, working
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen
 from kinemorph.cli.output_files import check_place, wrote
-from kinemorph.cli.verbs.show import called, is_run
+from kinemorph.cli.verbs.pages.show import called, is_run
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.system import System

@@ -1,0 +1,1 @@
+"""`kinemorph bench studio`: the studio in a browser, beside MuJoCo's web studio and viser."""
