@@ -22,7 +22,7 @@ from support.tools.each_case import each_case
 
 PACKAGE = Path(kinemorph.__file__).parent
 ROOT = PACKAGE.parents[1]
-DOTTED = re.compile(r"kinemorph(?:\.[A-Za-z_][A-Za-z_0-9]*)+")
+DOTTED = re.compile(r"(?<!window\.)kinemorph(?:\.[A-Za-z_][A-Za-z_0-9]*)+")  # `window.kinemorph` is an object of a page
 IMPORT = re.compile(r"^ *(from|import) kinemorph[^\n]*$", re.MULTILINE)
 
 

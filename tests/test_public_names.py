@@ -32,6 +32,7 @@ FACES = (
             "legs",
             "identification",
             "tracking",
+            "live",
             "conventions",
             "plants",
             "programs",
@@ -80,6 +81,7 @@ def test_no_module_of_a_face_bears_the_name_of_a_public_function() -> None:
         "legs",
         "identification",
         "tracking",
+        "live",
         "conventions",
         "plants",
         "programs",
@@ -121,7 +123,7 @@ def test_every_name_of_a_face_is_there_and_listed(face: str) -> None:
 
 
 def test_about_50_names_stand_at_the_top() -> None:
-    assert len(set(kinemorph.HOMES) - MODULE_NAMES) <= 50
+    assert len(set(kinemorph.HOMES) - MODULE_NAMES) <= 51
 
 
 @pytest.mark.parametrize("name", kinemorph.MOVED)
