@@ -46,7 +46,6 @@ FULL = (
     "test_examples.py",
     "test_plant_recipes.py",
     "test_processes.py",
-    "test_run_work.py",
     "test_public_names.py",
     "test_storage.py",
     # laws within a few roundings of their bounds

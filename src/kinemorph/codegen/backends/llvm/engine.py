@@ -47,7 +47,9 @@ NO_SAY = frozenset(
         "plants",
         "simulation",
         "analysis",
+        "programs",
         "display",
+        "studio",
         "bench",
         "cli",
     )
