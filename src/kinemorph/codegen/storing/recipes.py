@@ -31,7 +31,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 # subpackages that do not influence what is traced; every other source file of the package does
-NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats", "programs", "studio"})
+NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats", "studio"})
 
 
 @dataclass(frozen=True, eq=False)
