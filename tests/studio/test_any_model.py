@@ -19,10 +19,10 @@ from kinemorph.errors import KinemorphError, ModelError, StorageError, Unsupport
 from kinemorph.formats.loading import load, load_text, saved_texts
 from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.model.library.choosing import CHOICE
-from kinemorph.studio.downloads import uploaded
 from kinemorph.studio.forms import form as forms
 from kinemorph.studio.forms import parts
 from kinemorph.studio.session import Session
+from kinemorph.studio.transfers.downloads import uploaded
 from support.studio.lamp import URDF, triangle
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -289,7 +289,7 @@ def test_links_out_of_the_folder_are_not_followed(page: Page, tmp_path: Path, tm
 
 
 def test_limits_of_a_project(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinemorph.studio.new_files.MOST_FILES", 2)
+    monkeypatch.setattr("kinemorph.studio.documents.new_files.MOST_FILES", 2)
     uploaded(page.session, "a.stl", b"1")
     uploaded(page.session, "b.stl", b"1")
     with pytest.raises(StorageError, match="would have more than 2 files or 2 GB"):
@@ -360,7 +360,7 @@ def test_equilibrium_becomes_the_start(page: Page, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_element_kind_of_a_python_file_has_a_form_and_works_in_a_worker(tmp_path: Path) -> None:
     """A kind that a file given at the start registers: its form comes from its fields, and workers know it too."""
-    from kinemorph.studio.user_python import load_python
+    from kinemorph.studio.workers.user_python import load_python
 
     file = tmp_path / "own_gravity_kind.py"
     file.write_text("from kinemorph.elements import ELEMENT_KINDS, Gravity\nELEMENT_KINDS['own gravity'] = Gravity\n")

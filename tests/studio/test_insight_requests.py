@@ -18,11 +18,11 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.formats.loading import saved_texts
 from kinemorph.model.library.choosing import choose
 from kinemorph.studio import requests
-from kinemorph.studio.downloads import KEPT as OFFERED
-from kinemorph.studio.downloads import LARGEST, Offers
+from kinemorph.studio.jobs.page_tasks import KEPT, Made, keep_result, kept_result
 from kinemorph.studio.panels import exports, report
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import KEPT, Made, keep_result, kept_result
+from kinemorph.studio.transfers.downloads import KEPT as OFFERED
+from kinemorph.studio.transfers.downloads import LARGEST, Offers
 from support.tools.command_line import run
 
 MODELS = ("double_pendulum", "four_bar", "organism9", "hexapod24")

@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def studio(folder: Path) -> Iterator[Any]:
     pytest.importorskip("starlette", reason="the extra [studio] is not installed")
-    from kinemorph.studio.live_runs import live_runs
+    from kinemorph.studio.jobs.live_runs import live_runs
     from kinemorph.studio.open_studio import open_studio
 
     with open_studio(folder, open=False) as found:
@@ -86,7 +86,7 @@ def until(condition: Any, what: str, most: float = 15.0) -> None:
 
 
 def live_run(studio: Any, document: str) -> Any:
-    from kinemorph.studio.live_runs import live_runs
+    from kinemorph.studio.jobs.live_runs import live_runs
 
     return live_runs(studio.session).of(document)
 

@@ -13,12 +13,12 @@ import pytest
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.formats.toml import template_files
-from kinemorph.studio import live_runs as live_module
 from kinemorph.studio import session as session_module
-from kinemorph.studio.downloads import Offers
-from kinemorph.studio.live_runs import live_runs
+from kinemorph.studio.jobs import live_runs as live_module
+from kinemorph.studio.jobs.live_runs import live_runs
 from kinemorph.studio.panels.report import saved_runs
 from kinemorph.studio.session import Session
+from kinemorph.studio.transfers.downloads import Offers
 from kinemorph.studio.workers import pool as pool_module
 
 TEMPLATES = Path(next(iter(template_files.__path__)))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kinemorph.errors import KinemorphError
-from kinemorph.studio.user_python import load_python
+from kinemorph.studio.workers.user_python import load_python
 from support.tools.command_line import run
 
 

@@ -19,9 +19,9 @@ from kinemorph.formats.loading import save
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.studio.documents.document import Document
-from kinemorph.studio.downloads import downloaded, uploaded
 from kinemorph.studio.session import Session
-from kinemorph.studio.user_python import load_python
+from kinemorph.studio.transfers.downloads import downloaded, uploaded
+from kinemorph.studio.workers.user_python import load_python
 
 SWITCH = 0.0005  # time after which a thread lets others run [s]: a click does not wait for a model that is being read
 HEIGHT = 760  # of the frame in a notebook [px]

@@ -22,11 +22,11 @@ from kinemorph.model.system import System
 from kinemorph.studio import requests
 from kinemorph.studio.documents.document import Document
 from kinemorph.studio.documents.projects import Project
-from kinemorph.studio.downloads import Offers
-from kinemorph.studio.pictures import Pictures
+from kinemorph.studio.transfers.downloads import Offers
+from kinemorph.studio.transfers.pictures import Pictures
 
 if TYPE_CHECKING:
-    from kinemorph.studio.results import Results
+    from kinemorph.studio.jobs.run_results import Results
     from kinemorph.studio.workers.pool import Pool
 
 START_WORKERS = 0.7  # time between the first page and the start of workers [s]
@@ -77,7 +77,7 @@ class Session:
     @property
     def results(self) -> Results:
         """The runs of this project and their results."""
-        from kinemorph.studio.results import Results
+        from kinemorph.studio.jobs.run_results import Results
 
         with self.edits:
             if self._results is None:

@@ -17,7 +17,7 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
-from kinemorph.studio.assembling.offered_docking import free_name, offered_docking, side_of
+from kinemorph.studio.documents.commands.offered_docking import free_name, offered_docking, side_of
 
 
 class Ghost(NamedTuple):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from kinemorph.errors import ModelError
 from kinemorph.formats.toml.fields import WORDS
 from kinemorph.formats.toml.schema import Schema
-from kinemorph.studio.forms.references import POINTED_AT
-from kinemorph.studio.forms.schema_walk import (
+from kinemorph.studio.schema.references import POINTED_AT
+from kinemorph.studio.schema.schema_walk import (
     alternatives,
     blank,
     edited_as,

@@ -10,10 +10,10 @@ import numpy as np
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
+from kinemorph.studio.jobs.page_tasks import Made, document_data, keep_result, kept_result, start_task
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, document_data, keep_result, kept_result, start_task
 
 PHASES = 48  # poses of one period of a mode
 PERIOD = 2.0  # time that one period of a mode takes in the picture [s]

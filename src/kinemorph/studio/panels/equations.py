@@ -8,10 +8,7 @@ from typing import Any
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import System
-from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
-from kinemorph.studio.requests import request
-from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import (
+from kinemorph.studio.jobs.page_tasks import (
     Made,
     cancel_task,
     document_data,
@@ -19,6 +16,9 @@ from kinemorph.studio.tasks.running_tasks import (
     kept_result,
     start_task,
 )
+from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
+from kinemorph.studio.requests import request
+from kinemorph.studio.session import Session
 
 FORMULATIONS = {
     "newton_euler": "Newton-Euler recursion",

@@ -8,7 +8,7 @@ from typing import Any
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.live.commands import COMMANDS
-from kinemorph.studio.live_runs import live_runs
+from kinemorph.studio.jobs.live_runs import live_runs
 from kinemorph.studio.panels.same_in_python import Code, assign, call, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session

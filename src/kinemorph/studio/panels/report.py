@@ -14,10 +14,10 @@ from typing import Any
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
+from kinemorph.studio.jobs.page_tasks import Made, document_data, start_task
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, document_data, start_task
 from kinemorph.words import listed
 
 FORMATS = {"pdf": "PDF", "html": "HTML", "latex": "LaTeX source"}

@@ -11,12 +11,12 @@ from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.run_summaries import method_summary
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import Settings
-from kinemorph.studio import new_files
+from kinemorph.studio.documents import new_files
+from kinemorph.studio.jobs.page_tasks import Made, start_task
+from kinemorph.studio.jobs.run_results import RunResult
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
-from kinemorph.studio.results import RunResult
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, start_task
 from kinemorph.words import quoted
 
 BRIEF = 1.0  # [s], the longest default run of a file that says nothing about runs

@@ -6,7 +6,7 @@ from typing import Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 MOST_MODES = 60  # modes whose shapes are shown in motion
 

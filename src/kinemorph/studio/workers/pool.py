@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studio.tasks.work import KEEPING, WORK, check_kind
 from kinemorph.studio.workers.frames import Frame, read_frame, write_frame
 from kinemorph.studio.workers.job import Job, OnPart, OnProgress, Result
 from kinemorph.studio.workers.memory import beyond, default_ceiling
 from kinemorph.studio.workers.process import BEYOND_CEILING
-from kinemorph.studio.workers.work import KEEPING, WORK, check_kind
 
 GRACE = 0.6  # [s] that a cancelled job has to end by itself
 SAVING = 30.0  # [s] that it has beyond that, where it has ended its work and saves what there is

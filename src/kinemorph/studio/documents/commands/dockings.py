@@ -19,11 +19,10 @@ from kinemorph.model.modules.catalog import JOINT_MODULES, KINDS
 from kinemorph.model.modules.grid_text import cells_of, direction, grid_of
 from kinemorph.model.modules.measured_poses import Keep, snap
 from kinemorph.model.modules.module_types import Side
-from kinemorph.studio.assembling.measured_text import measured_poses
-from kinemorph.studio.assembling.offered_docking import Offer, neighbors, offered_docking, side_of
 from kinemorph.studio.documents.commands.command import Command, CommandError, Field
 from kinemorph.studio.documents.commands.keys import insert_item
 from kinemorph.studio.documents.commands.layout import added, found, has, item_of, plain, put, removed
+from kinemorph.studio.documents.commands.measured_text import measured_poses
 from kinemorph.studio.documents.commands.modules_of_file import (
     GRID,
     LIST_KEYS,
@@ -37,6 +36,7 @@ from kinemorph.studio.documents.commands.modules_of_file import (
     types_of,
     with_board,
 )
+from kinemorph.studio.documents.commands.offered_docking import Offer, neighbors, offered_docking, side_of
 from kinemorph.words import listed
 
 

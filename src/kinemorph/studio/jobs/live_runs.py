@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kinemorph.errors import KinemorphError, UnsupportedError
-from kinemorph.studio.tasks.running_tasks import document_data
+from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.workers.job import Job, Result
 from kinemorph.studio.workers.pool import Pool
 

@@ -14,13 +14,15 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
-from kinemorph.studio.session import Session
 from kinemorph.studio.workers.job import Job, OnPart, Result
+
+if TYPE_CHECKING:
+    from kinemorph.studio.session import Session
 
 KEPT = 12  # large results of tasks that a session keeps, for questions about them
 KNOWN_WITHIN = 10.0  # [s] after which the number of a task that was submitted is known
@@ -54,7 +56,7 @@ def start_task(
     *,
     on_part: OnPart | None = None,
 ) -> dict[str, Any]:
-    """Starts work of a kind in `workers.work.WORK` for a page; returns {"task": its number}.
+    """Starts work of a kind in `tasks.work.WORK` for a page; returns {"task": its number}.
 
     `finish` turns what was made into the data that the page gets, such as the first part of a large result; by default
     the page gets the result itself. Parts of the result are files that are offered, unless `on_part` takes them.
