@@ -24,26 +24,17 @@ from kinemorph.studio.forms import parts
 from kinemorph.studio.session import Session
 from kinemorph.studio.transfers.downloads import uploaded
 from support.studio.lamp import URDF, triangle
+from support.studio.modurob import CRANE, PENDULUM
+from support.studio.noted_page import NotedPage
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / "examples" / "10_urdf_to_c.urdf"
 
 
-class Page:
-    """A connected page that only asks: what is sent to it is kept."""
+class Page(NotedPage):
+    """A page that is asked for fields."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.got = session, list[dict[str, Any]]()
-        session.opened(self)  # type: ignore[arg-type]
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        self.got.append(message)
-
-    def post_bytes(self, header: dict[str, Any], payload: Any, latest: str | None = None) -> None:
-        self.got.append(header)
-
-    def ask(self, question: str, **arguments: Any) -> Any:
-        return self.session.answer(self, question, arguments)  # type: ignore[arg-type]
+    session: Session
 
     def field(self, document: str, *path: str | int) -> dict[str, Any]:
         """A field of the form of a part."""
@@ -155,19 +146,6 @@ def test_an_empty_grid_becomes_a_file_of_assemble_and_offers_the_joints_of_its_m
 
 
 # ── the library, and the benchmarks of MODUROB (000-31, section 3.2 of the requirements) ──────────────────────────────
-
-PENDULUM = {
-    1: (-0.675607718, -0.596543368, -2.838080451, -0.487334636),
-    2: (-0.022658465, -0.506769102, 0.336164954, 5.040972679),
-    3: (1.078000395, 0.687217432, -1.284783225, -0.835337159),
-    5: (0.093202728, 0.424157393, 3.132931094, 1.321073826),
-}  # absolute angles theta1, theta2 [rad] and their rates [rad/s] at times [s]
-CRANE = {
-    1: (0.576413039, -1.041601265, -0.054202889, 0.322100263),
-    2: (0.003803446, 1.024809078, 0.111536328, -0.644393282),
-    3: (0.568589664, -0.996810825, -0.175035901, 0.967079183),
-    5: (0.551253446, -0.907123336, -0.331467750, 1.614253399),
-}  # x [m], theta [rad] and their rates
 
 
 def test_double_pendulum_of_the_library_with_edited_parameters_moves_as_published(page: Page, tmp_path: Path) -> None:

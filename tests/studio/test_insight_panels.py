@@ -16,18 +16,10 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.studio.open_studio import Studio, open_studio
-from support.tools.browsing import Browser, started_browser
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 STUDIO = "window['kinemorph'].studio"  # the object of the page that panels share
 PATIENCE = 30_000  # [ms]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")

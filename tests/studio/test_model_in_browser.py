@@ -19,7 +19,7 @@ from kinemorph.formats.loading import load
 from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.studio.open_studio import Studio, open_studio
 from support.studio.lamp import URDF, triangle
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 
 ARM = Path(__file__).resolve().parents[2] / "examples" / "10_urdf_to_c.urdf"
 WRONG = b'name = "\xff"\n'  # no UTF-8
@@ -36,13 +36,6 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
         huge.truncate(TOML_SIZE + 1)
     with open_studio(folder, port=0, open=False) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +14,13 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.formats.toml import template_files
 from kinemorph.studio import session as session_module
 from kinemorph.studio.jobs import live_runs as live_module
-from kinemorph.studio.jobs.live_runs import live_runs
 from kinemorph.studio.panels.report import saved_runs
 from kinemorph.studio.session import Session
 from kinemorph.studio.transfers.downloads import Offers
 from kinemorph.studio.workers import pool as pool_module
+from support.studio.noted_page import NotedPage
 
 TEMPLATES = Path(next(iter(template_files.__path__)))
-
-
-class Page:
-    """The channel of a page that notes what it is sent."""
-
-    def __init__(self) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.closed = False
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        self.messages.append(message)
-
-    def post_bytes(self, header: dict[str, Any], payload: Any, latest: str | None = None) -> None:
-        self.messages.append(header)
-
-    def got(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 5.0) -> bool:
-        """Whether a message arrives in time."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if any(map(wanted, list(self.messages))):
-                return True
-            time.sleep(0.01)
-        return False
 
 
 class FakePool:
@@ -79,16 +55,16 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 @pytest.fixture
-def page(session: Session) -> Page:
-    shown = Page()
-    session.channels[shown] = None  # type: ignore[index]
-    session.show(shown, "arm.toml")  # type: ignore[arg-type]
-    assert shown.got(lambda one: one.get("push") == "document" and one["state"]["read_revision"] == 0)
+def page(session: Session) -> NotedPage:
+    shown = NotedPage()
+    session.channels[shown] = None
+    session.show(shown, "arm.toml")
+    assert shown.until(lambda one: one.get("push") == "document" and one["state"]["read_revision"] == 0)
     return shown
 
 
 def test_no_process_is_started_after_the_end(session: Session) -> None:
-    live = live_runs(session)
+    live = session.live_runs
     session.stop()
     session._warm_up()
     live.warm_up()
@@ -99,7 +75,7 @@ def test_no_process_is_started_after_the_end(session: Session) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
-    session: Session, page: Page, monkeypatch: pytest.MonkeyPatch
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update, failed = session.pictures.update, threading.Event()
 
@@ -113,22 +89,22 @@ def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
     document = session.document("arm.toml")
     document.apply({"verb": "set", "path": "name", "value": "first"})
     session.edited(document)
-    assert page.got(lambda one: one.get("kind") == "error" and "ZeroDivisionError: of the picture" in one["text"])
+    assert page.until(lambda one: one.get("kind") == "error" and "ZeroDivisionError: of the picture" in one["text"])
     document.apply({"verb": "set", "path": "name", "value": "second"})
     session.edited(document)
-    assert page.got(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
+    assert page.until(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
 
 
-def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: Page) -> None:
+def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: NotedPage) -> None:
     path = session.folder / "arm.toml"
     path.write_text(path.read_text().replace("mass = ", "mass = 1", 1))
-    assert page.got(lambda one: "was changed by another program" in one.get("text", ""))
+    assert page.until(lambda one: "was changed by another program" in one.get("text", ""))
     path.unlink()
-    assert page.got(lambda one: "is not there any more" in one.get("state", {}).get("problem", ""))
+    assert page.until(lambda one: "is not there any more" in one.get("state", {}).get("problem", ""))
 
 
 def test_one_live_run_is_started_at_a_time_and_one_that_cannot_be_started_leaves_room(session: Session) -> None:
-    live = live_runs(session)
+    live = session.live_runs
     FakePool.is_broken = True
     for _ in range(live_module.MOST + 1):
         with pytest.raises(UnsupportedError, match="cannot be started"):
@@ -140,9 +116,9 @@ def test_one_live_run_is_started_at_a_time_and_one_that_cannot_be_started_leaves
         live.start("arm.toml", "")
 
 
-def test_a_page_that_has_gone_leaves_nothing_behind(session: Session, page: Page) -> None:
-    session.closed(page)  # type: ignore[arg-type]
-    page.closed = True
+def test_a_page_that_has_gone_leaves_nothing_behind(session: Session, page: NotedPage) -> None:
+    session.closed(page)
+    page.is_gone = True
     session.pictures.pass_on([page], {"push": "scene", "surfaces": ["a"]}, b"")  # type: ignore[list-item]
     session.pictures.update(session.document("arm.toml"), [page], whole=True)  # type: ignore[list-item]
     assert session.pictures.known == {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studio.workers.user_python import load_python
+from support.studio.command import started_studio
 from support.tools.command_line import run
 
 
@@ -80,15 +79,7 @@ def test_python_files_are_executed_once_and_failures_name_their_line(tmp_path: P
 
 @pytest.mark.slow
 def test_it_runs_until_ctrl_c_and_prints_its_address(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kinemorph", "studio", str(tmp_path), "--no-open", "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    text = ""
-    for line in process.stdout:
-        text += line
-        if line == "}\n":
-            break
-    told = json.loads(text)
+    process, told = started_studio(tmp_path)
     assert told["url"].startswith("http://127.0.0.1:") and "token=" in told["url"]
     assert told["folder"] == str(tmp_path)
     process.send_signal(signal.SIGINT)

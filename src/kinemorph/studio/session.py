@@ -22,10 +22,12 @@ from kinemorph.model.system import System
 from kinemorph.studio import requests
 from kinemorph.studio.documents.document import Document
 from kinemorph.studio.documents.projects import Project
+from kinemorph.studio.jobs.page_tasks import PageTasks
 from kinemorph.studio.transfers.downloads import Offers
 from kinemorph.studio.transfers.pictures import Pictures
 
 if TYPE_CHECKING:
+    from kinemorph.studio.jobs.live_runs import LiveRuns
     from kinemorph.studio.jobs.run_results import Results
     from kinemorph.studio.workers.pool import Pool
 
@@ -45,12 +47,14 @@ class Session:
         self.edits = threading.RLock()
         self.pictures = Pictures(self)
         self.offers = Offers()
+        self.tasks = PageTasks(self)
         self.closing: list[Callable[[], None]] = []  # called when the studio stops
         self._pool: Pool | None = None
         self._warming: threading.Timer | None = None  # starts the workers
         self._reading: set[str] = set()  # names of documents whose models are being read
         self._read_in: dict[str, float] = {}  # how long the last reading and its picture took, by document [s]
         self._results: Results | None = None
+        self._live_runs: LiveRuns | None = None
         self.stopped = threading.Event()
         threading.Thread(target=self._watch, name="watching files", daemon=True).start()
 
@@ -83,6 +87,16 @@ class Session:
             if self._results is None:
                 self._results = Results(self)
             return self._results
+
+    @property
+    def live_runs(self) -> LiveRuns:
+        """The live runs, one for each document at most."""
+        from kinemorph.studio.jobs.live_runs import LiveRuns
+
+        with self.edits:
+            if self._live_runs is None:
+                self._live_runs = LiveRuns(self)
+            return self._live_runs
 
     # ── documents ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,18 +13,11 @@ import pytest
 from kinemorph.bench.peers.chromium import OPTIONS
 from kinemorph.studio.open_studio import Studio
 from kinemorph.studio.session import Session
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 from support.tools.studio_panels import PATIENCE, STUDIO, make_project, open_panel
 
 pytestmark = pytest.mark.slow
 TYPED = "# typed while the studio was away\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture

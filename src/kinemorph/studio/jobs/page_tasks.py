@@ -15,7 +15,6 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 KEPT = 12  # large results of tasks that a session keeps, for questions about them
 KNOWN_WITHIN = 10.0  # [s] after which the number of a task that was submitted is known
-
-_jobs: WeakKeyDictionary[Session, dict[int, Job]] = WeakKeyDictionary()
-_results: WeakKeyDictionary[Session, OrderedDict[int, bytes]] = WeakKeyDictionary()
 
 
 class Made:
@@ -47,76 +43,79 @@ def document_data(session: Session, document: str) -> dict[str, Any]:
     return {"text": found.text, "path": str(found.path), "folder": str(session.folder)}
 
 
-def start_task(
-    session: Session,
-    channel: Channel,
-    kind: str,
-    data: Mapping[str, Any],
-    finish: Callable[[Made], Any] | None = None,
-    *,
-    on_part: OnPart | None = None,
-) -> dict[str, Any]:
-    """Starts work of a kind in `tasks.work.WORK` for a page; returns {"task": its number}.
+class PageTasks:
+    """The tasks of all pages of a session, and their latest large results."""
 
-    `finish` turns what was made into the data that the page gets, such as the first part of a large result; by default
-    the page gets the result itself. Parts of the result are files that are offered, unless `on_part` takes them.
-    """
-    jobs = _jobs.setdefault(session, {})
-    made, begun = Made(), threading.Event()
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.jobs: dict[int, Job] = {}  # of tasks that have not ended
+        self.results: OrderedDict[int, bytes] = OrderedDict()  # as compressed JSON, by the number of the task
 
-    def send(message: dict[str, Any], latest: str | None = None) -> None:
-        channel.post({"push": "task", "task": made.task, **message}, latest=latest)
+    def start(
+        self,
+        channel: Channel,
+        kind: str,
+        data: Mapping[str, Any],
+        finish: Callable[[Made], Any] | None = None,
+        *,
+        on_part: OnPart | None = None,
+    ) -> dict[str, Any]:
+        """Starts work of a kind in `tasks.work.WORK` for a page; returns {"task": its number}.
 
-    def progress(told: Mapping[str, Any]) -> None:
-        begun.wait(KNOWN_WITHIN)
-        if channel.closed:
-            cancel_task(session, made.task)
-        send({"state": "working", "progress": dict(told)}, latest=f"task {made.task}")
+        `finish` turns what was made into the data that the page gets, such as the first part of a large result; by
+        default the page gets the result itself. Parts of the result are files that are offered, unless `on_part` takes
+        them.
+        """
+        made, begun = Made(), threading.Event()
 
-    def part(header: Mapping[str, Any], payload: bytes) -> None:
-        made.content = payload
-        made.file = {**session.offers.add(payload, header["media"], header["file"]), "media": header["media"]}
+        def send(message: dict[str, Any], latest: str | None = None) -> None:
+            channel.post({"push": "task", "task": made.task, **message}, latest=latest)
 
-    def ended(result: Result) -> None:
-        begun.wait(KNOWN_WITHIN)
-        jobs.pop(made.task, None)
-        message: dict[str, Any] = {"state": result.state, "sentence": result.sentence}
-        message["warnings"] = list(result.warnings)
-        if result.state == "done":
-            made.data = result.data
-            message["data"] = result.data if finish is None else finish(made)
-            message["file"] = made.file or None
-        send(message)
+        def progress(told: Mapping[str, Any]) -> None:
+            begun.wait(KNOWN_WITHIN)
+            if channel.closed:
+                self.cancel(made.task)
+            send({"state": "working", "progress": dict(told)}, latest=f"task {made.task}")
 
-    job = session.workers.submit(kind, data, progress, ended, on_part=on_part or part)
-    made.task = job.number
-    if job.result is None:
-        jobs[job.number] = job
-    begun.set()
-    return {"task": job.number}
+        def part(header: Mapping[str, Any], payload: bytes) -> None:
+            made.content = payload
+            made.file = {**self.session.offers.add(payload, header["media"], header["file"]), "media": header["media"]}
 
+        def ended(result: Result) -> None:
+            begun.wait(KNOWN_WITHIN)
+            self.jobs.pop(made.task, None)
+            message: dict[str, Any] = {"state": result.state, "sentence": result.sentence}
+            message["warnings"] = list(result.warnings)
+            if result.state == "done":
+                made.data = result.data
+                message["data"] = result.data if finish is None else finish(made)
+                message["file"] = made.file or None
+            send(message)
 
-def cancel_task(session: Session, task: int) -> None:
-    """Cancels a task; nothing happens where it has ended."""
-    job = _jobs.get(session, {}).get(task)
-    if job is not None:
-        job.cancel()
+        job = self.session.workers.submit(kind, data, progress, ended, on_part=on_part or part)
+        made.task = job.number
+        if job.result is None:
+            self.jobs[job.number] = job
+        begun.set()
+        return {"task": job.number}
 
+    def cancel(self, task: int) -> None:
+        """Cancels a task; nothing happens where it has ended."""
+        job = self.jobs.get(task)
+        if job is not None:
+            job.cancel()
 
-def keep_result(session: Session, made: Made) -> None:
-    """Keeps the whole result of a task in the session; the oldest of more than KEPT results is forgotten.
+    def keep(self, made: Made) -> None:
+        """Keeps the whole result of a task; the oldest of more than KEPT results is forgotten.
 
-    Formulas as lists take some hundred times the memory of their compressed text, so it is this text that is kept.
-    """
-    kept = _results.setdefault(session, OrderedDict())
-    kept[made.task] = zlib.compress(json.dumps(made.data).encode(), 3)
-    while len(kept) > KEPT:
-        kept.popitem(last=False)
+        Formulas as lists take some hundred times the memory of their compressed text, so it is this text that is kept.
+        """
+        self.results[made.task] = zlib.compress(json.dumps(made.data).encode(), 3)
+        while len(self.results) > KEPT:
+            self.results.popitem(last=False)
 
-
-def kept_result(session: Session, task: int) -> Any:
-    """The result of a task that was kept. Raises UnsupportedError where it was forgotten."""
-    kept = _results.get(session, OrderedDict())
-    if task not in kept:
-        raise UnsupportedError(f"the result of task {task} is no longer kept. Start it again.")
-    return json.loads(zlib.decompress(kept[task]))
+    def kept(self, task: int) -> Any:
+        """The result of a task that was kept. Raises UnsupportedError where it was forgotten."""
+        if task not in self.results:
+            raise UnsupportedError(f"the result of task {task} is no longer kept. Start it again.")
+        return json.loads(zlib.decompress(self.results[task]))

@@ -12,7 +12,7 @@ from kinemorph.display.tables.run_summaries import method_summary
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import Settings
 from kinemorph.studio.documents import new_files
-from kinemorph.studio.jobs.page_tasks import Made, start_task
+from kinemorph.studio.jobs.page_tasks import Made
 from kinemorph.studio.jobs.run_results import RunResult
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
@@ -118,7 +118,7 @@ def show_run(
         about = {"document": found[0].document, "revision": found[0].revision, "run": numbers[0]}
         session.pictures.pass_on([channel], {**header, **about}, payload)
 
-    return start_task(session, channel, "run_picture", data, on_part=show)
+    return session.tasks.start(channel, "run_picture", data, on_part=show)
 
 
 @request("run_figures")
@@ -130,15 +130,15 @@ def run_figures(
     columns: list[Any],
 ) -> dict[str, Any]:
     """The first, last, smallest and largest values of chosen columns of a run."""
-    return start_task(
-        session, channel, "run_details", {**_sources([session.results.run(number)]), "columns": _names(columns)}
+    return session.tasks.start(
+        channel, "run_details", {**_sources([session.results.run(number)]), "columns": _names(columns)}
     )
 
 
 @request("audit_run")
 def audit_run(session: Session, channel: Channel, *, number: int) -> dict[str, Any]:
     """Whether a run obeys the conservation laws."""
-    return start_task(session, channel, "run_audit", _sources([session.results.run(number)]))
+    return session.tasks.start(channel, "run_audit", _sources([session.results.run(number)]))
 
 
 @request("compare_runs")
@@ -153,7 +153,7 @@ def compare_runs(
     found = [session.results.run(number) for number in numbers]
     if len(found) != 2:
         raise UnsupportedError(f"{len(found)} runs are chosen; expected two to compare. Choose another one.")
-    return start_task(session, channel, "run_comparison", {**_sources(found), "columns": _names(columns)})
+    return session.tasks.start(channel, "run_comparison", {**_sources(found), "columns": _names(columns)})
 
 
 @request("export_run")
@@ -178,7 +178,7 @@ def export_run(
         return session.offers.add(content, MEDIA[ending], name)
 
     data = {**_sources([found]), "target": str(target), "columns": _names(columns)}
-    return start_task(session, channel, "run_export", data, offered)
+    return session.tasks.start(channel, "run_export", data, offered)
 
 
 @request("keep_run")
