@@ -21,6 +21,7 @@ from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.model.library.choosing import CHOICE
 from kinemorph.studio.forms import form as forms
 from kinemorph.studio.forms import parts
+from kinemorph.studio.panels.model import shown_data
 from kinemorph.studio.session import Session
 from kinemorph.studio.transfers.downloads import uploaded
 from support.studio.lamp import URDF, triangle
@@ -38,7 +39,7 @@ class Page(NotedPage):
 
     def field(self, document: str, *path: str | int) -> dict[str, Any]:
         """A field of the form of a part."""
-        data = self.session.document(document).data
+        data = shown_data(self.session.document(document))
         form = self.ask("form", document=document, path=list(parts.part_around(data, path)))
         return next(one for one in _all(form) if tuple(one["path"]) == path)
 
@@ -360,6 +361,41 @@ def test_an_element_kind_of_a_python_file_has_a_form_and_works_in_a_worker(tmp_p
 
         ELEMENT_KINDS.pop("own gravity", None)
         forms.whole_schema.cache_clear()
+
+
+def test_texts_that_are_no_grids_are_not_listed(page: Page, tmp_path: Path) -> None:
+    """A text file may be a grid of modules, also one with mistakes; notes are not models."""
+    (tmp_path / "notes.txt").write_text("Buy screws.\n# and a motor > 5 W\n")
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "cross.txt").write_text("; a cross\n.   B>1 .\nB>2 B>0 B<3\n")
+    (tmp_path / "wrong.txt").write_text("B>0 B>1\nB>2 Q>3\n")
+    (tmp_path / "large.txt").write_text("B> " * 80 + "\n" + ("B> " * 80 + "\n") * 40)
+    assert [one["name"] for one in page.ask("files")["files"]] == ["cross.txt", "large.txt", "wrong.txt"]
+
+
+def test_assemble_says_what_to_do_with_a_robot_without_modules(page: Page) -> None:
+    page.ask("new_model", name="bars", kind="four_bar")
+    page.ask("new_model", name="organism", kind="grid")
+    found = page.ask("grid", document="bars.toml")
+    assert found["foreign"] and found["reason"].startswith("The file has [bodies], so it describes a robot without")
+    assert "in the panel Files from the template grid" in found["reason"]
+    assert not page.ask("grid", document="organism.toml")["foreign"]
+
+
+def test_parts_of_a_file_that_is_not_toml_are_shown(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_bytes(ARM.read_bytes())
+    assert page.session.document("arm.urdf").model is not None
+    sections = {one["key"]: one for one in page.ask("parts", document="arm.urdf")["sections"] if one["present"]}
+    names = [part["name"] for part in sections["bodies"]["parts"]]
+    assert names == list(load(tmp_path / "arm.urdf").robot.body_names) and "joints" in sections
+    assert page.field("arm.urdf", "bodies", names[1], "mass")["value"] > 0.0
+
+
+def test_kinds_of_elements_are_listed_by_subject_then_by_name(page: Page) -> None:
+    page.ask("new_model", name="arm")
+    sections = {one["key"]: one for one in page.ask("parts", document="arm.toml")["sections"]}
+    kinds = [(one["group"], one["kind"]) for one in sections["elements"]["kinds"]]
+    assert kinds == sorted(kinds) and {("forces", "spring"), ("sensing", "imu"), ("gaits", "rhythmic")} <= {*kinds}
 
 
 def test_texts_with_mistakes_are_drafts(page: Page, tmp_path: Path) -> None:

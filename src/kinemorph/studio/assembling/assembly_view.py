@@ -64,7 +64,8 @@ def assembly_view(text: str, name: str = "organism.toml") -> AssemblyView:
         document = tomlkit.parse(text.removeprefix("\ufeff"))
         return AssemblyView(docked, poses, board_in(document), "", dict(settings_of(document)))
     except KinemorphError as error:
-        return AssemblyView(docked, poses, None, str(error), {})
+        said = str(error)
+        return AssemblyView(docked, poses, None, said[:1].upper() + said[1:], {})
     except (TOMLKitError, ValueError, RecursionError) as error:
         return AssemblyView(docked, poses, None, f"The text is not well-formed: {error}.", {})
 
@@ -75,6 +76,7 @@ def grid_data(view: AssemblyView) -> dict[str, Any]:
     base = assembly.base if assembly is not None else ""
     data: dict[str, Any] = {
         "reason": view.reason,
+        "foreign": bool(view.reason) and view.docked is None,  # a robot without modules
         "size": [0, 0],
         "modules": [],
         "links": [],

@@ -33,14 +33,17 @@ function openAssemble(host, studio) {
   view.settings = make("fieldset", {}, make("legend", {}, "Organism"));
   view.list = make("div", {});
   view.same = make("div", {});
-  refill(host,
+  view.elsewhere = make("div", { class: "row", hidden: true },
+    button("Open or create another model", () => studio.open("files"), { kind: "main" }));
+  view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
     make("div", { class: "row" }, view.fronts, toolbar(view)),
-    view.board.element, view.reason, view.mistakes,
+    view.board.element, view.mistakes,
     make("p", { class: "help" }, HELP),
     view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
-    view.list, view.same);
+    view.list);
+  refill(host, view.reason, view.elsewhere, view.tools, view.same);
   showFronts(view);
   const ends = [
     studio.on("select", () => lightUp(view)),
@@ -70,6 +73,8 @@ async function refreshAssemble(view, state) {
 /** Shows a new grid. */
 function showGrid(view, data) {
   view.data = data;
+  view.elsewhere.hidden = !data.foreign;
+  view.tools.hidden = data.foreign;
   if (!data.kinds.some((one) => one.letter === view.kind)) view.kind = data.kinds[0].letter;
   fillBoard(view.board, data, view.pending);
   view.pending = null;
