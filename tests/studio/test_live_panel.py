@@ -107,9 +107,11 @@ def test_a_body_is_dragged_and_steered_by_keys_and_the_run_is_kept(page: Any, st
     inputs = lambda: live_run(studio, "pendulum.toml").status["inputs"]  # noqa: E731
     until(lambda: inputs()["hand.share"] > 0.0, "the drag pulls")
     assert inputs()["hand.body"] == 1.0
+    assert page.locator(".stage .cord line").is_visible()
     until(lambda: page.get_by_role("textbox", name="Target x").input_value() == f"{inputs()['hand.x']:.3f}", "target")
     page.mouse.up()
     until(lambda: inputs()["hand.share"] == 0.0, "the end of the drag lets go")
+    page.locator(".stage .cord").wait_for(state="hidden")
 
     page.get_by_role("combobox", name="Body").select_option("link1")
     steer = page.get_by_role("button", name="Move target with arrow keys")

@@ -2,6 +2,7 @@
 
 import { drawChart } from "./chart.js";
 import { placeMarks, showOverlays, showPlaying, showTime } from "./controls.js";
+import { placeCord } from "./cord.js";
 import { placePortButtons, renewMarks } from "./marking.js";
 import { posesAt } from "./motion/posing.js";
 import { followPoint, lookFrom, moveCamera, updateCamera } from "./picture/camera.js";
@@ -41,6 +42,7 @@ export function drawFrame(app, now) {
     if (app.renderer) drawPicture(app.renderer, camera, app.time, atRest);
     showOverlays(app);
     placePortButtons(app, atRest);
+    placeCord(app);
     showTime(app);
     app.frames.push(performance.now() - began);
     if (app.frames.length > KEPT_FRAMES) app.frames.shift();

@@ -3,6 +3,7 @@
 
 import { makeChart } from "./chart.js";
 import { fillControls, makeControls, setLayer, setSpeed, showJoints, toggleLoop } from "./controls.js";
+import { setCord } from "./cord.js";
 import { makeLayout } from "./layout.js";
 import { posesAt } from "./motion/posing.js";
 import { appendFrames, setMotion, setPoses } from "./growing.js";
@@ -174,6 +175,7 @@ function describeStage(app) {
     setGhost: (ghost, look) => setGhost(app, ghost, look),
     setPorts: (ports) => setPorts(app, ports),
     setGrab: (grab) => setGrab(app, grab),
+    setCord: (cord) => setCord(app, cord),
     pose: (figure, body) => poseOf(app, figure, body),
     close: () => closeStage(app),
     get scene() { return app.scene; },
