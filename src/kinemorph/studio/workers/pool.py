@@ -353,16 +353,17 @@ def _after(seconds: float, function: Callable[..., None], *values: Any) -> None:
 
 
 def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
-    """Reads the frames of a worker until it ends."""
+    """Reads the frames of a worker until it ends, then closes its pipes."""
     assert worker.process.stdout is not None
-    while (frame := read_frame(worker.process.stdout)) is not None:  # type: ignore[arg-type]
-        pool = owner()
-        if pool is None:
-            return
-        pool.take(worker, frame)
-        del pool
+    with worker.process.stdout as pipe:
+        while (frame := read_frame(pipe)) is not None:  # type: ignore[arg-type]
+            pool = owner()
+            if pool is None:
+                return
+            pool.take(worker, frame)
+            del pool
     status = worker.process.wait()
-    worker.is_ended = True
+    worker.send_end()
     pool = owner()
     if pool is not None:
         pool.lost(worker, status)
@@ -371,10 +372,11 @@ def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
 def _keep_words(worker: _WorkerProcess) -> None:
     """Passes on what a worker writes to stderr, and keeps the last lines for messages."""
     assert worker.process.stderr is not None
-    for line in worker.process.stderr:
-        text = line.decode(errors="replace").rstrip()
-        worker._said.append(text)
-        print(text, file=sys.stderr)
+    with worker.process.stderr as pipe:
+        for line in pipe:
+            text = line.decode(errors="replace").rstrip()
+            worker._said.append(text)
+            print(text, file=sys.stderr)
 
 
 def _end_all(workers: list[_WorkerProcess]) -> None:
