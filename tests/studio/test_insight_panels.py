@@ -140,3 +140,8 @@ def test_hostile_names_stay_text_in_reports(browser, studio):
         assert shown.evaluate("window.origin") == "null"
         shown.close()
         assert page.locator("img[src=x]").count() == 0
+        for document, visible in (("four_bar.toml", 0), ("hostile.toml", 1)):  # a report is listed with its document
+            page.get_by_role("combobox", name="Document").select_option(document)
+            page.wait_for_function(f"name => {STUDIO}.state?.document === name", arg=document, timeout=PATIENCE)
+            page.wait_for_timeout(200)
+            assert link.count() == visible

@@ -280,3 +280,28 @@ def test_a_report_contains_a_run_of_the_studio(session, page):
     content = session.offers.offered[ended["file"]["address"].removeprefix("/download/")].content.decode()
     assert 'id="section-curves"' in content and "<svg" in content
     assert f"runs/{run.number}.npz" in ended["data"]["same"]["command"]
+
+
+@pytest.mark.slow
+def test_clusters_of_a_gait_are_plotted(tmp_path):
+    from kinemorph.elements import CoupledMaps, with_gait
+
+    system = with_gait(choose("chain:4"), CoupledMaps("wave", ("q1", "q2", "q3", "q4")))
+    (text,) = saved_texts(system, "toml", "wave").values()
+    (tmp_path / "wave.toml").write_text(text)
+    session, page = Session(tmp_path), NotedPage()
+    try:
+        acting = {
+            one["name"]: one["clusters"] for one in ask(session, page, "acting", document="wave.toml")["elements"]
+        }
+        assert acting["wave"] and sum(acting.values()) == 1
+        with pytest.raises(UnsupportedError, match="expected a gait of coupled maps: wave"):
+            ask(session, page, "plot_clusters", document="wave.toml", element="gravity")
+        task = ask(session, page, "plot_clusters", document="wave.toml", element="wave")["task"]
+        end = page.end_of(task)
+        assert (
+            end["state"] == "done" and end["file"]["name"] == "wave-wave-clusters.png" and end["file"]["size"] > 10_000
+        )
+        assert "count=4" in end["data"]["same"]["python"]
+    finally:
+        session.stop()

@@ -60,12 +60,14 @@ def assembly_view(text: str, name: str = "organism.toml") -> AssemblyView:
     docked = docked_in(text, name)
     assembly = None if docked is None else docked.assembly
     poses = {} if assembly is None else assembly.poses()
+    settings: dict[str, Any] = {}
     try:
         document = tomlkit.parse(text.removeprefix("\ufeff"))
-        return AssemblyView(docked, poses, board_in(document), "", dict(settings_of(document)))
+        settings = dict(settings_of(document))
+        return AssemblyView(docked, poses, board_in(document), "", settings)
     except KinemorphError as error:
         said = str(error)
-        return AssemblyView(docked, poses, None, said[:1].upper() + said[1:], {})
+        return AssemblyView(docked, poses, None, said[:1].upper() + said[1:], settings)
     except (TOMLKitError, ValueError, RecursionError) as error:
         return AssemblyView(docked, poses, None, f"The text is not well-formed: {error}.", {})
 

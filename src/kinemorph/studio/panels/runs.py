@@ -10,6 +10,8 @@ from kinemorph.display.serving.channel import Channel
 from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.run_summaries import method_summary
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.elements import CoupledMaps
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Settings
 from kinemorph.studio.documents import new_files
 from kinemorph.studio.jobs.page_tasks import Made
@@ -17,7 +19,7 @@ from kinemorph.studio.jobs.run_results import RunResult
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.words import quoted
+from kinemorph.words import listed, quoted
 
 BRIEF = 1.0  # [s], the longest default run of a file that says nothing about runs
 MEDIA = {
@@ -50,8 +52,41 @@ def runs_of(session: Session, channel: Channel, *, document: str) -> dict[str, A
 def acting(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """The elements of a model that act in its runs: gaits, controllers, drives, contacts, with what they act on."""
     names = ("name", "kind", "acts_on", "drives", "reads")
-    rows = element_rows(session.model(document))
-    return {"elements": [{name: row.get(name) or ([] if name != "name" else "") for name in names} for row in rows]}
+    system = session.model(document)
+    clustered = {one.name for one in system.elements if isinstance(one, CoupledMaps)}
+    return {
+        "elements": [
+            {name: row.get(name) or ([] if name != "name" else "") for name in names}
+            | {"clusters": row.get("name") in clustered}
+            for row in element_rows(system)
+        ]
+    }
+
+
+@request("plot_clusters")
+def plot_clusters(session: Session, channel: Channel, *, document: str, element: str) -> dict[str, Any]:
+    """Plots the clusters of a gait of coupled maps over the coupling; the picture is the file of the task."""
+    system = session.model(document)
+    gait = next((one for one in system.elements if one.name == element), None)
+    if not isinstance(gait, CoupledMaps):
+        known = [one.name for one in system.elements if isinstance(one, CoupledMaps)]
+        raise UnsupportedError(
+            f"element is {element[:80]!r}; expected a gait of coupled maps: {listed(known) or 'none'}."
+        )
+    given = {key: float(evaluate(getattr(gait, key)[0])) for key in ("r", "epsilon")}
+    if any(float(evaluate(value)) != given[key] for key in given for value in getattr(gait, key)):
+        raise UnsupportedError(
+            f"the maps of '{element}' have different values of r or epsilon, so that no plot over one coupling shows "
+            "them. Give all maps the same values."
+        )
+    maps = {"map": gait.map, "coupling": gait.coupling, **given, "count": max(len(gait.joints), 1), "seed": gait.seed}
+    told = same(
+        script(
+            "from kinemorph.elements import plot_clusters", "", call("plot_clusters", **maps, path=f"{element}.png")
+        ),
+    )
+    name = f"{_stem(document, element)}-clusters.png"
+    return session.tasks.start(channel, "plot_clusters", {"maps": maps, "name": name}, lambda made: {"same": told})
 
 
 @request("start_run")

@@ -33,6 +33,7 @@ WORK: dict[str, str] = {
     "count_freedoms": "kinemorph.studio.tasks.analysis_tasks:count_freedoms",
     "find_equilibrium": "kinemorph.studio.tasks.analysis_tasks:find_equilibrium",
     "find_poles": "kinemorph.studio.tasks.analysis_tasks:find_poles",
+    "plot_clusters": "kinemorph.studio.tasks.analysis_tasks:plot_clusters",
     "export_model": "kinemorph.studio.tasks.export_tasks:export_model",
     "write_report": "kinemorph.studio.tasks.report_tasks:write_report",
 }

@@ -35,11 +35,11 @@ function openAssemble(host, studio) {
   view.same = make("div", {});
   view.elsewhere = make("div", { class: "row", hidden: true },
     button("Open or create another model", () => studio.open("files"), { kind: "main" }));
+  view.cells = make("div", { class: "row" }, view.fronts, toolbar(view));
+  view.help = make("p", { class: "help" }, HELP);
   view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
-    make("div", { class: "row" }, view.fronts, toolbar(view)),
-    view.board.element, view.mistakes,
-    make("p", { class: "help" }, HELP),
+    view.cells, view.board.element, view.mistakes, view.help,
     view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
     view.list);
@@ -214,7 +214,7 @@ async function renameModule(view, at) {
 function showMistakes(view) {
   view.reason.textContent = view.data.reason;
   view.reason.hidden = !view.data.reason;
-  view.board.element.hidden = Boolean(view.data.reason);
+  for (const one of [view.cells, view.board.element, view.help]) one.hidden = Boolean(view.data.reason);   // no grid
   const show = (cell) => setFocus(view.board, placeSum(cell, view.board.origin));
   const { modules, wrong, mistakes } = view.data;
   if (!modules.length && !wrong.length && !view.data.reason) {   // a file that has just been made
