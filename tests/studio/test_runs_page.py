@@ -10,7 +10,6 @@ import pytest
 
 from kinemorph import library, load, save
 from kinemorph.studio.open_studio import Studio
-from kinemorph.studio.session import Session
 from support.tools.browsing import Browser, started_browser
 
 pytestmark = pytest.mark.slow
@@ -27,7 +26,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
     save(library.double_pendulum(), tmp_path / "swing.toml")
-    found = Studio(Session(tmp_path, "swing.toml"))
+    found = Studio(tmp_path, "swing.toml")
     yield found
     found.stop()
 

@@ -2,15 +2,15 @@
 // sends a command, and the page shows the state that comes back.
 
 import { connect } from "/serving/connection.js";
-import { openStage } from "/stage/stage.js";
-import { unpackBytes } from "/stage/unpack.js";
+import { openStage, unpackBytes } from "/stage/stage.js";
 import { button, choice, make, refill } from "./elements.js";
-import { PANELS } from "./panels/index.js";
+import { loadPanel, PANELS } from "./panels/index.js";
 import { bindSelection } from "./selection.js";
 import { makeSplitter } from "./splitter.js";
 import { makeTabs } from "./tabs.js";
 
-const SHOWN_FOR = 8000;   // time for which a message that is no warning stays [ms]
+const SHOWN_FOR = 8000;       // time for which a message that is no warning stays [ms]
+const AFTER_PICTURE = 1000;   // time between the first picture and the scripts of panels that are not open [ms]
 
 /** Everything that panels use: questions to the server, its pushes, the state of the document, selection, stage. */
 class Studio {
@@ -129,11 +129,7 @@ async function openStudio() {
   const tabs = makeTabs("Panels", PANELS, (key, host) => {
     studio.panel = key;
     studio.emit("panel", key);
-    if (!studio.opened.has(key)) {
-      const panel = PANELS.find((one) => one.key === key);
-      studio.opened.set(key, panel.open(host, studio) ?? {});
-    }
-    if (studio.state) studio.opened.get(key).update?.(studio.state);
+    openPanel(studio, key, host);
     if (key === "start") studio.stage?.showJoints(true);
     sessionStorage.setItem("panel", key);
   });
@@ -166,6 +162,7 @@ async function openStudio() {
   studio.on("message", ({ text, kind }) => studio.say(text, kind));
   bindKeys(studio);
   bindSelection(studio);
+  loadPanelsLater(studio);
   window.addEventListener("hashchange", () => {   // such as by the back button
     const name = shownInAddress();
     if (name !== studio.state?.document && studio.documents.some((one) => one.name === name)) studio.show(name);
@@ -176,6 +173,30 @@ async function openStudio() {
     onState: (state, sentence) => greet(studio, picker, tabs, state, sentence, online),
   });
   window.kinemorph = { studio };
+}
+
+/** Opens a panel in its place when its script is there, and updates it; one that is open already is updated at once. */
+async function openPanel(studio, key, host) {
+  if (!studio.opened.has(key)) {
+    studio.opened.set(key, {});   // it is opened once, also if it is chosen again meanwhile
+    try {
+      const { open } = await loadPanel(key);
+      studio.opened.set(key, open(host, studio) ?? {});
+    } catch (error) {
+      studio.opened.delete(key);
+      studio.say(`The panel '${key}' cannot be opened (${error.message}). Reload the page when the program answers.`, "error");
+      return;
+    }
+  }
+  if (studio.state) studio.opened.get(key).update?.(studio.state);
+}
+
+/** Loads the scripts of all panels after the first picture, so that tabs open at once. */
+function loadPanelsLater(studio) {
+  const done = studio.on("picture", () => {
+    done();
+    setTimeout(() => PANELS.forEach(({ key }) => loadPanel(key).catch(() => {})), AFTER_PICTURE);   // `openPanel` says why
+  });
 }
 
 /** Greets the server after each connection: asks for the documents, and shows the one that was shown before. */

@@ -1,7 +1,7 @@
 // Docking in the picture: after a click on a free port, a ghost shows the module that would dock there, or the sentence
 // why it cannot. The kind is the one that is chosen in the palette; its side and its quarter turns are chosen here.
 
-import { unpackBytes } from "/stage/unpack.js";
+import { unpackBytes } from "/stage/stage.js";
 import { button, choice, field, make, refill } from "../../elements.js";
 
 const FITS = "The picture shows where it would be.";
