@@ -23,6 +23,7 @@ from kinemorph.display.serving.site import Site
 from kinemorph.display.serving.until_stopped import UntilStopped
 from kinemorph.display.stage.bundle import joined
 from kinemorph.errors import StorageError
+from kinemorph.lazy import uncollected
 from kinemorph.studio.downloads import downloaded, uploaded
 from kinemorph.studio.user_python import load_python
 
@@ -101,8 +102,8 @@ class Studio(UntilStopped):
     def _open(self, first: str | None, loaded: tuple[Path, ...]) -> None:
         """Opens the session; pages wait for it, and are shown the error where there is one."""
         try:
-            from kinemorph.studio.session import Session
-
+            with uncollected():  # hardly anything that is imported is garbage
+                from kinemorph.studio.session import Session
             self._opening.set_result(Session(self.folder, first, loaded))
         except BaseException as error:
             self._opening.set_exception(error)

@@ -123,7 +123,7 @@ async function openStudio() {
   const online = make("output", { class: "online", "aria-label": "Connection" });
   studio.alerts = make("div", { role: "alert", class: "messages" });
   studio.notes = make("div", { role: "status", class: "messages" });
-  const picture = make("div", { class: "picture" });
+  const picture = make("div", { class: "picture empty" });
   const missing = make("p", { role: "status", class: "missing", hidden: true });
   picture.append(missing);
   const tabs = makeTabs("Panels", PANELS, (key, host) => {
@@ -160,6 +160,9 @@ async function openStudio() {
     if (state.document === studio.state?.document) studio.take(state);
   });
   studio.on("message", ({ text, kind }) => studio.say(text, kind));
+  // opened before there is a scene, because the graphics card takes a while to prepare
+  studio.stage = openStage(picture, null, { onPick: (pick) => studio.emit("pick", pick) });
+  studio.stage.showJoints(false);   // but in the panel Start, the picture has the room
   bindKeys(studio);
   bindSelection(studio);
   loadPanelsLater(studio);
@@ -246,15 +249,10 @@ function tellMissing(studio, line) {
 function takeBytes(studio, host, header, payload) {
   if (header.push !== "scene") return studio.emit(header.push, header, payload);
   studio.pictures = studio.pictures.then(async () => {
-    const scene = await unpackBytes(payload, studio.surfaces);
-    if (studio.stage) {
-      const same = header.document === studio.pictured;
-      studio.stage.setScene(scene, { keepCamera: same });
-      if (!same) studio.stage.setPorts([]);   // of the modules that were shown before
-    } else {
-      studio.stage = openStage(host, scene, { onPick: (pick) => studio.emit("pick", pick) });
-      studio.stage.showJoints(studio.panel === "start");   // elsewhere the picture has the room
-    }
+    const scene = await unpackBytes(payload, studio.surfaces), same = header.document === studio.pictured;
+    studio.stage.setScene(scene, { keepCamera: same });
+    if (!same) studio.stage.setPorts([]);   // of the modules that were shown before
+    host.classList.remove("empty");
     studio.pictured = header.document;
     studio.shownRun = header.run ?? null;   // the number of the run in the picture; null for the model itself
     studio.emit("picture", header);
