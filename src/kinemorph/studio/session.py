@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kinemorph.studio.jobs.run_results import Results
     from kinemorph.studio.workers.pool import Pool
 
-START_WORKERS = 0.7  # time between the first page and the start of workers [s]
+START_WORKERS = 2.0  # time between the first page and the start of workers [s]: its first picture has the processor
 QUIET, LONGEST_QUIET = 0.3, 2.0  # time without an edit after which the model of docked modules is read [s]
 LOOK_AGAIN = 0.5  # time between two looks at the files of open documents [s]
 

@@ -52,7 +52,7 @@ export function drawFrame(app, now) {
   if (app.playing || camera.move) {
     app.dirty = true;
     app.request ||= requestAnimationFrame(app.step);
-  } else if (!atRest && app.renderer) {
+  } else if (!atRest && app.renderer && scene.figures.length) {
     const delay = restDelay(app.renderer.quality, now - app.edited);
     if (delay !== null) app.restTimer = setTimeout(() => { app.resting = true; wake(app); }, delay);
   }

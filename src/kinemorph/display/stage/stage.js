@@ -18,6 +18,8 @@ import { makePanel, setCoordinates, setJoint } from "./sliders.js";
 import { bindKeys, steerCamera } from "./steering.js";
 import { emptyScene } from "./unpack.js";
 
+export { unpackBytes } from "./unpack.js";
+
 const NO_WEBGL = "This browser shows no 3-D picture because WebGL2 is missing or switched off. "
   + "Turn on hardware acceleration in its settings, or open this page in another browser.";
 

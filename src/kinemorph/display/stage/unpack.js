@@ -60,7 +60,7 @@ export async function unpackBytes(packed, known) {
 export function emptyScene() {
   return {
     title: "", times: new Float64Array(1), floor: 0, loose: true, box: [[-0.5, -0.5, 0], [0.5, 0.5, 0.5]], notes: [],
-    events: [], layers: [{ key: "shapes", label: "shapes", shown: true }], surfaces: [], looks: {}, grounds: [],
+    events: [], layers: [], surfaces: [], looks: {}, grounds: [],
     camera: { elevation: 20, azimuth: -60, follow: null, figure: 0 }, series: [], figures: [], poses: [],
   };
 }

@@ -297,4 +297,4 @@ function takePick(view, { body, port }) {
   view.studio.select(module ? { kind: "module", name: module } : null);
 }
 
-export const panel = { key: "assemble", title: "Assemble", help: "Assemble modules in a grid", open: openAssemble };
+export { openAssemble as open };

@@ -241,6 +241,4 @@ async function upload(name, file) {
   return said.result.document;
 }
 
-export const panel = {
-  key: "files", title: "Files", help: "Model files, templates, the library, and files of your own", open: openFiles,
-};
+export { openFiles as open };

@@ -176,6 +176,4 @@ async function convertFile(view) {
   await view.studio.show(name);
 }
 
-export const panel = {
-  key: "model", title: "Model", help: "All parts of the model, and a form for each", open: openModel,
-};
+export { openModel as open };

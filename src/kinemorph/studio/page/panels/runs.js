@@ -199,7 +199,4 @@ function showResults(view) {
   showDetails(view, () => showResults(view));
 }
 
-export const panel = {
-  key: "runs", title: "Runs", help: "Compute motions of the model, play them, plot, compare, audit and export them",
-  open: openRuns,
-};
+export { openRuns as open };

@@ -2,7 +2,7 @@
 // why it cannot. It is a new one of the kind that is chosen in the palette, or another module of the file, which then
 // moves with all that is docked to it; its side and its quarter turns are chosen here.
 
-import { unpackBytes } from "/stage/unpack.js";
+import { unpackBytes } from "/stage/stage.js";
 import { button, choice, field, make, refill } from "../../elements.js";
 
 const FITS = "The picture shows where it would be.";
