@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from kinemorph.studio.session import Session
 from kinemorph.studio.user_python import load_python
 
 SWITCH = 0.0005  # time after which a thread lets others run [s]: a click does not wait for a model that is being read
+YOUNG = 10_000  # new objects after which Python looks for garbage: a click makes thousands, which counting frees
 HEIGHT = 760  # of the frame in a notebook [px]
 
 
@@ -81,6 +83,9 @@ class Studio(UntilStopped):
         self.server: Server = start(site, port)
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(min(self._interval, SWITCH))
+        self._thresholds = gc.get_threshold()
+        gc.freeze()  # what was imported is no garbage; to search all of it would hold a click up
+        gc.set_threshold(max(YOUNG, self._thresholds[0]), *self._thresholds[1:])
         atexit.register(self.stop)
 
     @property
@@ -106,6 +111,8 @@ class Studio(UntilStopped):
         """Stops the studio and all its processes, and frees its port. It may be called more than once."""
         atexit.unregister(self.stop)
         sys.setswitchinterval(self._interval)
+        gc.set_threshold(*self._thresholds)
+        gc.unfreeze()
         self.server.stop()
         self.session.stop()
 

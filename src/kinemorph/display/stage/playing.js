@@ -25,15 +25,15 @@ export function drawNow(app) {
   if (app.closed || !app.dirty || document.hidden) return;
   cancelAnimationFrame(app.request);
   app.request = 0;
-  drawFrame(app, performance.now());
+  drawFrame(app, performance.now(), true);
 }
 
 /** Advances the clock, and draws a picture if something has changed. */
-export function drawFrame(app, now) {
+export function drawFrame(app, now, isNew = false) {
   const began = performance.now(), { camera, scene } = app, atRest = app.resting;
   app.resting = false;
   if (app.playing) tick(app, now);
-  if (app.dirty && app.renderer && isBehind(app.renderer.quality)) {   // pictures before are not done yet
+  if (app.dirty && app.renderer && isBehind(app.renderer.quality, isNew)) {   // pictures before are not done yet
     app.resting = atRest;
     app.request ||= requestAnimationFrame(app.step);
     return;
