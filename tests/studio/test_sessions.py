@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -93,6 +94,45 @@ def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
     document.apply({"verb": "set", "path": "name", "value": "second"})
     session.edited(document)
     assert page.until(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
+
+
+def test_the_picture_of_a_click_comes_before_the_disk_and_its_confirmation_after(
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (session.folder / "pair.toml").write_text('kinemorph = 1\nname = "pair"\n[assembly]\ngrid = "B>0 B>1"\n')
+    session.show(page, "pair.toml")  # type: ignore[arg-type]
+    assert page.until(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 0)
+    page.messages.clear()
+    settle = os.fsync
+
+    def settled(handle: int) -> None:
+        page.messages.append({"push": "disk", "saved": session.document("pair.toml").saved})
+        settle(handle)
+
+    monkeypatch.setattr(os, "fsync", settled)
+    click = {"verb": "place", "cell": [0, 2], "kind": "B", "front": ">"}
+    state = session.answer(page, "edit", {"document": "pair.toml", "command": click})  # type: ignore[arg-type]
+    assert state["saved"] and state["revision"] == 1
+    disk = [k for k, one in enumerate(page.messages) if one["push"] == "disk"]
+    picture = next(k for k, one in enumerate(page.messages) if one["push"] == "scene" and one["revision"] == 1)
+    told = next(k for k, one in enumerate(page.messages) if one["push"] == "document" and one["state"]["revision"] == 1)
+    assert picture < disk[0] and disk[-1] < told
+    assert not page.messages[disk[0]]["saved"] and page.messages[told]["state"]["saved"]
+    journal = next(session.folder.glob(".kinemorph/journal/*")).read_text()
+    assert '"n":1' in journal and "B>2" in (session.folder / "pair.toml").read_text()
+
+
+def test_a_click_whose_picture_fails_is_on_the_disk_nevertheless(
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("of the picture")
+
+    monkeypatch.setattr(session.pictures, "update", broken)
+    renamed = {"verb": "set", "path": "name", "value": "other"}
+    with pytest.raises(ZeroDivisionError):
+        session.answer(page, "edit", {"document": "arm.toml", "command": renamed})  # type: ignore[arg-type]
+    assert session.document("arm.toml").saved and '"other"' in (session.folder / "arm.toml").read_text()
 
 
 def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: NotedPage) -> None:

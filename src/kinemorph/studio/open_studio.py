@@ -7,6 +7,7 @@ first question of a page waits for it. So nothing may be imported at the top of 
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 import tempfile
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from kinemorph.studio.session import Session
 
 SWITCH = 0.0005  # time after which a thread lets others run [s]: a click does not wait for a model that is being read
+YOUNG = 10_000  # new objects after which Python looks for garbage: a click makes thousands, which counting frees
 HEIGHT = 760  # of the frame in a notebook [px]
 
 
@@ -96,6 +98,8 @@ class Studio(UntilStopped):
         self.server: Server = start(site, port)
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(min(self._interval, SWITCH))
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(max(YOUNG, self._thresholds[0]), *self._thresholds[1:])
         atexit.register(self.stop)
         threading.Thread(target=self._open, args=(first, loaded), name="opening a studio", daemon=True).start()
 
@@ -104,6 +108,7 @@ class Studio(UntilStopped):
         try:
             with uncollected():  # hardly anything that is imported is garbage
                 from kinemorph.studio.session import Session
+            gc.freeze()  # what was imported is no garbage; to search all of it would hold a click up
             self._opening.set_result(Session(self.folder, first, loaded))
         except BaseException as error:
             self._opening.set_exception(error)
@@ -131,9 +136,11 @@ class Studio(UntilStopped):
         """Stops the studio and all its processes, and frees its port. It may be called more than once."""
         atexit.unregister(self.stop)
         sys.setswitchinterval(self._interval)
+        gc.set_threshold(*self._thresholds)
         self.server.stop()
         if self._opening.exception() is None:
             self.session.stop()
+        gc.unfreeze()
 
     def __repr__(self) -> str:
         return f"<Studio of '{self.folder}' at {self.server.origin}>"

@@ -129,8 +129,12 @@ class Session:
         return state_of(document)
 
     def edited(self, document: Document) -> dict[str, Any]:
-        """Tells all pages of a document that it has changed, and returns its new state."""
+        """Shows all pages of a document that it has changed, and returns its new state."""
         self.pictures.update(document, self.pages_of(document.name))
+        return self.told(document)
+
+    def told(self, document: Document) -> dict[str, Any]:
+        """Tells all pages the state of a document whose picture they have already, and returns it."""
         state = state_of(document)
         self.push({"push": "document", "state": state}, document=document.name)
         self._read_later(document)

@@ -153,6 +153,9 @@ async function openStudio() {
     refill(saved, state.problem ? state.problem : !state.saved ? "not saved" : wrong ? ["saved, ", mistakes()] : "saved");
     saved.classList.toggle("wrong", Boolean(wrong || state.problem || !state.saved));
   });
+  studio.on("picture", ({ document: name, revision }) => {   // it may come before the change is on the disk
+    if (name === studio.state?.document && revision > studio.state.revision) refill(saved, "saving");
+  });
   for (const event of ["state", "picture"]) studio.on(event, () => tellMissing(studio, missing));
   studio.on("project", ({ documents }) => listDocuments(studio, picker, documents));
   studio.on("document", ({ state }) => {
@@ -256,6 +259,7 @@ function takeBytes(studio, host, header, payload) {
     studio.pictured = header.document;
     studio.shownRun = header.run ?? null;   // the number of the run in the picture; null for the model itself
     studio.emit("picture", header);
+    studio.stage.drawNow();
   }).catch((error) => studio.say(error.message, "error"));
   return studio.pictures;
 }
