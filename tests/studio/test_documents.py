@@ -349,6 +349,11 @@ def test_a_torn_last_record_is_cut_and_a_damaged_journal_keeps_its_rest(tmp_path
     again.apply({"verb": "set", "path": "settings.duration", "value": 6})
     again.close()
     assert Document(document.path).revision == 4
+    journal.write_bytes(whole + b"0" * 5000)  # nothing of a longer one is left behind the next record either
+    longer = Document(document.path)
+    longer.apply({"verb": "set", "path": "settings.duration", "value": 6})
+    longer.close()
+    assert journals.read_journal(journal).rest == b"" and b"0000000" not in journal.read_bytes()
     lines = whole.splitlines(keepends=True)
     lines[3] = lines[3].replace(b'"4"', b'"7"').replace(b"4", b"7")
     journal.write_bytes(b"".join(lines))
@@ -359,6 +364,27 @@ def test_a_torn_last_record_is_cut_and_a_damaged_journal_keeps_its_rest(tmp_path
     while damaged.can_undo:
         damaged.undo()
     assert damaged.text == (TEMPLATES / "arm.toml").read_text()
+
+
+def test_a_journal_without_one_of_its_lines_or_in_another_order_is_damaged_there(tmp_path: Path) -> None:
+    journal = journals.Journal(tmp_path / "folder" / "x.journal")
+    records: list[journals.Record] = [{"act": "saved", "n": k} for k in range(4)]
+    journal.append(records)
+    journal.close()
+    zero, one, two, three = journal.path.read_bytes().splitlines(keepends=True)
+    assert journals.read_journal(journal.path) == (records, len(zero + one + two + three), three[:16].decode(), b"")
+    for lines in ((zero, two, three), (zero, two, one, three), (zero, zero, one)):
+        journal.path.write_bytes(b"".join(lines))
+        found = journals.read_journal(journal.path)
+        assert (found.records, found.rest) == (records[:1], b"".join(lines[1:]))
+    kept = b""
+    for lines in ((zero, two), (zero, three)):  # what is cut off is kept, each time
+        journal.path.write_bytes(b"".join(lines))
+        kept += lines[1]
+        damaged = journals.Journal(journal.path)
+        damaged.append([{"act": "saved"}])
+        damaged.close()
+        assert damaged.damaged and damaged.damaged_path.read_bytes() == kept
 
 
 def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
