@@ -443,15 +443,15 @@ def test_a_report_that_arrives_after_a_newer_command_of_the_program_is_dropped(
         assert page.complaints == []
 
 
-def test_reports_of_pages_that_do_not_know_the_newest_state_are_dropped(
-    pendulum: km.Robot, kept: list[Viewer]
-) -> None:
+def test_reports_of_pages_that_do_not_know_the_newest_state_are_dropped(pendulum: km.Robot, kept: list[Viewer]) -> None:
     """Of two pages that change the same, the first one to arrive counts; what nobody else has changed counts always."""
     viewer = view(pendulum, q=[0.1, 0.2])
     kept.append(viewer)
     one = two = viewer._state()["revisions"]
     one = one | viewer._change({"q": [[0.3, 0.2]], "known": one})["revisions"]
-    assert viewer._change({"q": [[0.5, 0.5]], "layers": {"shapes": False}, "known": two}) == {"revisions": {"layers": 1}}
+    assert viewer._change({"q": [[0.5, 0.5]], "layers": {"shapes": False}, "known": two}) == {
+        "revisions": {"layers": 1}
+    }
     assert viewer.q.tolist() == [0.3, 0.2] and not viewer.layers["shapes"]
     assert viewer._change({"layers": {"shapes": True}, "known": one}) == {"revisions": {}}
     assert viewer._change({"q": [[0.4, 0.2]], "known": one}) == {"revisions": {"q": 2}}

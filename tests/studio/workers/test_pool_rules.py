@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kinemorph.studio.workers import memory as memory_module
 from kinemorph.studio.workers import pool as pool_module
-from kinemorph.studio.workers.frames import Frame
+from kinemorph.studio.workers import process as process_module
+from kinemorph.studio.workers.frames import Frame, read_frame
 from kinemorph.studio.workers.job import Job
 from kinemorph.studio.workers.pool import GRACE, GROWTH, SAVING, Pool
-from kinemorph.studio.workers.work import KEEPING
+from kinemorph.studio.workers.work import KEEPING, Report
 
 MIB = 1 << 20
 
@@ -151,7 +155,10 @@ def test_jobs_end_with_a_sentence_where_no_process_can_be_started(pool: Pool, mo
     for worker in (two, one):
         pool.lost(worker, -9)  # type: ignore[arg-type]
     sentences = [job.result.sentence for job in (first, second) if job.result]
-    assert sentences[0].endswith("(SIGKILL, phase 'start'). Start the work again.") and "cannot be started: Resource temporarily unavailable" in sentences[1]
+    assert (
+        sentences[0].endswith("(SIGKILL, phase 'start'). Start the work again.")
+        and "cannot be started: Resource temporarily unavailable" in sentences[1]
+    )
     with pytest.raises(pool_module.UnsupportedError, match="cannot be started: Resource"):
         pool.submit("long", {})
     assert pool.jobs == ()
@@ -194,6 +201,46 @@ def test_resident_memory_is_that_of_pages_that_are_used() -> None:
     assert memory_module.resident() - before < 16 * MIB
     reserved[:] = 1
     assert 60 * MIB < memory_module.resident() - before < 80 * MIB
+
+
+def test_where_there_is_no_proc_the_largest_use_so_far_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux counts it in KiB, macOS in bytes."""
+    resource = pytest.importorskip("resource")
+
+    def missing(name: str) -> None:
+        raise FileNotFoundError(name)
+
+    monkeypatch.setattr(memory_module, "Path", missing)
+    monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=3000))
+    for platform, expected in (("linux", 3000 * 1024), ("darwin", 3000)):
+        monkeypatch.setattr(memory_module.sys, "platform", platform)
+        assert memory_module.resident() == expected
+
+
+def test_addresses_end_a_gibibyte_beyond_the_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource, limits = pytest.importorskip("resource"), list[tuple[int, int]]()
+    monkeypatch.setattr(resource, "setrlimit", lambda what, limit: limits.append(limit))
+    monkeypatch.setattr(memory_module, "Path", lambda name: SimpleNamespace(read_text=lambda: "1000 10 5 1 0 1 0"))
+    memory_module.bound_addresses(600 * MIB)
+    page = memory_module.os.sysconf("SC_PAGE_SIZE")
+    assert limits == [(1000 * page + 600 * MIB + 1024 * MIB, resource.RLIM_INFINITY)]
+
+
+def test_a_worker_ends_itself_as_soon_as_it_uses_more_than_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ceiling itself is allowed; until then it reports the progress of its job."""
+    use = iter([600 * MIB - 1, 600 * MIB, 600 * MIB + 1])
+    monkeypatch.setattr(process_module.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(process_module, "resident", lambda: next(use))
+    monkeypatch.setattr(process_module.os, "_exit", lambda status: sys.exit(status))
+    target = io.BytesIO()
+    worker = process_module.Worker(io.BytesIO(), target, {"memory": 600 * MIB, "work": {}})
+    worker.report = Report(7, worker.send)
+    with pytest.raises(SystemExit) as end:
+        worker.beat()
+    assert end.value.code == process_module.BEYOND_CEILING
+    target.seek(0)
+    frames = [read_frame(target), read_frame(target), read_frame(target)]
+    assert [frame and frame.header["progress"]["memory"] for frame in frames] == [600 * MIB - 1, 600 * MIB, None]
 
 
 def test_the_sentence_of_too_much_memory_counts_in_mebibytes() -> None:
