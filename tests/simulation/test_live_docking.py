@@ -1,4 +1,4 @@
-"""Docking in live runs: momentum and energy, tolerances, modules that are pulled, and runs that cannot go on (000-24)."""
+"""Docking in live runs: momentum and energy, tolerances, modules that are pulled, runs that cannot go on (000-24)."""
 
 from __future__ import annotations
 
