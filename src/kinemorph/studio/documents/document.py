@@ -280,11 +280,13 @@ class Document:
             if stamp == self._stamp and stamp is not None and self._is_settled:
                 return None
             if stamp is None:
+                self._is_settled = False  # a file that comes back is read, also where its time of change is the old one
                 self.problem = f"'{self.path}' is not there any more. The next edit writes it again."
                 return None
             try:
                 text = read_text(self.path)
             except StorageError as error:
+                self._is_settled = False
                 self.problem = f"{error} The document keeps its text, and the next edit writes the file again."
                 return None
             self._stamp, self._is_settled = stamp, time.time() - 1e-9 * stamp[0] > SETTLED
@@ -417,7 +419,7 @@ class Document:
             if self._unwritten:
                 self._journal.append(self._unwritten)
                 self._unwritten = []
-            if write_file or self.problem:
+            if write_file:
                 write_whole(self.path, self.text.encode("utf-8", "surrogateescape"))
                 self._stamp, self._is_settled, self._file_text = file_stamp(self.path), False, self.text
             self._journal.append([{"act": "saved"}], settled=False)

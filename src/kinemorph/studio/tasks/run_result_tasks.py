@@ -82,10 +82,14 @@ def compared(data: dict[str, Any], report: Report) -> dict[str, Any]:
                     "range": size,
                 }
             )
-    same = first.t.shape == second.t.shape and all(
+    return {"rows": rows, "bitwise": is_same(first, second), "samples": len(times)}
+
+
+def is_same(first: Trajectory, second: Trajectory) -> bool:
+    """Whether two runs have the same samples, bit by bit."""
+    return all(
         np.array_equal(getattr(first, group), getattr(second, group), equal_nan=True) for group in ("t", "q", "v", "x")
     )
-    return {"rows": rows, "bitwise": bool(same), "samples": len(times)}
 
 
 DIFFERENCE = "difference of "

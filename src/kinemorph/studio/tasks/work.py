@@ -80,6 +80,7 @@ class Report:
         self._making: tuple[str, str] | None = None  # what is derived or compiled now, as (doing, name)
         self._since = self._began = time.perf_counter()
         self._hearing, self._messages = threading.Condition(), list[dict[str, Any]]()
+        self._crediting = threading.Lock()  # the thread that reports and the one that works count times
 
     def __call__(self, doing: str, *, fraction: float | None = None, **more: Any) -> None:
         """Reports what is being done, the fraction that is done (0 to 1, None where unknown), and further data."""
@@ -146,6 +147,7 @@ class Report:
 
     def _credit(self) -> None:
         """Counts the time since the last call for the present phase."""
-        now, phase = time.perf_counter(), self._phase(self._making)
-        self.spent[phase] = self.spent.get(phase, 0.0) + now - self._since
-        self._since = now
+        with self._crediting:
+            now, phase = time.perf_counter(), self._phase(self._making)
+            self.spent[phase] = self.spent.get(phase, 0.0) + now - self._since
+            self._since = now

@@ -71,10 +71,12 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._workers: list[_WorkerProcess] = []
         self._count = self._failures = 0
+        self._why = ""  # why the last worker that could not be started did not start
         self._stopped = False
         self._end = weakref.finalize(self, _end_all, self._workers)
         with self._lock:
             self._fill()
+            self._check_workers()
 
     def submit(
         self,
@@ -102,11 +104,12 @@ class Pool:
                 raise UnsupportedError(
                     f"'{kind}' cannot be started, since {len(self._waiting)} jobs are waiting. Cancel some of them."
                 )
+            self._failures = 0
+            self._fill()
+            self._check_workers()
             self._count += 1
             job = Job(self._count, kind, data, (on_progress, on_result, on_part), self._cancel, self._tell)
             self._waiting.append(job)
-            self._failures = 0
-            self._fill()
             self._assign()
         return job
 
@@ -171,10 +174,12 @@ class Pool:
                 self._workers.append(_WorkerProcess(self))
             except OSError as error:  # no memory, or too many processes
                 self._failures += 1
-                if not self._workers:
-                    raise UnsupportedError(
-                        f"Worker processes cannot be started: {error}. Close other programs."
-                    ) from None
+                self._why = f"{error}. Close other programs."
+
+    def _check_workers(self) -> None:
+        """Raises UnsupportedError where there is no worker, because none can be started."""
+        if not self._workers:
+            raise UnsupportedError(f"Worker processes cannot be started: {self._why}")
 
     def _assign(self) -> None:
         """Gives waiting jobs to workers that are ready and have none.
@@ -266,15 +271,17 @@ class Pool:
                 self._workers.remove(worker)
             if not worker.ready.is_set():
                 self._failures += 1
+                self._why = worker.said()
             worker.ready.set()  # so that `wait_until_warm` returns
             self._fill()
+            self._assign()  # a worker that was free may take what had to wait for the lost one
             stuck = [] if self._workers or self._stopped else list(self._waiting)
             if stuck:
                 self._waiting.clear()
         if job is not None:
             job.end(self._end_of(job, status))
         for each in stuck:
-            each.end(Result("failed", sentence=f"Worker processes cannot be started: {worker.said()}"))
+            each.end(Result("failed", sentence=f"Worker processes cannot be started: {self._why}"))
 
     def _end_of(self, job: Job, status: int) -> Result:
         """The result of a job whose worker has ended with a status."""
@@ -289,9 +296,9 @@ class Pool:
             with contextlib.suppress(ValueError):
                 name = signal.Signals(-status).name
         doing = job.progress.get("phase", "start")
+        remedy = "Another one has taken its place: start" if self._workers else "Start"
         sentence = (
-            f"The process that did the work has ended unexpectedly ({name}, phase '{doing}'). Another one has taken "
-            "its place: start the work again."
+            f"The process that did the work has ended unexpectedly ({name}, phase '{doing}'). {remedy} the work again."
         )
         return Result("failed", sentence=sentence, progress=job.progress)
 
