@@ -16,8 +16,8 @@ from kinemorph.modules import assemble
 from kinemorph.studio.assembling.assembly_view import assembly_view, grid_data
 from kinemorph.studio.assembling.ghosts import ghost
 from kinemorph.studio.assembling.linked_tables import KEYS, linked_tables
-from kinemorph.studio.assembling.offered_docking import offered_docking
 from kinemorph.studio.assembling.palette import palette
+from kinemorph.studio.documents.commands.offered_docking import offered_docking
 from support.cases.paper_organism import DTL
 
 TYPES = standard_types()

@@ -18,6 +18,7 @@ from kinemorph.studio.workers import pool as pool_module
 from kinemorph.studio.workers.job import Job
 from kinemorph.studio.workers.pool import Pool
 from support.studio.chores import CHORES
+from support.studio.noted_page import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +141,14 @@ def test_a_function_that_follows_a_job_may_fail(pool: Pool) -> None:
         assert job.wait(20.0) is not None
 
 
+def test_pipes_of_a_stopped_pool_are_closed() -> None:
+    pool = Pool(1, memory=600 << 20, warm=False)
+    (worker,) = pool._workers
+    pool.stop()
+    pipes = worker.process.stdin, worker.process.stdout, worker.process.stderr
+    wait_for(lambda: all(pipe is not None and pipe.closed for pipe in pipes))
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("end", ["kill", *(pytest.param(end, marks=pytest.mark.slow) for end in ("stop", "exit"))])
 def test_no_process_is_left(end: str) -> None:
@@ -147,6 +156,7 @@ def test_no_process_is_left(end: str) -> None:
     script = f"""
         import os, signal, sys, time
         from support.studio.chores import CHORES
+from support.studio.noted_page import wait_for
         from kinemorph.studio.workers.pool import Pool
         pool = Pool(1, warm=False, work=CHORES)
         job = pool.submit("count", {{"seconds": 60.0}})

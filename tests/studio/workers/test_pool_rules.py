@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from kinemorph.studio.tasks.work import KEEPING, Report
 from kinemorph.studio.workers import memory as memory_module
 from kinemorph.studio.workers import pool as pool_module
 from kinemorph.studio.workers import process as process_module
 from kinemorph.studio.workers.frames import Frame, read_frame
 from kinemorph.studio.workers.job import Job
 from kinemorph.studio.workers.pool import GRACE, GROWTH, SAVING, Pool
-from kinemorph.studio.workers.work import KEEPING, Report
 
 MIB = 1 << 20
 

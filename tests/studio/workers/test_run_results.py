@@ -12,8 +12,8 @@ import pytest
 
 from kinemorph import Trajectory, library, simulate
 from kinemorph.errors import UnsupportedError
-from kinemorph.studio.workers import run_results
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks import run_result_tasks as run_results
+from kinemorph.studio.tasks.work import Report
 
 REPORT = Report(1, lambda header, payload: None)
 

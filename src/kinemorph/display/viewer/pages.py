@@ -22,6 +22,7 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.serving.channel import Channel
 from kinemorph.display.serving.server import Server, start
 from kinemorph.display.serving.site import Site
+from kinemorph.display.stage.bundle import joined
 from kinemorph.errors import UnsupportedError
 
 State = dict[str, Any]
@@ -54,6 +55,7 @@ class Pages:
             title=scene.title,
             index=index.replace("{{title}}", title),
             folders={"viewer": page, "stage": files("kinemorph.display").joinpath("stage")},
+            texts={"stage/stage.js": lambda: joined("stage/stage.js")},
             answer=self._answer,
             opened=self._opened,
             closed=self._closed,

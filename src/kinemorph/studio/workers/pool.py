@@ -26,17 +26,17 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studio.tasks.work import KEEPING, WORK, check_kind
 from kinemorph.studio.workers.frames import Frame, read_frame, write_frame
 from kinemorph.studio.workers.job import Job, OnPart, OnProgress, Result
 from kinemorph.studio.workers.memory import beyond, default_ceiling
 from kinemorph.studio.workers.process import BEYOND_CEILING
-from kinemorph.studio.workers.work import KEEPING, WORK, check_kind
 
 GRACE = 0.6  # [s] that a cancelled job has to end by itself
 SAVING = 30.0  # [s] that it has beyond that, where it has ended its work and saves what there is
 ENDING = 1.0  # [s] that a worker has to end by itself when the pool is stopped
 GROWTH = 300 << 20  # bytes that a worker may keep after a job; one that keeps more is replaced
-NICE = 5  # by default workers get the processor so much later than the server
+NICE = 10  # of workers by default: where all processors are busy, they get a tenth of what the server and pages get
 MOST_WAITING = 100  # jobs in the queue
 FAILURES = 3  # workers in a row that end before they are ready, after which no more are started
 START = (
@@ -360,16 +360,17 @@ def _after(seconds: float, function: Callable[..., None], *values: Any) -> None:
 
 
 def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
-    """Reads the frames of a worker until it ends."""
+    """Reads the frames of a worker until it ends, then closes its pipes."""
     assert worker.process.stdout is not None
-    while (frame := read_frame(worker.process.stdout)) is not None:  # type: ignore[arg-type]
-        pool = owner()
-        if pool is None:
-            return
-        pool.take(worker, frame)
-        del pool
+    with worker.process.stdout as pipe:
+        while (frame := read_frame(pipe)) is not None:  # type: ignore[arg-type]
+            pool = owner()
+            if pool is None:
+                return
+            pool.take(worker, frame)
+            del pool
     status = worker.process.wait()
-    worker.is_ended = True
+    worker.send_end()
     pool = owner()
     if pool is not None:
         pool.lost(worker, status)
@@ -378,10 +379,11 @@ def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
 def _keep_words(worker: _WorkerProcess) -> None:
     """Passes on what a worker writes to stderr, and keeps the last lines for messages."""
     assert worker.process.stderr is not None
-    for line in worker.process.stderr:
-        text = line.decode(errors="replace").rstrip()
-        worker._said.append(text)
-        print(text, file=sys.stderr)
+    with worker.process.stderr as pipe:
+        for line in pipe:
+            text = line.decode(errors="replace").rstrip()
+            worker._said.append(text)
+            print(text, file=sys.stderr)
 
 
 def _end_all(workers: list[_WorkerProcess]) -> None:

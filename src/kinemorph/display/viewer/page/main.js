@@ -1,8 +1,7 @@
 // The page of a viewer: a stage that shows what the program sets, and tells the program what its user changes.
 
 import { connect } from "../serving/connection.js";
-import { openStage } from "../stage/stage.js";
-import { unpackBytes } from "../stage/unpack.js";
+import { openStage, unpackBytes } from "../stage/stage.js";
 
 const PAUSE = 40;   // least time between two reports of a user's changes [ms]
 

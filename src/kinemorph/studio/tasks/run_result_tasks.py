@@ -22,9 +22,9 @@ from kinemorph.display.tables import run_summaries
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studio.tasks.run_tasks import prepared_by, result_data, send_piece
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.runs import prepared_by, result_data, send_piece
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 WIDE = 720  # width of films [px]
 _LAST: dict[str, tuple[float, Trajectory]] = {}  # the runs that were loaded last, by path, with the time of the file
