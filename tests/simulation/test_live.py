@@ -122,15 +122,17 @@ def test_a_pacer_gives_up_what_a_run_does_not_make_up_for_in_a_quarter_of_a_seco
     pacer.look(5.0)  # late for more than 0.25 s
     assert pacer.lost == pytest.approx(0.36 - LATE) and pacer.due() == pytest.approx(5.0 + 2.0 * LATE)
     assert pacer.late and pacer.factor == 0.0
+    pacer.look(5.02)
     clock.now += 0.02
-    pacer.look(5.0)  # one that is late already is not waited for again
-    assert pacer.lag == pytest.approx(LATE + 0.02) and pacer.lost == pytest.approx(0.38 - LATE)
+    pacer.look(5.02)  # one that was late a moment ago is not waited for again
+    assert pacer.lag == pytest.approx(LATE + 0.01) and pacer.lost == pytest.approx(0.37 - LATE) and pacer.late
     pacer.set_speed(4.0, 5.0)
     assert pacer.due() == 5.0 and pacer.speed == 4.0
+    assert pacer.factor == 1.0 and not pacer.late  # nothing is known of the new speed yet
     pacer.begin(6.0)  # again, as after a docking: the time before counts still
     assert pacer.running_time() == pytest.approx(0.38)
     pacer.stop()
-    clock.now += 100.0
+    clock.now += 0.5
     assert (pacer.lag, pacer.runs, pacer.late) == (0.0, False, False) and pacer.running_time() == pytest.approx(0.38)
     pacer.begin(6.0)
     for k in range(3):

@@ -156,7 +156,6 @@ def test_no_process_is_left(end: str) -> None:
     script = f"""
         import os, signal, sys, time
         from support.studio.chores import CHORES
-from support.studio.noted_page import wait_for
         from kinemorph.studio.workers.pool import Pool
         pool = Pool(1, warm=False, work=CHORES)
         job = pool.submit("count", {{"seconds": 60.0}})
