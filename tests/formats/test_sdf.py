@@ -614,13 +614,14 @@ def test_an_axis_that_is_not_a_unit_vector_is_scaled_and_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["../secret.sdf", "model://../secret", "file:///etc/passwd.sdf", "http://x/y.sdf", "/etc/x.sdf"]
+    "uri", ["../../secret.sdf", "model://../secret", "file:///etc/passwd.sdf", "http://x/y.sdf", "/etc/x.sdf"]
 )
 def test_includes_stay_inside(tmp_path: Path, uri: str) -> None:
     (tmp_path / "secret.sdf").write_text(GRIPPER)
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "main.sdf").write_text(model(A + f"<include><uri>{uri}</uri></include>"))
-    found = examine(tmp_path / "inner" / "main.sdf")
+    inner = tmp_path / "robot" / "sdf"
+    inner.mkdir(parents=True)
+    (inner / "main.sdf").write_text(model(A + f"<include><uri>{uri}</uri></include>"))
+    found = examine(inner / "main.sdf")
     assert found.system is None and [finding.rule for finding in found.errors] == ["path"]
 
 

@@ -353,6 +353,7 @@ def test_meshes_outside_are_left_out_with_a_warning(tmp_path, name):
 
 def test_a_link_that_leads_outside_is_not_followed(tmp_path):
     (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "package.xml").touch()  # the root of the model
     (tmp_path / "secret.stl").write_bytes(b"solid")
     (tmp_path / "in" / "fine.stl").write_bytes(b"solid")
     (tmp_path / "in" / "sly.stl").symlink_to(tmp_path / "secret.stl")

@@ -57,17 +57,17 @@ def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):
     assert load(other, package_dirs=[tmp_path]).robot.nv == 1
 
 
-@pytest.mark.parametrize("name", ["../parts.xacro", "/etc/passwd", "$(cwd)/../../etc/passwd"])
+@pytest.mark.parametrize("name", ["../../parts.xacro", "/etc/passwd", "$(cwd)/../../etc/passwd"])
 def test_files_outside_are_not_read(tmp_path, name):
     written(tmp_path, f"{HEAD}{LINK}</robot>", "parts.xacro")
-    (error,) = errors(written(tmp_path / "in", ARM.format(name)))
+    (error,) = errors(written(tmp_path / "in" / "urdf", ARM.format(name)))
     assert error.rule == "path" and "outside" in error.problem
 
 
 def test_a_link_that_leads_outside_is_not_followed(tmp_path):
     secret = written(tmp_path, f"{HEAD}{LINK}</robot>", "secret.xacro")
-    path = written(tmp_path / "in", ARM.format("sly.xacro"))
-    (tmp_path / "in" / "sly.xacro").symlink_to(secret)
+    path = written(tmp_path / "in" / "urdf", ARM.format("sly.xacro"))
+    (tmp_path / "in" / "urdf" / "sly.xacro").symlink_to(secret)
     assert errors(path)[0].rule == "path"
 
 

@@ -19,7 +19,7 @@ from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Models
 from kinemorph.formats.sdf.parts import warn_of_other_parts
 from kinemorph.formats.sdf.values import SdfValues
-from kinemorph.formats.sources import Options, Source
+from kinemorph.formats.sources import Options, Source, rooted
 from kinemorph.formats.xml_documents import line_of, parse
 from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.system import System
@@ -30,7 +30,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     root = parse(source, findings)
     if root is None:
         return None
-    values = SdfValues(findings)
+    options, values = rooted(options, source), SdfValues(findings)
     if root.tag != "sdf":
         problem = f"the root element is <{str(root.tag)[:40]}>, expected <sdf>"
         At(findings, root, "").error("structure", problem, 'Put the model into <sdf version="1.9">.')

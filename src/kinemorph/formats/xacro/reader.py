@@ -18,7 +18,7 @@ from kinemorph.errors import MissingExtraError
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.limited_process import ask
-from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, package_name
+from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
@@ -95,11 +95,14 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
     """The folders that `child` needs: "roots" may be read, packages are searched in "packages", "named" are folders
     with the names of their packages, and in "beside" folders with one of the files "marks" are packages.
 
+    The root of the model (`model_root`) may be read.
+
     A folder above the model is used only if it has a file such as package.xml, and one beside it only if both have.
     Otherwise a model could read any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
-    roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
+    packages = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
+    roots = [*packages, *(str(model_root(place)) for place in own)]
     above = [folder for place in own for folder in (place, *place.parents) if is_package(folder)]
     named = [
         [name, str(folder)]
@@ -108,7 +111,7 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
         if name
     ]
     beside = [str(folder.parent) for folder in above]
-    return {"roots": roots, "packages": roots, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
+    return {"roots": roots, "packages": packages, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
 
 
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:
