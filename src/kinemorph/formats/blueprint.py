@@ -200,11 +200,11 @@ class Blueprint:
                 self.report("error", problem)
 
     def _judged(self) -> Robot | None:
-        """The robot that the builder makes; its problems, questionable values and remarks become findings."""
-        robot, problems, questionable, remarks = self.verdict()
+        """The robot that the builder makes; its problems and remarks become findings."""
+        robot, problems, remarks = self.verdict()
         for problem in problems:
             self.report("error", problem)
-        for problem in (*questionable, *remarks):
+        for problem in remarks:
             self.report("warning", problem)
         return robot if robot is None or not self.dependents else replace(robot, dependents=tuple(self.dependents))
 
