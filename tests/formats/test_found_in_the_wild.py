@@ -96,7 +96,8 @@ def test_a_wrong_color_leaves_the_shape() -> None:
 
 HINGE = (
     f'<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><joint name="j" type="revolute">'
-    '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="2" velocity="3"/></joint>{}</robot>'
+    '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="2" velocity="3"/>'
+    "</joint>{}</robot>"
 )
 
 

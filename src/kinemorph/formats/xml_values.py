@@ -63,16 +63,17 @@ class Values:
     """Reads attributes of XML elements. In its methods, `element` is the part that messages name: "link 'arm'".
 
     `optional` values are those without effect on the motion, such as shapes and colors: what is wrong with them gives a
-    warning, and their reader leaves out the part.
+    warning, and their reader leaves out the part. `faults` counts wrong values.
     """
 
     def __init__(self, findings: Findings, *, optional: bool = False) -> None:
-        self.findings, self.optional = findings, optional
+        self.findings, self.optional, self.faults = findings, optional, 0
 
     def wrong(
         self, node: Node, element: str, rule: str, problem: str, remedy: str, repair: Repair | None = None
     ) -> None:
         """Reports a wrong value: an error, or a warning if the value is optional."""
+        self.faults += 1
         if self.optional:
             self.at(node, element).warn(rule, f"{problem}: it is left out", remedy, repair)
         else:

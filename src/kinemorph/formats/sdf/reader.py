@@ -1,4 +1,4 @@
-"""Reads SDF 1.4 to 1.12, the format of Gazebo.
+"""Reads SDF 1.2 to 1.12, the format of Gazebo. Up to 1.4 its parts that are read here have the same meaning.
 
 Poses of links and joints may be relative to any frame (`frames`); models may be in other models or other files
 (`models`). A link without a parent joint is free; a static model is fixed to the world; a joint whose child already has
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sdf.assembly import Assembly
-from kinemorph.formats.sdf.files import File, version_of
+from kinemorph.formats.sdf.files import ROOTS, File, version_of
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Models
 from kinemorph.formats.sdf.parts import warn_of_other_parts
@@ -31,7 +31,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if root is None:
         return None
     options, values = rooted(options, source), SdfValues(findings)
-    if root.tag != "sdf":
+    if root.tag not in ROOTS:
         problem = f"the root element is <{str(root.tag)[:40]}>, expected <sdf>"
         At(findings, root, "").error("structure", problem, 'Put the model into <sdf version="1.9">.')
         return None

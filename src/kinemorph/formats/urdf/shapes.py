@@ -28,7 +28,7 @@ class ShapeReader:
         self.colors: dict[str, Color] = {}
         self.solids: dict[str, list[Node]] = {}  # the <visual> and <collision> nodes by the name of the link
         self.renamed: dict[str, str] = {}  # names of bodies that differ from those of their links
-        self._before = 0  # the number of findings before the shape that is being read
+        self._before = 0  # wrong values before the shape that is being read
         self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: node and element that name it first
 
     def dress(self) -> None:
@@ -52,7 +52,7 @@ class ShapeReader:
     def shape(self, node: Node, element: str) -> Shape | None:
         """The shape of a <visual> or <collision>; None if it has no valid geometry, which is recorded as a finding."""
         pose, solid, color, place = None, None, STEEL, node.tag
-        self._before = self.reading.findings.count
+        self._before = self.values.faults
         for part in node:
             tag = part.tag
             if tag == "geometry" and solid is None:
@@ -66,9 +66,9 @@ class ShapeReader:
             elif tag == "origin" and pose is None:
                 pose = self.reading.origin(part, element, values=self.values)
             elif tag == "material" and place == "visual":
-                count = self.reading.findings.count
+                faults = self.values.faults
                 color = self.material(part, element)
-                self._before += self.reading.findings.count - count  # a wrong color leaves the shape as it is
+                self._before += self.values.faults - faults  # a wrong color leaves the shape as it is
             else:
                 self.reading.other(part, place, element)
         if solid is None:
@@ -115,8 +115,8 @@ class ShapeReader:
 
     @property
     def _is_wrong(self) -> bool:
-        """Whether there is a finding about the shape that is being read."""
-        return self.reading.findings.count > self._before
+        """Whether the shape that is being read has a wrong value."""
+        return self.values.faults > self._before
 
     def _large(self, node: Node, size: float, element: str) -> bool:
         """Whether the smallest size [m] of a shape is above 0; otherwise warns."""
@@ -134,9 +134,9 @@ class ShapeReader:
         name = node.get("name", "")
         for part in node:
             if part.tag == "color" and part.get("rgba") is not None:
-                before = self.reading.findings.count
+                faults = self.values.faults
                 rgba = self.values.numbers(part, "rgba", 4, element)
-                if self.reading.findings.count > before:
+                if self.values.faults > faults:
                     break
                 if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
                     problem = (

@@ -52,10 +52,10 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
             "dropped", "transmission", node, element, what, "Change the type of the joint, or remove the transmission."
         )
         return
-    gear, before = 1.0, reading.findings.count
+    gear, values = 1.0, Values(reading.findings, optional=True)
     for ratio in ratios[:1]:
-        gear = Values(reading.findings, optional=True).real(ratio, _text(ratio), f"<{ratio.tag}>", element)
-    if reading.findings.count > before:
+        gear = values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
+    if values.faults:
         return
     lines = reading.blueprint.lines
     for label in (motors[0], name, f"{motors[0]} of {driven[0]}"):
