@@ -32,7 +32,7 @@ XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
         ),
         (
             '<link name="$(arg side)"/>',
-            "Give it a value: arguments={'side': ...} of `load`, --argument side=... on the command line, or",
+            "Give it a value: arguments={'side': ...} of `load`, --arg side:=... on the command line, or",
         ),
     ],
 )

@@ -157,7 +157,8 @@ class Blueprint:
             problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
             self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten the name.")
         else:
-            problem = f"the name is used already on line {self.lines[part]}, expected a name that is not used yet"
+            place = self.findings.where(self.lines[part])
+            problem = f"the name is used already on {place}, expected a name that is not used yet"
             self.findings.error("name", line, f"{self.word(kind)} '{name}'", problem, "Rename one of the two.")
         return False
 

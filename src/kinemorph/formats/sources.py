@@ -29,11 +29,15 @@ ROOT_MARKS = (*PACKAGE_MARKS, ".git")  # a folder with one of these is the root 
 
 @dataclass(frozen=True)
 class Source:
-    """A model file in memory. `name` is its name in messages; `folder` is None for a text that is not in a file."""
+    """A model file in memory. `name` is its name in messages; `folder` is None for a text that is not in a file.
+
+    `numbered` is an attribute with which a text says on which line an element is, where its own lines do not count.
+    """
 
     name: str
     data: bytes
     folder: Path | None = None
+    numbered: str = ""
 
 
 @dataclass(frozen=True)

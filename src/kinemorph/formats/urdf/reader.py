@@ -266,10 +266,8 @@ def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[Rea
             findings.error("structure", line, element, problem, "Name the other link.")
         elif child in carrier:
             place, other, _ = carrier[child]
-            problem = (
-                f"its child '{child}' is already the child of joint '{other['name']}' on line {place}, expected one "
-                "parent for each link"
-            )
+            there = f"joint '{other['name']}' on {findings.where(place)}"
+            problem = f"its child '{child}' is already the child of {there}, expected one parent for each link"
             remedy = (
                 f"If this joint closes a loop, move it to {sidecar_name(findings.file)}, or write it as <loop_joint>."
             )
