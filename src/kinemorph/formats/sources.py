@@ -164,10 +164,13 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
         above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
         roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
-        for place in own:
-            within = [folder for folder in above if folder.is_relative_to(options.root or model_root(place))]
-            roots += [folder for folder in within if folder.name == package] + [folder / package for folder in within]
-        return _first_inside(inner, roots, folder)
+        found = _first_inside(inner, roots, folder)
+        if found is not None or not own:
+            return found
+        root = options.root or model_root(own[0])
+        within = [folder for folder in above if folder.is_relative_to(root)]
+        more = [folder for folder in within if folder.name == package] + [folder / package for folder in within]
+        return _first_inside(inner, more, folder)
     if mark and scheme != "file":
         raise Outside(name)
     try:
