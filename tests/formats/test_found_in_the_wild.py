@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
         ),
         (
             '<link name="$(arg side)"/>',
-            "Give it a value: arguments={'side': ...} of `load`, --argument side=... on the command line, or",
+            "Give it a value: arguments={'side': ...} of `load`, --arg side:=... on the command line, or",
         ),
     ],
 )
@@ -67,6 +68,62 @@ def test_a_wrong_scale_leaves_out_the_mesh_and_not_the_robot(scale: str) -> None
         assert not kinemorph.load_text(text, "urdf").robot.body("a").shapes
     (warning,) = told
     assert f"scale is '{scale}', expected 3 numbers: the mesh is left out (2 times" in str(warning.message)
+
+
+@each_case(
+    ("inside", "problem"),
+    [
+        ('<visual><geometry><box size="1 1 x"/></geometry></visual>', "<box> size is 'x', expected a number"),
+        ('<visual><origin xyz="0 0"/><geometry><box size="1 1 1"/></geometry></visual>', "<origin> xyz is '0 0' with"),
+        ('<visual><geometry><mesh filename="a.stl" scale="a b c"/></geometry></visual>', "<mesh> scale is 'a', exp"),
+        ('<collision><geometry><sphere/></geometry></collision>', "attribute 'radius' is missing, expected a number"),
+    ],
+)  # fmt: skip
+def test_what_does_not_move_the_robot_is_left_out(inside: str, problem: str) -> None:
+    """Colors, shapes and numbers of transmissions refused whole robots."""
+    text = f'<robot name="r"><link name="a">{INERTIAL}{inside}</link></robot>'
+    with pytest.warns(ModelWarning) as told:
+        assert not kinemorph.load_text(text, "urdf").robot.body("a").shapes
+    assert problem in str(told[0].message) and "it is left out" in str(told[0].message)
+
+
+def test_a_wrong_color_leaves_the_shape() -> None:
+    color = '<material name="m"><color rgba="1 0 0"/></material>'
+    text = f'<robot name="r"><link name="a">{INERTIAL}<visual><geometry><sphere radius="1"/></geometry>{color}</visual>'
+    with pytest.warns(ModelWarning, match="<color> rgba is '1 0 0' with 3 numbers, expected 4: it is left out"):
+        assert len(kinemorph.load_text(f"{text}</link></robot>", "urdf").robot.body("a").shapes) == 1
+
+
+HINGE = (
+    f'<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><joint name="j" type="revolute">'
+    '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="2" velocity="3"/>'
+    "</joint>{}</robot>"
+)
+
+
+def test_wrong_numbers_of_drives_are_left_out() -> None:
+    gear = "<mechanicalReduction>reduction</mechanicalReduction>"
+    drive = f'<transmission name="t"><joint name="j"/><actuator name="m">{gear}</actuator></transmission>'
+    with pytest.warns(ModelWarning, match="<mechanicalReduction> is 'reduction', expected a number: it is left out"):
+        assert not kinemorph.load_text(HINGE.format(drive), "urdf").elements
+    with pytest.warns(ModelWarning, match="<limit> velocity is '3;', expected a number: it is left out"):
+        joint = kinemorph.load_text(HINGE.format("").replace('"3"', '"3;"'), "urdf").robot.joint("j")
+    assert (joint.velocity, joint.effort) == ((math.inf,), (2.0,))
+    with pytest.warns(ModelWarning, match="lower limit 5 is above the upper limit 1: no limits are assumed"):
+        joint = kinemorph.load_text(HINGE.format("").replace('"-1"', '"5"'), "urdf").robot.joint("j")
+    assert (joint.lower, joint.upper, joint.velocity) == ((-math.inf,), (math.inf,), (3.0,))
+
+
+def test_an_inertial_without_inertia_is_a_point_mass() -> None:
+    """As in Pinocchio."""
+    bare = (
+        HINGE.format("")
+        .replace("<inertia ", "<nothing ")
+        .replace('<mass value="1"/>', '<origin xyz="1 0 0"/><mass value="2"/>')
+    )
+    with pytest.warns(ModelWarning, match="<inertial> has no <inertia>, expected exactly one: a point mass is assumed"):
+        robot = kinemorph.load_text(bare, "urdf").robot
+    assert kinemorph.derive(robot).mass_matrix([0.0])[0, 0] == pytest.approx(2.0)
 
 
 def test_a_cut_text_keeps_its_closing_quote() -> None:

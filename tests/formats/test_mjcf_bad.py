@@ -57,6 +57,7 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "secret.obj").write_text(TETRAHEDRON)
     inner = tmp_path / "home"
     inner.mkdir()
+    (inner / "package.xml").touch()  # the root of the model
     os.symlink(tmp_path / "secret.obj", inner / "link.obj")
     os.symlink(tmp_path, inner / "up")
     return inner

@@ -62,10 +62,25 @@ def test_other_errors_are_named_also_after_a_blemish(inside: str, reason: str) -
 
 
 @each_case("prefix", ['xmlns:xacro="http://www.ros.org/wiki/xacro"', 'xmlns:xacro="http://ros.org/xacro"', ""])
-def test_a_macro_in_a_urdf_is_the_only_error(prefix: str) -> None:
-    """Links whose joints come after the macro were reported as having no parent."""
+def test_a_macro_that_is_left_over_is_left_out_if_the_links_are_a_tree_without_it(prefix: str) -> None:
+    """Valkyrie's files have calls of macros that only its xacro files define; all other parsers load them."""
     text = ARM.replace('name="arm"', f'name="arm" {prefix}').replace('<joint name="j"', '<xacro:more/><joint name="j"')
-    with pytest.raises(ParseError) as refused:
-        kinemorph.load_text(text.format(""), "urdf")
-    (finding,) = [one for one in refused.value.findings if one.severity == "error"]
-    assert "<xacro:more> is a macro" in finding.problem
+    with pytest.warns(ModelWarning, match="<xacro:more> is a macro that the file does not define: it is left out"):
+        assert kinemorph.load_text(text.format(""), "urdf").robot.nv == 1
+    for needing in (text.format(LINK.format("c")), text.format("").replace('child link="b"', 'child link="c"')):
+        with pytest.raises(ParseError) as refused:  # links without a parent, and unknown links, follow from the macro
+            kinemorph.load_text(needing, "urdf")
+        (finding,) = [one for one in refused.value.findings if one.severity == "error"]
+        assert "<xacro:more> is a macro, expected plain URDF" in finding.problem
+
+
+def test_a_urdf_with_macros_is_expanded_if_it_declares_the_prefix(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    path = tmp_path / "arm.urdf"
+    macro = f'<xacro:macro name="more" params="n">{LINK.format("${n}")}{JOINT.format("k", "b", "${n}")}</xacro:macro>'
+    text = ARM.format(macro).replace("</robot>", '<xacro:more n="c"/></robot>')
+    path.write_text(text.replace('name="arm"', 'name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    assert kinemorph.load(path).robot.nv == 2
+    path.write_text(text)  # the prefix is not declared, which xacro needs
+    (finding,) = examine(path).errors
+    assert "<xacro:macro> is a macro, expected plain URDF" in finding.problem

@@ -291,7 +291,7 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "rule", "says"),
     [
-        ({"file": "../push.csv"}, "path", "outside the folders that may be read"),
+        ({"file": "../../push.csv"}, "path", "outside the folders that may be read"),
         ({"file": "/etc/hostname"}, "path", "outside the folders that may be read"),
         ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx'; its columns are t, fx, fy, fz"),

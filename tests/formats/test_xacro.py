@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kinemorph.formats.loading import examine, load
@@ -57,17 +59,17 @@ def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):
     assert load(other, package_dirs=[tmp_path]).robot.nv == 1
 
 
-@pytest.mark.parametrize("name", ["../parts.xacro", "/etc/passwd", "$(cwd)/../../etc/passwd"])
+@pytest.mark.parametrize("name", ["../../parts.xacro", "/etc/passwd", "$(cwd)/../../etc/passwd"])
 def test_files_outside_are_not_read(tmp_path, name):
     written(tmp_path, f"{HEAD}{LINK}</robot>", "parts.xacro")
-    (error,) = errors(written(tmp_path / "in", ARM.format(name)))
+    (error,) = errors(written(tmp_path / "in" / "urdf", ARM.format(name)))
     assert error.rule == "path" and "outside" in error.problem
 
 
 def test_a_link_that_leads_outside_is_not_followed(tmp_path):
     secret = written(tmp_path, f"{HEAD}{LINK}</robot>", "secret.xacro")
-    path = written(tmp_path / "in", ARM.format("sly.xacro"))
-    (tmp_path / "in" / "sly.xacro").symlink_to(secret)
+    path = written(tmp_path / "in" / "urdf", ARM.format("sly.xacro"))
+    (tmp_path / "in" / "urdf" / "sly.xacro").symlink_to(secret)
     assert errors(path)[0].rule == "path"
 
 
@@ -118,7 +120,37 @@ def test_macros_without_end_are_stopped(tmp_path, monkeypatch):
 def test_what_is_wrong_with_the_expanded_text_is_told_of_it(tmp_path):
     examined = examine(written(tmp_path, f'{HEAD}<link name="a"/><xacro:if value="0"/><link name="a"/></robot>'))
     (error,) = examined.errors
-    assert error.file.endswith("(expanded)") and error.rule == "name" and error.line > 1
+    assert error.file.endswith("arm.urdf.xacro") and error.rule == "name" and error.line == 1
+
+
+def test_lines_are_those_of_the_files_with_the_macros(tmp_path):
+    """They were those of the expanded text, which nobody sees."""
+    moments = '<inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/>'
+    body = f'<link name="${{n}}"><inertial><mass value="${{m}}"/>{moments}</inertial></link>'
+    written(tmp_path, f'{HEAD}\n<xacro:macro name="heavy" params="n m">\n{body}</xacro:macro></robot>', "parts.xacro")
+    main = HEAD + '<xacro:include filename="parts.xacro"/>\n\n<link name="a"/>\n<xacro:heavy n="b" m="one"/>\n' + JOINT
+    (error,) = errors(written(tmp_path, main + "</robot>"))
+    assert (Path(error.file).name, error.line, error.rule) == ("parts.xacro", 3, "number")
+    twice = main.replace('m="one"/>', 'm="1"/>\n<xacro:heavy n="b" m="1"/>')
+    (error,) = errors(written(tmp_path, twice + "</robot>"))
+    assert (Path(error.file).name, error.line) == ("parts.xacro", 3) and "parts.xacro" in error.problem
+    wrong = main.replace('m="one"', 'm="1"').replace(JOINT, JOINT.replace('"b"', '"c"'))
+    (error,) = errors(written(tmp_path, wrong + "</robot>"))
+    assert (Path(error.file).name, error.line, error.rule) == ("arm.urdf.xacro", 5, "name")
+
+
+def test_a_missing_argument_names_those_that_the_file_has(tmp_path):
+    needs = SIZED.replace('<xacro:arg name="mass" default="1"/>', "")
+    (error,) = errors(written(tmp_path, needs))
+    assert error.problem.endswith("; the file has 'heavy' besides") and "--arg mass:=..." in error.remedy
+
+
+def test_text_that_expands_to_sdf_is_read_as_sdf(tmp_path):
+    inertia = "<inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia>"
+    body = f'<link name="a"><inertial><mass>${{2 * 3}}</mass>{inertia}</inertial></link>'
+    space = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+    text = f'<sdf version="1.9" {space}><xacro:if value="1"><model name="m">{body}</model></xacro:if></sdf>'
+    assert load(written(tmp_path, text, "m.sdf.xacro")).robot.total_mass == 6.0
 
 
 def test_text_that_is_no_xacro_is_refused(tmp_path):
@@ -174,11 +206,11 @@ def test_the_command_line_gives_arguments(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path, SIZED)
     runner = CliRunner()
-    result = runner.invoke(app, ["info", "arm.urdf.xacro", "--argument", "mass=7", "--argument", "heavy=true"])
+    result = runner.invoke(app, ["info", "arm.urdf.xacro", "--arg", "mass:=7", "--argument", "heavy=true"])
     assert result.exit_code == 0 and "70" in result.stdout
     for given, sentence in (
-        ("mass", "expected NAME=VALUE"),
+        ("mass", "expected NAME:=VALUE"),
         ("size=2", "does not declare it"),
     ):
-        result = runner.invoke(app, ["info", "arm.urdf.xacro", "--argument", given])
+        result = runner.invoke(app, ["info", "arm.urdf.xacro", "--arg", given])
         assert result.exit_code == 2 and sentence in result.output

@@ -27,6 +27,7 @@ from kinemorph.formats.loading import examine
 from kinemorph.formats.mjcf.files import gather
 from kinemorph.formats.sources import Options, Source
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.robot import Robot
@@ -109,9 +110,14 @@ def verdict(path: Path, rules: Counter[str] | None = None) -> str:
 
 
 def _finite(robot: Robot) -> None:
-    """M, bias forces and accelerations at a random state are numbers."""
+    """M, bias forces and accelerations at a random state are numbers; of a robot without masses, its poses are."""
     rng = np.random.default_rng(3)
     tree, q = resolve(robot), random_configuration(robot, rng).tolist()
+    if robot.is_kinematic:
+        poses = forward_kinematics(tree, q, robot.body_names)
+        if not all(math.isfinite(x) for pose in poses for x in (*pose.p, *(x for row in pose.R for x in row))):
+            raise Broken("it loads, and a pose is not finite at a random configuration")
+        return
     v, tau = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
     row = state_formulation(robot)
     M = row.mass_matrix(tree, q) if robot.nv <= SMALL else []

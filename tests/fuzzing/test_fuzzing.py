@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
 
 # how many mutants of each format: in the default run 2,000 in all, in the slow one 100,000
 SHARES = {"urdf": 200, "sdf": 200, "toml": 120, "dh": 150, "sidecar": 150, "mjcf": 100, "mupad": 40, "maxima": 40}
+SHARES |= {"xacro": 8} if find_spec("xacro") else {}  # each takes a process
 MANY, PIECES = 100, 10
 
 
@@ -32,8 +34,8 @@ def test_mutants(format: str, tmp_path: Path) -> None:
     found = hunt(format, range(SHARES[format]), tmp_path)
     print(f"{format}: {found}; refused by rule: {dict(found.rules.most_common())}")
     assert not found.broken, "\n".join(found.broken[:5])
-    assert found.refused > SHARES[format] / 4
-    assert found.loaded > SHARES[format] / 20 or format == "mjcf"
+    assert found.refused > SHARES[format] / 4 or format == "xacro"
+    assert found.loaded > SHARES[format] / 20 or format in ("mjcf", "xacro")
 
 
 @pytest.mark.slow

@@ -65,4 +65,21 @@ FUNCTIONS = (
     *REDUCED_FUNCTIONS,
     *FRAME_FUNCTIONS,
 )
+MASS_FUNCTIONS = frozenset((  # functions of the masses, which a robot without masses does not have
+    *(name for name in STATE_FUNCTIONS if name not in ("forward_kinematics", "configuration_rate")),
+    *DERIVATIVE_FUNCTIONS,
+    "unrolled_mass_matrix",
+    "joint_wrenches",
+    "block_matrices",
+    "coordinate_sets",
+    "constraint_forces",
+    "actuation",
+    IMPACT_FUNCTION,
+    "fast_dynamics",
+    "reduced_dynamics",
+    "perturbed_dynamics",
+    "reduced_mass_matrix",
+    "reduced_coriolis_matrix",
+    "reduced_gravity_forces",
+))  # fmt: skip
 MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics")

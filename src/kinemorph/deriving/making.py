@@ -26,7 +26,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.driven_functions import state_law
-from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS
+from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS, MASS_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
@@ -202,6 +202,7 @@ class Maker:
         `merged`    whether bodies that are fixed to each other are one link
         `sizes`     the shapes of inputs whose shape is not (nv,)
         """
+        self._check_masses(name)
         robot = self.robot
         shapes: dict[str, Shape] = {"t": (), "q": (robot.nq,)}
         shapes |= {"wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(sizes or {})}
@@ -235,11 +236,17 @@ class Maker:
 
         Backends other than "llvm" need the graph, so they always trace.
         """
+        self._check_masses(name)
         if self.backend != "llvm":
             return self.built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
         recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
         return self.built(recalled(recipe, make))
+
+    def _check_masses(self, name: str) -> None:
+        """Raises ModelError if a function needs masses and the robot has none."""
+        if name.partition("[")[0] in MASS_FUNCTIONS:
+            self.robot.check_masses(name)
 
     # ── exact derivatives of graphs ───────────────────────────────────────────────────────────────────────────────
 

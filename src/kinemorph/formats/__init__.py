@@ -62,19 +62,30 @@ _ROWS = (
     Format("grid", "grid", (".grid", ".txt"), "", "grid"),
 )
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)
+_MACROS = re.compile(rb"<xacro:(include|macro|property|arg|if|unless)[\s>/]")
 FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}
 ENDINGS: dict[str, Format] = {ending: row for row in _ROWS for ending in row.endings}
 
 
 def recognize(source: Source) -> Format:
-    """The format of a file: by its root tag if it is XML, else by its ending. Raises ModelError for other files."""
+    """The format of a file: by its root tag if it is XML, else by its ending. Raises ModelError for other files.
+
+    URDF with macros that xacro can expand is xacro, whatever its ending.
+    """
     if not source.name.lower().endswith((".xacro", ".toml")):  # xacro begins like URDF; TOML may contain any text
         beginning = _COMMENT.sub(b"", source.data[:4096])  # a comment may mention tags of other formats
         places = [(beginning.find(f"<{row.tag}".encode()), row.name) for row in _ROWS if row.tag]
         first = min((place for place in places if place[0] >= 0), default=None)  # MJCF may contain a <robot>
         if first is not None:
-            return FORMATS[first[1]]
+            return FORMATS["xacro" if first[1] == "urdf" and _has_macros(source.data) else first[1]]
     return by_ending(source.name)
+
+
+def _has_macros(data: bytes) -> bool:
+    """Whether a file that begins like URDF defines, includes or chooses macros of xacro, and declares their prefix."""
+    if b"xmlns:xacro" not in data or not _MACROS.search(data):
+        return False
+    return _MACROS.search(_COMMENT.sub(b"", data)) is not None
 
 
 def by_ending(path: str | Path) -> Format:

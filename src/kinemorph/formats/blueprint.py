@@ -157,7 +157,8 @@ class Blueprint:
             problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
             self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten the name.")
         else:
-            problem = f"the name is used already on line {self.lines[part]}, expected a name that is not used yet"
+            place = self.findings.where(self.lines[part])
+            problem = f"the name is used already on {place}, expected a name that is not used yet"
             self.findings.error("name", line, f"{self.word(kind)} '{name}'", problem, "Rename one of the two.")
         return False
 
@@ -200,11 +201,11 @@ class Blueprint:
                 self.report("error", problem)
 
     def _judged(self) -> Robot | None:
-        """The robot that the builder makes; its problems, questionable values and remarks become findings."""
-        robot, problems, questionable, remarks = self.verdict()
+        """The robot that the builder makes; its problems and remarks become findings."""
+        robot, problems, remarks = self.verdict()
         for problem in problems:
             self.report("error", problem)
-        for problem in (*questionable, *remarks):
+        for problem in remarks:
             self.report("warning", problem)
         return robot if robot is None or not self.dependents else replace(robot, dependents=tuple(self.dependents))
 

@@ -6,7 +6,7 @@ record all their messages as findings; they raise no exceptions for a wrong file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kinemorph.errors import Problem
@@ -106,17 +106,28 @@ class Findings:
         self.native: Container[tuple[str, str]] = ()
         self.start: Container[str] = ()
         self._tally = _Tally()
+        self._places: Sequence[tuple[str, int]] = ()
         self.report: Callable[[Severity, Problem], None] = self._report
 
     def _report(self, severity: Severity, problem: Problem) -> None:
         """Records a problem of a robot without a line."""
         self.problem(severity, 0, f"{problem.kind} '{problem.name}'" if problem.name else problem.kind, problem)
 
-    def within(self, file: str) -> Findings:
-        """A view of these findings for another file: findings that are added to the view name that file."""
+    def within(self, file: str, places: Sequence[tuple[str, int]] = ()) -> Findings:
+        """A view of these findings for another file: findings that are added to the view name that file.
+
+        If there are `places` (file, line), lines are their numbers, counted from 1.
+        """
         view = Findings(file, strict=self.strict)
-        view.found, view._tally = self.found, self._tally
+        view.found, view._tally, view._places = self.found, self._tally, places
         return view
+
+    def where(self, line: int) -> str:
+        """A line for use in a sentence: "line 12", or "line 12 of parts.xacro" if lines are numbers of places."""
+        if not self._places or not line:
+            return f"line {line}"
+        file, line = self._places[line - 1]
+        return f"line {line}" if file == self.file else f"line {line} of {file}"
 
     @property
     def count(self) -> int:
@@ -164,7 +175,8 @@ class Findings:
         """Adds a finding to the list, or only counts it if the list is full."""
         if rule not in RULES:
             raise KeyError(rule)
-        finding = Finding(severity, rule, self.file, line, _cut(element), _cut(problem), _cut(remedy), repair)
+        file, line = self._places[line - 1] if self._places and line else (self.file, line)
+        finding = Finding(severity, rule, file, line, _cut(element), _cut(problem), _cut(remedy), repair)
         tally = self._tally
         first = severity == "error" and not tally.failed
         tally.failed = tally.failed or severity == "error"

@@ -8,6 +8,7 @@ warnings.
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
@@ -359,11 +361,15 @@ def roundtrip_problem(robot: Robot) -> str:
     """The problem if forward dynamics FD does not undo inverse dynamics ID at a random state; empty if it does.
 
     Compares the forces ID(FD(tau)) with tau, and not accelerations, because this is well-conditioned for long chains.
-    Takes O(n) operations on floats.
+    Takes O(n) operations on floats. Of a robot without masses, the poses of its bodies have to be finite.
     """
     if robot.nv == 0:
         return ""
     dice = Dice(SEED)
+    if robot.is_kinematic:
+        poses = forward_kinematics(resolve(robot), random_configuration(robot, dice).tolist(), robot.body_names)
+        near = all(math.hypot(*pose.p) < LARGEST for pose in poses)  # False for NaN as well
+        return "" if near else f"bodies are {LARGEST:g} m or more from the origin at a random configuration"
     try:
         tree, q = resolve(robot), random_configuration(robot, dice).tolist()
         v, a = ([dice.uniform(-1.0, 1.0) for _ in range(robot.nv)] for _ in range(2))

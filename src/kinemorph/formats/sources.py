@@ -1,7 +1,8 @@
 """Sources of models: the bytes of a file with its folder, the options for reading it, and the search for other files.
 
 A model may name other files, such as meshes and includes. They are searched in the model's own folder and in folders
-that the caller names. After links are followed, a file must be inside one of these folders; otherwise it is not read.
+that the caller names. After links are followed, a file must be inside the model's root (`model_root`), the folder that
+contains all files of a model, or inside one of the folders that the caller names; otherwise it is not read.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
@@ -21,15 +24,20 @@ from kinemorph.words import did_you_mean
 Base = Literal["fixed", "free"]
 _PACKAGE_NAME = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # a folder with one of these files is a package
+ROOT_MARKS = (*PACKAGE_MARKS, ".git")  # a folder with one of these is the root of the models in it
 
 
 @dataclass(frozen=True)
 class Source:
-    """A model file in memory. `name` is its name in messages; `folder` is None for a text that is not in a file."""
+    """A model file in memory. `name` is its name in messages; `folder` is None for a text that is not in a file.
+
+    `numbered` is an attribute with which a text says on which line an element is, where its own lines do not count.
+    """
 
     name: str
     data: bytes
     folder: Path | None = None
+    numbered: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,8 @@ class Options:
     `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
     `arguments`     pairs (name, value) for the arguments that a xacro file declares, in place of their defaults
     `allow_c`       whether controllers in C may be compiled and run
+    `root`          the folder that contains all files of the model, for files that another one includes; None: it is
+                    found from the folder of the file
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -53,6 +63,7 @@ class Options:
     repairable: bool = False
     arguments: tuple[tuple[str, str], ...] = ()
     allow_c: bool = False
+    root: Path | None = None
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
@@ -133,9 +144,10 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
     With `folder`, it is a folder and not a file.
 
     `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
-    ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but there a folder called pkg is
-    used only if it has a file such as package.xml. Otherwise a model could read from any folder of the disk. A folder
-    that contains the model, or is in `package_dirs`, may have another name than its package.xml gives the package.
+    ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but beyond the model's root a folder
+    called pkg is used only if it has a file such as package.xml. Otherwise a model could read from any folder of the
+    disk. A folder that contains the model, or is in `package_dirs`, may have another name than its package.xml gives
+    the package.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -152,10 +164,55 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
         above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
         roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
-        return _first_inside(inner, roots, folder)
+        found = _first_inside(inner, roots, folder)
+        if found is not None or not own:
+            return found
+        root = options.root or model_root(own[0])
+        within = [folder for folder in above if folder.is_relative_to(root)]
+        more = [folder for folder in within if folder.name == package] + [folder / package for folder in within]
+        return _first_inside(inner, more, folder)
     if mark and scheme != "file":
         raise Outside(name)
-    return _first_inside(text, [*own, *options.package_dirs], folder)
+    try:
+        return _first_inside(text, [*own, *options.package_dirs], folder)
+    except Outside:
+        if not own or (root := options.root or model_root(own[0])) == own[0].resolve():
+            raise
+        return _first_inside(text, [*own, *options.package_dirs], folder, (root,))
+
+
+def rooted(options: Options, source: Source) -> Options:
+    """The options with the root of the model whose main file is `source`, for reading the files that it includes."""
+    return options if source.folder is None or options.root else replace(options, root=model_root(source.folder))
+
+
+def model_root(folder: Path) -> Path:
+    """The folder that contains all files of a model whose file is in `folder`, with links followed.
+
+    It is the nearest folder at or above that of the file which is a package or a repository (ROOT_MARKS); without such
+    a mark, it is the folder above. The root of the file system, a home folder, a folder that contains home folders and
+    the folder for temporary files are never taken: then it is the folder of the file itself.
+    """
+    folder = folder.resolve()
+    for place in (folder, *folder.parents):
+        if _is_shared(place):
+            break
+        if any((place / mark).exists() for mark in ROOT_MARKS):
+            return place
+    return folder if _is_shared(folder) or _is_shared(folder.parent) else folder.parent
+
+
+def _is_shared(folder: Path) -> bool:
+    """Whether a folder is for more than models: the root of the file system, a home folder, a folder that contains home
+    folders, or the folder for temporary files.
+    """
+    if folder.parent == folder or folder == Path(tempfile.gettempdir()).resolve():
+        return True
+    try:
+        home = Path.home().resolve()
+    except (RuntimeError, OSError):  # a user without a home folder
+        return False
+    return home.is_relative_to(folder) or (folder.parent == home.parent and home.parent != home.parent.parent)
 
 
 def named_text(name: str, source: Source, options: Options) -> str:
@@ -189,12 +246,12 @@ def _ros_folders() -> list[Path]:
     return [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
 
 
-def _first_inside(text: str, roots: list[Path], folder: bool) -> Path | None:
+def _first_inside(text: str, roots: list[Path], folder: bool, more: tuple[Path, ...] = ()) -> Path | None:
     """The first existing file, or folder, `root / text` that is in one of the roots after links are followed.
 
-    None if there is none. Raises Outside if a path leads out of the roots.
+    It may be in one of the folders `more`, too. None if there is none. Raises Outside if a path leads out of all these.
     """
-    real_roots = [root.resolve() for root in roots]
+    real_roots = [*[root.resolve() for root in roots], *more]
     outside = False
     for root in roots:
         path = (root / text).resolve()

@@ -108,6 +108,8 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
         problem = f"an element has more attributes than {limits.ATTRIBUTES}, the largest number allowed"
         findings.error("file", 1, "", problem, "Remove attributes that do not belong to the format.")
         return None
+    if source.numbered:
+        _number(root, source.numbered)
     if findings.document is None and not bare:  # the model file itself is parsed first, included files later
         findings.document = root
     return root
@@ -203,6 +205,13 @@ def _too_deep(line: int, findings: Findings) -> None:
     """Reports elements that are nested too deep."""
     problem = f"elements are nested deeper than {limits.NESTING}, the largest depth allowed"
     findings.error("file", line, "", problem, "Nest fewer elements in each other.")
+
+
+def _number(root: Node, attribute: str) -> None:
+    """Gives elements the lines that are written in an attribute of theirs, and removes the attribute."""
+    for node in root.iter("*"):
+        line = node.attrib.pop(attribute, "")
+        node.sourceline = int(line) if line else 0
 
 
 def line_of(node: Node) -> int:

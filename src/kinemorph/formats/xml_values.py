@@ -60,10 +60,24 @@ def _repair_all(repairs: Iterable[Repair]) -> None:
 
 
 class Values:
-    """Reads attributes of XML elements. In its methods, `element` is the part that messages name: "link 'arm'"."""
+    """Reads attributes of XML elements. In its methods, `element` is the part that messages name: "link 'arm'".
 
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
+    `optional` values are those without effect on the motion, such as shapes and colors: what is wrong with them gives a
+    warning, and their reader leaves out the part. `faults` counts wrong values.
+    """
+
+    def __init__(self, findings: Findings, *, optional: bool = False) -> None:
+        self.findings, self.optional, self.faults = findings, optional, 0
+
+    def wrong(
+        self, node: Node, element: str, rule: str, problem: str, remedy: str, repair: Repair | None = None
+    ) -> None:
+        """Reports a wrong value: an error, or a warning if the value is optional."""
+        self.faults += 1
+        if self.optional:
+            self.at(node, element).warn(rule, f"{problem}: it is left out", remedy, repair)
+        else:
+            self.at(node, element).error(rule, problem, remedy, repair)
 
     def at(self, node: Node, element: str) -> At:
         """A node with the findings of this file, to record messages about it."""
@@ -75,7 +89,7 @@ class Values:
         if text is None or not text.strip():
             found = "is missing" if text is None else "is empty"
             problem = f"<{node.tag}>: attribute '{attribute}' {found}, expected text"
-            self.at(node, element).error("structure", problem, f'Write <{node.tag} {attribute}="...">.')
+            self.wrong(node, element, "structure", problem, f'Write <{node.tag} {attribute}="...">.')
             return instead
         return str(text)
 
@@ -121,12 +135,12 @@ class Values:
         if corrected:
             problem = f"{what} is {short(text)}, expected {count} numbers with decimal points, separated by spaces"
             remedy = f"Write {short(corrected)}."
-            self.at(node, element).error("number", problem, remedy, replacement(node, attribute, corrected))
+            self.wrong(node, element, "number", problem, remedy, replacement(node, attribute, corrected))
             return (0.0,) * count
         if len(parts) != count:
             problem = f"{what} is {short(text)} with {counted(len(parts), 'number')}, expected {count}"
             remedy = "Separate the numbers by spaces." if "," in text else f"Write exactly {count} numbers."
-            self.at(node, element).error("number", problem, remedy)
+            self.wrong(node, element, "number", problem, remedy)
             return (0.0,) * count
         return tuple(self.real(node, part, what, element) for part in parts)
 
@@ -151,13 +165,13 @@ class Values:
                 corrected = corrected_numbers(text, 1)
                 repair = replacement(node, attribute, corrected) if corrected else None
         problem = f"{what} is {short(text)}, expected {expected}"
-        self.at(node, element).error("number", problem, remedy, repair)
+        self.wrong(node, element, "number", problem, remedy, repair)
         return 0.0
 
     def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
         """Reports a missing attribute; `expected` says what it should contain."""
         problem = f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}"
-        self.at(node, element).error("structure", problem, f'Write <{node.tag} {attribute}="...">.')
+        self.wrong(node, element, "structure", problem, f'Write <{node.tag} {attribute}="...">.')
 
 
 # ── repairs ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -29,6 +29,9 @@ from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, quoted
 
+NO_MASSES = "nothing that moves has mass, so that it has no dynamics"
+GIVE_MASSES = "Give its bodies mass and inertia, or its joints an armature."
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -120,6 +123,32 @@ class Robot(Shown):
     def massless(self) -> int:
         """The number of bodies without mass of a robot with driven joints, otherwise 0."""
         return sum(evaluate(body.mass) == 0.0 for body in self.bodies) if self.driven else 0
+
+    @cached_property
+    def is_kinematic(self) -> bool:
+        """Whether nothing that moves has mass: the robot has poses and velocities, but no equations of motion.
+
+        Joints with an armature have an inertia of their own; the robot is kinematic if a joint has none.
+        """
+        if not self.nv or all(evaluate(rotor) > 0.0 for joint in self.joints for rotor in joint.armature):
+            return False
+        moving: set[str] = set()
+        for joint in self.order:
+            if joint.nv or joint.driven or joint.parent in moving:
+                moving.add(joint.child)
+        return not any(
+            evaluate(body.mass) or any(evaluate(x) for row in body.inertia for x in row)
+            for body in self.bodies
+            if body.name in moving
+        )
+
+    def check_masses(self, wanted: str) -> None:
+        """Raises ModelError if the robot is kinematic, although `wanted` needs its equations of motion."""
+        if self.is_kinematic:
+            raise ModelError(
+                f"robot '{self.name}': {NO_MASSES}, which {wanted} needs; poses, Jacobians and inverse kinematics need "
+                f"no masses. {GIVE_MASSES}"
+            )
 
     @cached_property
     def nq(self) -> int:

@@ -100,6 +100,7 @@ def plant(
     if isinstance(model, System):
         robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
+    robot.check_masses("a run")
     inner, outer = _shared_out(robot, cast, parameters)
     if isinstance(model, Dynamics):
         dynamics = derive(robot, model.formulation, parameters=inner) if inner else model  # type: ignore[arg-type]

@@ -71,6 +71,7 @@ def verify(
             f"verify was given a {type(model).__name__}; expected a Robot, a System or a Dynamics. "
             "Build a robot by name with library.build(name)."
         )
+    model.robot.check_masses("verify")
     if states < 1:
         raise ShapeError(f"verify: states is {states}; expected 1 or more random states.")
     for name in formulations or ():

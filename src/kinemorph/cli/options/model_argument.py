@@ -7,6 +7,7 @@ A verb that takes a model has the parameters `robot: RobotName` and `reading: Re
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 ROBOT_HELP = f"A model file ({', '.join(ENDINGS)}), or a built-in robot: {', '.join(CHOICE)}; with arguments: chain:20."
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
+
+
+_ARGUMENT = re.compile(r"([^:=]+):?=(.*)", re.DOTALL)  # side:=left, or side=left
 
 
 class BaseChoice(StrEnum):
@@ -48,7 +52,12 @@ class ReadingOptions:
     )
     merge_fixed: Annotated[bool, flag("--merge-fixed", "Merge bodies that fixed joints connect.")] = False
     argument: Annotated[
-        list[str] | None, option("Value of an argument that a xacro file declares. May be repeated.", "NAME=VALUE")
+        list[str] | None,
+        option(
+            "Value of an argument that a xacro file declares. May be repeated.",
+            "NAME:=VALUE",
+            names=("--arg", "--argument"),
+        ),
     ] = None
 
     allow_c: Annotated[bool, flag("--allow-c", "Let controllers in C that the file names be compiled and run.")] = False
@@ -60,13 +69,13 @@ class ReadingOptions:
         if self.sidecar is not None and not self.sidecar.is_file():
             raise KinemorphError(f"--sidecar '{self.sidecar}' is not a file. Name a file that exists.")
         for text in self.argument or ():
-            if not text.partition("=")[0] or "=" not in text:
-                raise KinemorphError(f"--argument is '{text}'; expected NAME=VALUE, such as arm=left. Write it so.")
+            if not _ARGUMENT.fullmatch(text):
+                raise KinemorphError(f"--arg is '{text}'; expected NAME:=VALUE, such as arm:=left. Write it so.")
 
     def for_files(self, *, repairable: bool = False) -> Options:
         """These options as the readers in `formats` take them. `repairable` keeps the document for later repairs."""
         base: Any = None if self.base is None else self.base.value
-        given = tuple((name, value) for name, _, value in (text.partition("=") for text in self.argument or ()))
+        given = tuple((found[1], found[2]) for text in self.argument or () if (found := _ARGUMENT.fullmatch(text)))
         return Options(
             base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable, given, self.allow_c
         )
@@ -92,7 +101,7 @@ def examined(text: str, reading: ReadingOptions) -> tuple[System, Examination | 
             return settled(examination, text), examination
     for name, value in vars(reading).items():
         if value:
-            option = f"--{name.replace('_', '-')}"
+            option = "--arg" if name == "argument" else f"--{name.replace('_', '-')}"
             raise KinemorphError(f"{option} is for model files, but '{text}' is a built-in robot. Leave {option} out.")
     beside = next((text + ending for ending in ENDINGS if os.path.isfile(text + ending)), "")
     if beside and text.partition(":")[0] not in CHOICE:

@@ -8,9 +8,7 @@ A revolute joint adds q to theta, a prismatic one to d; `offset` is added to the
 bodies are the frames of the table; mass data are given in these frames. `base` is the pose of frame 0 in the world,
 `tool` is the pose of the frame "tool" in the last frame.
 
-Most tables have no masses. Then the robot has no meaningful dynamics: its links are massless, and every joint has an
-armature of 1 kg m^2 or 1 kg, so that the mass matrix M is the identity and cannot be mistaken for that of a real arm. A
-warning [massless] says so.
+Most tables have no masses. Then the robot has kinematics only, and a warning [massless] says so.
 
 A file (`.dh`, `.dh.csv`) is text with commas: comments with settings, a line of column names with units, and one line
 per joint. Columns that are left out are 0; limits that are left out are infinite:
@@ -24,13 +22,12 @@ per joint. Columns that are left out are 0; limits that are left out are infinit
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
-from kinemorph.errors import ModelError, ModelWarning, users_level
+from kinemorph.errors import ModelError
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.dh.rows import LIMITS, Convention, Row, screw_x, screw_z
 from kinemorph.formats.dh.tables import COLUMNS, Table, read_table
@@ -43,10 +40,6 @@ from kinemorph.model.topology import WORLD
 from kinemorph.words import did_you_mean, listed
 
 KINDS = ("revolute", "prismatic")
-MASSLESS = (
-    "the table has no masses, so its dynamics are meaningless: links are massless and every joint has an armature of "
-    "1, which makes M the identity matrix"
-)
 
 
 def from_dh(
@@ -82,10 +75,6 @@ def from_dh(
     if wrong:
         raise ModelError([f"{what}, expected 'revolute' or 'prismatic'. Choose one of these." for what in wrong])
     builder = RobotBuilder(name, gravity)
-    if _without_dynamics(read):
-        warnings.warn(
-            f"robot '{name}': {MASSLESS}. Give masses if you need dynamics. [massless]", ModelWarning, users_level()
-        )
     for part, data in _parts(read, convention, base, tool):
         getattr(builder, part)(**data)
     return builder.build()
@@ -98,8 +87,6 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         return None
     rows = [_row(table, values, line) for values, line in table.rows]
     blueprint = Blueprint(findings, table.name, words={"body": "link"}, gravity=table.gravity)
-    if _without_dynamics(rows):
-        findings.warn("massless", rows[0].line, "", MASSLESS, "Add a column 'mass', with center of mass and inertia.")
     if options.base == "free":
         findings.error("structure", 0, "", "base is 'free', but a DH table describes a fixed arm", "Leave base out.")
     unused_sidecar(options, "a DH table", findings)
@@ -121,16 +108,10 @@ def _row(table: Table, values: dict[str, float | str], line: int) -> Row:
     return Row(**numbers, com=com, inertia=inertia, line=line)  # type: ignore[arg-type]
 
 
-def _without_dynamics(rows: Sequence[Row]) -> bool:
-    """Whether a table has neither masses nor armatures."""
-    return bool(rows) and all(not row.mass and not row.armature for row in rows)
-
-
 def _parts(rows: Sequence[Row], convention: Convention, base: Pose, tool: Pose) -> list[tuple[str, dict[str, Any]]]:
     """The parts of the robot, as pairs of the builder's method ("body", "joint" or "frame") and its arguments."""
     parts: list[tuple[str, dict[str, Any]]] = []
     parent, before = WORLD, base
-    bare = _without_dynamics(rows)
     for number, row in enumerate(rows, 1):
         link = row.link or f"link{number}"
         parts.append(("body", {"name": link, "mass": row.mass or 0.0, "com": row.com, "inertia": row.inertia}))
@@ -140,8 +121,6 @@ def _parts(rows: Sequence[Row], convention: Convention, base: Pose, tool: Pose) 
         placement = compose(before, across, along) if convention == "modified" else before
         behind = IDENTITY if convention == "modified" else inverse(compose(along, across))
         data = {key: getattr(row, key) for key in LIMITS}
-        if bare:
-            data["armature"] = 1.0
         place = {"placement": placement, "child_placement": behind}
         name = row.joint or f"joint{number}"
         parts.append(("joint", {"name": name, "kind": row.kind, "parent": parent, "child": link, **place, **data}))

@@ -1,8 +1,9 @@
 """Collects an MJCF file and all files that it names in memory, so that MuJoCo reads no files.
 
 MuJoCo would follow every path in a file, also absolute paths and `../`. Therefore the model is put together here:
-included files are inserted, meshes and height fields are read, and each path must be in the folder of the model or in a
-folder that the caller names, after links are followed. The result is one text, in which files have names such as
+included files are inserted, meshes and height fields are read, and each path must be in the root of the model or in a
+folder that the caller names, after links are followed. As MuJoCo does, a path is searched from the folder of the main
+file, and then from that of the included file which names it. The result is one text, in which files have names such as
 `file0.stl`, and the contents of these files. They cannot change between the check and their use.
 
 Textures, skins, pictures of cameras and lights, and custom data do not affect the motion; they are left out of the
@@ -21,7 +22,7 @@ from xml.sax.saxutils import quoteattr
 
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.sources import Options, Outside, Source, find_file, read_file
+from kinemorph.formats.sources import Options, Outside, Source, find_file, read_file, rooted
 from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.model.input_reader import short
 
@@ -95,7 +96,8 @@ class _Gathering:
     def __init__(self, source: Source, options: Options, findings: Findings) -> None:
         self.source, self.findings = source, findings
         home = () if source.folder is None else (source.folder,)
-        self.options = replace(options, package_dirs=(*home, *options.package_dirs))  # for sub-models elsewhere
+        # sub-models and included files may be elsewhere, but the folders that may be read are those of the main file
+        self.options = rooted(replace(options, package_dirs=(*home, *options.package_dirs)), source)
         self.bundle = Bundle()
         self.keys: dict[Path, str] = {}
         self.count, self.bytes, self.elements, self.bodies = 0, len(source.data), 0, 0
@@ -154,7 +156,7 @@ class _Gathering:
                 self._refuse("file", place, f"<{node.tag}>", f"the model has {what}", "Write smaller counts.")
                 return []
             if node.tag == "include":
-                opened = self._included(node, at, source, place, included)
+                opened = self._included(node, source, place, included)
                 if opened is None:
                     return []
                 stack.append((iter(opened[0]), None, opened[1], place.main))
@@ -165,17 +167,13 @@ class _Gathering:
             stack.append((iter(node), node.tag, at, main))
         return steps
 
-    def _included(
-        self, node: Node, at: Source, source: Source, place: Place, included: set[Path]
-    ) -> tuple[Node, Source] | None:
+    def _included(self, node: Node, source: Source, place: Place, included: set[Path]) -> tuple[Node, Source] | None:
         """(root, source) of an included file. None if it cannot be read or was included before, which is recorded.
 
-        Its path is relative to the main file `source`, or else to the file `at` that includes it.
+        Its path is relative to the main file `source`, or else to the file that includes it.
         """
         name = node.get("file", "")
-        path = self._found(name, "include", source, place, quiet=at.folder != source.folder)
-        if path is None and at.folder != source.folder and not self.findings.failed:
-            path = self._found(name, "include", at, place)
+        path = self._found((name, name), "include", source, place)
         if path is None:
             return None
         if path in included:
@@ -258,7 +256,8 @@ class _Gathering:
                          f"{short(ending)}, expected one of {', '.join(filter(None, ENDINGS))}",
                          "Convert the file to one of these formats.")  # fmt: skip
             return None
-        path = self._found(name, step.tag, source, step.place)
+        bare = _in_folder(attributes["file"], "", compiler)  # MuJoCo uses no meshdir beside an included file
+        path = self._found((name, bare), step.tag, source, step.place)
         if path is None:
             return None
         if path not in self.keys:
@@ -275,23 +274,30 @@ class _Gathering:
 
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _found(self, name: str, tag: str, source: Source, place: Place, *, quiet: bool = False) -> Path | None:
+    def _found(self, names: tuple[str, str], tag: str, source: Source, place: Place) -> Path | None:
         """The path of a file that an element <tag> names. None if it is missing or may not be read, which is recorded.
 
-        `quiet` does not report a missing file.
+        The first of `names` is relative to the main file `source`, the second to the file that contains the element.
         """
-        try:
-            path = find_file(name, source, self.options) if name else None
-        except (Outside, OSError, ValueError, RuntimeError):
-            self._refuse("path", place, f"<{tag}>", f"the file {short(name)} is outside the folders that may be read",
-                         "Move it to the folder of the model, or name its folder in package_dirs "
+        file = Path(place.file)
+        beside = Source(place.file, b"", file.parent) if source.folder and file.parent != source.folder else None
+        outside = False
+        for name, origin in zip(names, (source, beside), strict=True):
+            try:
+                path = find_file(name, origin, self.options) if name and origin is not None else None
+            except (Outside, OSError, ValueError, RuntimeError):
+                path, outside = None, True
+            if path is not None:
+                return path
+        if outside:
+            self._refuse("path", place, f"<{tag}>", f"the file {short(names[0])} is outside the folders that may be "
+                         "read", "Move it to the folder of the model, or name its folder in package_dirs "
                          "(--package-dir).")  # fmt: skip
-            return None
-        if path is None and not quiet:
+        else:
             rule = "path" if tag in ("include", "model") else "mesh"
-            self._refuse(rule, place, f"<{tag}>", f"the file {short(name)} does not exist, and masses may depend on "
-                         "it", "Correct the name, or add the file.")  # fmt: skip
-        return path
+            self._refuse(rule, place, f"<{tag}>", f"the file {short(names[0])} does not exist, and masses may depend "
+                         "on it", "Correct the name, or add the file.")  # fmt: skip
+        return None
 
     def _counted(self, size: int, place: Place) -> bool:
         """Counts a file of `size` [byte]. Returns False if there are too many files or bytes, which is recorded."""

@@ -123,7 +123,9 @@ class Assembly:
 
     def _gravity(self, world: Node) -> tuple[float, ...]:
         """The gravity of a <world> [m/s^2], shape (3,)."""
-        values = self.models.main.values
+        values, physics = self.models.main.values, world.find("physics")
+        if self.models.main.version < (1, 6) and physics is not None and world.find("gravity") is None:
+            world = physics  # its place up to SDF 1.5
         if world.find("gravity") is None:
             problem = f"<gravity> is missing: SDF's default {GRAVITY} is used"
             values.at(world, f"world '{world.get('name', '')}'").warn("assumed", problem, "Write <gravity>.")

@@ -1,7 +1,7 @@
 """Finds and parses SDF files that are included, each once.
 
-A URI names an SDF file, or a folder with model.config or model.sdf. Files must be in the folders that may be read.
-Their number and their total size are limited.
+A URI names an SDF file, a URDF file, which is read as SDF, or a folder with model.config or model.sdf. Files must be in
+the folders that may be read. Their number and their total size are limited.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from pathlib import Path
 
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.sdf.urdf_models import as_sdf
 from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.sources import Options, Outside, Source, find_file, read_file
 from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.model.input_reader import short
 
 Version = tuple[int, int]
-OLDEST, NEWEST = (1, 4), (1, 12)
+OLDEST, NEWEST = (1, 2), (1, 12)
+ROOTS = ("sdf", "gazebo")  # root tags; the second one is that of SDF 1.2
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Includes:
             file.findings.error("file", line, element, problem, "Correct the included file first.")
             return None
         source, root = document
+        if root.tag == "robot":
+            root = as_sdf(root)
         values = SdfValues(self.main.findings.within(source.name))
         return File(source, values, version_of(root, values), (*file.above, file.real), file.line_of(node)), root
 

@@ -87,7 +87,8 @@ class Frames:
         """Adds a frame; False if its name is used already in its scope, which is recorded as a finding."""
         known = self.entries.get(key)
         if known is not None:
-            problem = f"{known.element} on line {known.line} has this name already, expected different names in a model"
+            place = known.findings.where(known.line)
+            problem = f"{known.element} on {place} has this name already, expected different names in a model"
             entry.error("name", problem, "Rename one of the two.")
             return False
         self.entries[key] = entry

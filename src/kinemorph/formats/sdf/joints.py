@@ -19,7 +19,7 @@ from typing import Any
 from kinemorph.algebra.vectors import matvec
 from kinemorph.formats.sdf.frames import Entry, Frames
 from kinemorph.formats.sdf.models import Model
-from kinemorph.formats.sdf.values import text_of
+from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.input_reader import short
@@ -230,7 +230,7 @@ class Joints:
                     remedy = f"Remove <{side}>, or change the type of the joint."
                     self.tally.add(values.at(limit, element), "limit", what, remedy)
             for side in ("velocity", "effort"):
-                bound = values.bound(limit, side, element, math.inf)
+                bound = SdfValues(values.findings, optional=True).bound(limit, side, element, math.inf)
                 if bound == 0.0:
                     what = f"<{side}> is 0, expected a limit above 0: no limit is assumed"
                     remedy = f"Leave <{side}> out, or write a limit above 0."

@@ -16,7 +16,7 @@ from kinemorph.formats.mesh_search import MeshSearch
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Model
 from kinemorph.formats.sdf.solids import SOLIDS, SPANS
-from kinemorph.formats.sdf.values import text_of
+from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.sources import Options, Outside
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally
@@ -124,7 +124,7 @@ class Links:
             volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
             mass = density * volume
             piece = Inertia(mass, (0.0, 0.0, height), mat_scale(mass, diagonal(moments)))
-            total = added(total, transformed(piece, self._placed(collision, model, key, element)))
+            total = added(total, transformed(piece, self._placed(collision, model, key, element, values)))
         if unsolid:
             problem = (
                 f"<inertial auto> asks to compute the inertia, but the link has {unsolid}; expected a box, sphere, "
@@ -138,9 +138,9 @@ class Links:
 
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _placed(self, node: Node, model: Model, key: str, element: str) -> Pose:
+    def _placed(self, node: Node, model: Model, key: str, element: str, values: SdfValues) -> Pose:
         """The pose of a <visual> or <collision> in the frame of its link; `key` is the key of that frame."""
-        pose, relative_to = model.file.values.pose(node, element)
+        pose, relative_to = values.pose(node, element)
         if not relative_to:
             return pose
         frame = self.frames.find(model.scope, relative_to)
@@ -152,14 +152,22 @@ class Links:
 
     def _shape(self, node: Node, model: Model, key: str, element: str) -> Shape | None:
         """The shape of a <visual> or <collision>; None if it is empty or, with a warning, cannot be expressed."""
-        values = model.file.values
-        geometry = values.only(node, "geometry", element)
+        geometry = model.file.values.only(node, "geometry", element)
         child = None if geometry is None else next(geometry.iterchildren("*"), None)
         if child is None or child.tag == "empty":
             return None
-        placement, color = self._placed(node, model, key, element), self._color(node, model, element)
+        color = self._color(node, model, element)
+        values = SdfValues(model.file.findings, optional=True)
+        placement = self._placed(node, model, key, element, values)
+        shape = self._solid(child, node.tag, model, placement, color, element, values)
+        return None if values.faults else shape
+
+    def _solid(
+        self, child: Node, use: str, model: Model, placement: Pose, color: Color, element: str, values: SdfValues
+    ) -> Shape | None:
+        """The shape of the element inside <geometry>; `use` is "visual" or "collision"."""
         if child.tag == "mesh":
-            return self._mesh(child, model, placement, color, element)
+            return self._mesh(child, model, placement, color, element, values)
         if child.tag == "box":
             x, y, z = values.vector(child, "size", element, (1.0, 1.0, 1.0))
             return Box((x, y, z), placement, color)
@@ -172,14 +180,16 @@ class Links:
         what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"the unknown shape <{str(child.tag)[:40]}>"
         rule = "dropped" if child.tag in UNSHOWN else "unknown"
         remedy = "Use another shape, or expect the link to be drawn without it."
-        if child.tag == "plane" and node.tag == "collision":
+        if child.tag == "plane" and use == "collision":
             what, remedy = "a collision <plane>", "Add elements.Contact to the bodies that touch the plane."
         self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
 
-    def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
+    def _mesh(
+        self, node: Node, model: Model, placement: Pose, color: Color, element: str, values: SdfValues
+    ) -> Shape | None:
         """The shape of a <mesh>, with a warning if its file is not found or may not be read."""
-        values, path, problem = model.file.values, None, "is not found"
+        path, problem = None, "is not found"
         uri = values.text(node, "uri", element)
         source = model.file.source
         search = self._searches.setdefault(source.name, MeshSearch(source, self.options))
@@ -202,8 +212,10 @@ class Links:
         diffuse = None if material is None else material.find("diffuse")
         if diffuse is None:
             return STEEL
-        parts = text_of(diffuse).split()
-        color = model.file.values.reals(diffuse, " ".join(parts), 3 if len(parts) == 3 else 4, "<diffuse>", element)
+        parts, values = text_of(diffuse).split(), SdfValues(model.file.findings, optional=True)
+        color = values.reals(diffuse, " ".join(parts), 3 if len(parts) == 3 else 4, "<diffuse>", element)
+        if values.faults:
+            return STEEL
         return tuple(min(max(part, 0.0), 1.0) for part in color)
 
 

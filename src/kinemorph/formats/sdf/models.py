@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from kinemorph.formats import limits
-from kinemorph.formats.sdf.files import File, Includes
+from kinemorph.formats.sdf.files import ROOTS, File, Includes
 from kinemorph.formats.sdf.frames import NAMED, PENDING, Entry, Frames, Scope
 from kinemorph.formats.sources import Options
 from kinemorph.formats.xml_documents import Node, line_of
@@ -191,9 +191,9 @@ class Models:
         if followed is None:
             return None
         file, root = followed
-        models = root.findall("model") if root.tag == "sdf" else []
+        models = root.findall("model") if root.tag in ROOTS else []
         element = f"include '{file.source.name}'"
-        if not models and root.tag == "sdf" and any(root.find(tag) is not None for tag in ("light", "actor")):
+        if not models and root.tag in ROOTS and any(root.find(tag) is not None for tag in ("light", "actor")):
             if root.find("actor") is not None:
                 what, remedy = "an included <actor> has no effect", "Remove it, or expect the model to move without it."
                 self.tally.add(model.file.values.at(node, element), "dropped", what, remedy)

@@ -1,4 +1,4 @@
-"""Reads SDF 1.4 to 1.12, the format of Gazebo.
+"""Reads SDF 1.2 to 1.12, the format of Gazebo. Up to 1.4 its parts that are read here have the same meaning.
 
 Poses of links and joints may be relative to any frame (`frames`); models may be in other models or other files
 (`models`). A link without a parent joint is free; a static model is fixed to the world; a joint whose child already has
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sdf.assembly import Assembly
-from kinemorph.formats.sdf.files import File, version_of
+from kinemorph.formats.sdf.files import ROOTS, File, version_of
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Models
 from kinemorph.formats.sdf.parts import warn_of_other_parts
 from kinemorph.formats.sdf.values import SdfValues
-from kinemorph.formats.sources import Options, Source
+from kinemorph.formats.sources import Options, Source, rooted
 from kinemorph.formats.xml_documents import line_of, parse
 from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.system import System
@@ -30,8 +30,8 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     root = parse(source, findings)
     if root is None:
         return None
-    values = SdfValues(findings)
-    if root.tag != "sdf":
+    options, values = rooted(options, source), SdfValues(findings)
+    if root.tag not in ROOTS:
         problem = f"the root element is <{str(root.tag)[:40]}>, expected <sdf>"
         At(findings, root, "").error("structure", problem, 'Put the model into <sdf version="1.9">.')
         return None

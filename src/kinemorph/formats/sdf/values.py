@@ -34,11 +34,11 @@ class SdfValues(Values):
     _warned = False  # whether there is a warning already about angles that may be degrees
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
-        """The child <tag> of a node; None if there is none. If there are several, the first; a finding is recorded."""
+        """The child <tag> of a node; None if there is none. If there are several, the first, and a warning."""
         found = node.findall(tag)
         if len(found) > 1:
-            problem = f"<{node.tag}> contains <{tag}> {len(found)} times, expected once"
-            self.at(found[1], element).error("structure", problem, "Keep one of them.")
+            problem = f"<{node.tag}> contains <{tag}> {len(found)} times, expected once: the first one is used"
+            self.at(found[1], element).warn("structure", problem, "Keep one of them.")
         return found[0] if found else None
 
     def text(self, node: Node, tag: str, element: str, default: str | None = None) -> str:
@@ -49,7 +49,7 @@ class SdfValues(Values):
             return text or str(default)
         what = f"<{tag}> is missing" if child is None else f"<{tag}> is empty"
         problem = f"{what}, expected text"
-        self.at(node if child is None else child, element).error("structure", problem, f"Write <{tag}>...</{tag}>.")
+        self.wrong(node if child is None else child, element, "structure", problem, f"Write <{tag}>...</{tag}>.")
         return ""
 
     def value(self, node: Node, tag: str, element: str, default: float) -> float:
@@ -94,7 +94,7 @@ class SdfValues(Values):
         found = SWITCHES.get(text.strip().lower())
         if found is None:
             problem = f"{what} is {short(text)}, expected true or false"
-            self.at(node, element).error("structure", problem, "Write true or false.")
+            self.wrong(node, element, "structure", problem, "Write true or false.")
             return default
         return found
 
@@ -119,7 +119,7 @@ class SdfValues(Values):
             return Pose(self._turned(node, turn, (x, y, z), element), (x, y, z))
         if form != "euler_rpy":
             problem = f"<pose>: rotation_format is {short(form)}, expected euler_rpy or quat_xyzw"
-            self.at(node, element).error("structure", problem, "Choose one of the two.")
+            self.wrong(node, element, "structure", problem, "Choose one of the two.")
             return IDENTITY
         x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):

@@ -127,8 +127,8 @@ class Reading:
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """The three finite numbers in a text. Any other text gives zeros, and a finding is recorded.
+    def triple(self, node: Node, text: str, what: str, element: str, values: Values | None = None) -> tuple[float, ...]:
+        """The three finite numbers in a text. Any other text gives zeros, and a finding is recorded by `values`.
 
         Results are cached by text.
         """
@@ -140,28 +140,32 @@ class Reading:
                 return found
         except ValueError:
             pass
-        return self.values.reals(node, text, 3, what, element, what.partition("> ")[2])
+        return (values or self.values).reals(node, text, 3, what, element, what.partition("> ")[2])
 
-    def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
+    def origin(
+        self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy"), values: Values | None = None
+    ) -> Pose:
         """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 if it is missing.
 
-        Attributes that are not in `known` give a warning.
+        Attributes that are not in `known` give a warning; `values` reports wrong numbers.
         """
-        return Pose(*self.placement(node, element, known))
+        return Pose(*self.placement(node, element, known, values))
 
-    def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
+    def placement(
+        self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy"), values: Values | None = None
+    ) -> Placement:
         """The pose of an <origin> as in `origin`, but as a plain pair (R, p), which takes less time to make."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
         return (
-            self._rotations.get(rpy) or self._rotation(node, rpy, element),
-            self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element),
+            self._rotations.get(rpy) or self._rotation(node, rpy, element, values),
+            self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element, values),
         )
 
-    def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
+    def _rotation(self, node: Node, rpy: str, element: str, values: Values | None) -> Mat:
         """The rotation matrix, shape (3, 3), of roll, pitch and yaw [rad] in a text; warns about probable degrees."""
-        angles = roll, pitch, yaw = self._triples.get(rpy) or self.triple(node, rpy, "<origin> rpy", element)
+        angles = roll, pitch, yaw = self._triples.get(rpy) or self.triple(node, rpy, "<origin> rpy", element, values)
         if angles == NO_TURN:
             R = IDENTITY.R
         else:

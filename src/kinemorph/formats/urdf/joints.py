@@ -16,6 +16,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
 from kinemorph.algebra.vectors import Mat
 from kinemorph.formats.urdf.cursor import SILENT, Reading
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Values
 from kinemorph.model.building.part_readers import Draft
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, Axis
@@ -287,10 +288,10 @@ def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: st
         return
     lower = _bound(node, "lower", -math.inf, element, reading)
     upper = _bound(node, "upper", math.inf, element, reading)
-    if lower > upper:
-        problem = f"the lower limit {lower:.6g} is above the upper limit {upper:.6g}, expected it below"
-        reading.at(node, element).error("limit", problem, "Exchange the two limits.")
-        return
+    if lower > upper:  # some simulators understand such limits as none
+        problem = f"the lower limit {lower:.6g} is above the upper limit {upper:.6g}: no limits are assumed"
+        reading.at(node, element).warn("limit", problem, "Exchange the two limits, or make the joint continuous.")
+        lower, upper = -math.inf, math.inf
     draft["lower"], draft["upper"] = lower, upper
     _rates(node, draft, element, reading)
     if lower == -math.inf or upper == math.inf:
@@ -336,7 +337,8 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
             return math.copysign(math.inf, value) if abs(value) >= NO_LIMIT else value
     except ValueError:
         pass
-    reading.values.real(node, text, f"<limit> {key}", element)
+    values = Values(reading.findings, optional=True) if key in ("effort", "velocity") else reading.values
+    values.real(node, text, f"<limit> {key}", element)
     return default
 
 

@@ -55,13 +55,17 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
             pose = reading.placement(part, element)
         else:
             reading.other(part, "inertial", element)
-    if mass is None or moments is None:
-        for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
-            problem = f"<inertial> has no <{tag}>, expected exactly one"
-            remedy = f"Add <{tag}>, or remove <inertial> if the link has no mass."
-            reading.at(node, element).error("structure", problem, remedy)
+    if mass is None:
+        problem = "<inertial> has no <mass>, expected exactly one: no mass is assumed"
+        remedy = "Add <mass>, or remove <inertial> if the link has no mass."
+        reading.repeated("assumed", "no mass", node, element, problem, remedy)
         return MASSLESS
-    mass_value, inertia = _numbers(mass, moments, element, reading)
+    if moments is None:
+        problem = "<inertial> has no <inertia>, expected exactly one: a point mass is assumed"
+        reading.repeated("assumed", "no inertia", node, element, problem, "Add <inertia> with the moments of inertia.")
+        mass_value, inertia = reading.values.number(mass, "value", element), NO_INERTIA
+    else:
+        mass_value, inertia = _numbers(mass, moments, element, reading)
     if pose is None:
         return mass_value, ORIGIN, inertia
     R, p = pose
@@ -81,7 +85,14 @@ def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple
                 return value, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         except (TypeError, ValueError):
             pass
-    xx, xy, xz, yy, yz, zz = [reading.values.number(moments, key, element) for key in ENTRIES]
+    products = [key for key in ENTRIES if key[1] != key[2]]
+    missing = [key for key in products if moments.get(key) is None]
+    if missing:
+        problem = f"<inertia> has no {', '.join(missing)}, expected six numbers: 0 is assumed"
+        reading.repeated("assumed", "products", moments, element, problem, f'Write {missing[0]}="0".')
+    xx, xy, xz, yy, yz, zz = [
+        reading.values.number(moments, key, element, 0.0 if key in products else None) for key in ENTRIES
+    ]
     return reading.values.number(mass, "value", element), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 

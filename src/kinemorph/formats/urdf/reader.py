@@ -32,6 +32,7 @@ from kinemorph.model.topology import WORLD
 from kinemorph.words import did_you_mean, quoted
 
 JOINTS = ("joint", "{http://drake.mit.edu}joint", "drake:joint")  # the last one, if its prefix is not declared
+OWN_MACROS = ("include", "macro", "property", "arg", "if", "unless", "call", "element", "insert_block")  # of xacro
 MACRO = re.compile(r"(?:\{[^}]*/xacro\}|xacro:)(.+)")  # its address is http://www.ros.org/wiki/xacro or a similar one
 
 
@@ -64,6 +65,7 @@ class Later(NamedTuple):
     shapes: ShapeReader
     transmissions: list[Node]
     joints: set[str]  # names of the joints that transmissions may drive
+    macros: list[tuple[Node, str]]  # macros that xacro has not expanded, with their names
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
@@ -85,8 +87,10 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
     if not name:
         problem = "attribute 'name' is missing, expected one: the robot is called 'robot'"
         At(findings, root, "robot").warn("structure", problem, 'Write <robot name="...">.')
-    later = Later(reading, ShapeReader(reading), [], set())
+    later = Later(reading, ShapeReader(reading), [], set(), [])
     links, joints, loops = _parts(root, later)
+    if _needs_macros(links, joints, later):
+        return blueprint, later
     if links or findings.failed:
         _declare(links, joints, loops, later)
     else:
@@ -130,14 +134,32 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
         elif tag == "fixed_frame":
             _frame(node, reading)
         elif isinstance(tag, str) and (macro := MACRO.fullmatch(tag)):
-            problem = f"<xacro:{macro[1]}> is a macro, expected plain URDF"
-            remedy = "Expand the macros by xacro, or give the file the ending .xacro."
-            reading.at(node, "").error("structure", problem, remedy)
-            reading.incomplete = True  # macros may contain links and joints, so nothing else can be checked
-            return [], [], []
+            later.macros.append((node, macro[1]))
         else:
             reading.other(node, "robot", "robot")
     return links, joints, loops
+
+
+def _needs_macros(links: list[ReadLink], joints: list[ReadJoint], later: Later) -> bool:
+    """Whether the file has macros without which its links are no tree, or which are xacro's own; this is an error.
+
+    Other macros, which a converter has left over, are left out with a warning, as other parsers do.
+    """
+    if not later.macros:
+        return False
+    names, carried = {name for _, name, _ in links}, {draft["child"] for _, draft, _ in joints}
+    ends = carried | {draft["parent"] for _, draft, _ in joints}
+    needed = len(names - carried) != 1 or not ends <= names
+    for node, name in later.macros:
+        if needed or name in OWN_MACROS:
+            problem = f"<xacro:{name}> is a macro, expected plain URDF"
+            remedy = "Expand the macros by xacro, or give the file the ending .xacro."
+            later.reading.at(node, "").error("structure", problem, remedy)
+            return True
+        problem = f"<xacro:{name}> is a macro that the file does not define: it is left out"
+        remedy = "Expand the macros by xacro if it contains links or joints."
+        later.reading.repeated("dropped", "macro", node, "", problem, remedy)
+    return False
 
 
 def _frame(node: Node, reading: Reading) -> None:
@@ -244,10 +266,8 @@ def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[Rea
             findings.error("structure", line, element, problem, "Name the other link.")
         elif child in carrier:
             place, other, _ = carrier[child]
-            problem = (
-                f"its child '{child}' is already the child of joint '{other['name']}' on line {place}, expected one "
-                "parent for each link"
-            )
+            there = f"joint '{other['name']}' on {findings.where(place)}"
+            problem = f"its child '{child}' is already the child of {there}, expected one parent for each link"
             remedy = (
                 f"If this joint closes a loop, move it to {sidecar_name(findings.file)}, or write it as <loop_joint>."
             )

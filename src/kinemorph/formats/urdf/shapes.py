@@ -12,6 +12,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.formats.mesh_search import MeshSearch, MeshUse
 from kinemorph.formats.urdf.cursor import Reading
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Values
 from kinemorph.model.input_reader import short
 from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere
 
@@ -23,10 +24,11 @@ class ShapeReader:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.values = reading.values
+        self.values = Values(reading.findings, optional=True)
         self.colors: dict[str, Color] = {}
         self.solids: dict[str, list[Node]] = {}  # the <visual> and <collision> nodes by the name of the link
         self.renamed: dict[str, str] = {}  # names of bodies that differ from those of their links
+        self._before = 0  # wrong values before the shape that is being read
         self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: node and element that name it first
 
     def dress(self) -> None:
@@ -50,6 +52,7 @@ class ShapeReader:
     def shape(self, node: Node, element: str) -> Shape | None:
         """The shape of a <visual> or <collision>; None if it has no valid geometry, which is recorded as a finding."""
         pose, solid, color, place = None, None, STEEL, node.tag
+        self._before = self.values.faults
         for part in node:
             tag = part.tag
             if tag == "geometry" and solid is None:
@@ -61,9 +64,11 @@ class ShapeReader:
                 if solid is None:
                     break
             elif tag == "origin" and pose is None:
-                pose = self.reading.origin(part, element)
+                pose = self.reading.origin(part, element, values=self.values)
             elif tag == "material" and place == "visual":
+                faults = self.values.faults
                 color = self.material(part, element)
+                self._before += self.values.faults - faults  # a wrong color leaves the shape as it is
             else:
                 self.reading.other(part, place, element)
         if solid is None:
@@ -72,7 +77,7 @@ class ShapeReader:
             self.reading.repeated("structure", f"{place} without geometry", node, element, problem, remedy)
             return None
         read: Shape | None = SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
-        return read
+        return None if self._is_wrong else read
 
     # ── solids ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -108,10 +113,15 @@ class ShapeReader:
             self.meshes[name] = (node, element)
         return MeshFile(name, "", scale, pose, color)
 
+    @property
+    def _is_wrong(self) -> bool:
+        """Whether the shape that is being read has a wrong value."""
+        return self.values.faults > self._before
+
     def _large(self, node: Node, size: float, element: str) -> bool:
         """Whether the smallest size [m] of a shape is above 0; otherwise warns."""
-        if size > 0.0:
-            return True
+        if size > 0.0 or self._is_wrong:
+            return size > 0.0
         problem = f"<{node.tag}> has the size {size:g}, expected above 0: it is left out"
         remedy = "Write sizes above 0, or remove the shape."
         self.reading.repeated("data", f"{node.tag} without extent", node, element, problem, remedy)
@@ -124,7 +134,10 @@ class ShapeReader:
         name = node.get("name", "")
         for part in node:
             if part.tag == "color" and part.get("rgba") is not None:
+                faults = self.values.faults
                 rgba = self.values.numbers(part, "rgba", 4, element)
+                if self.values.faults > faults:
+                    break
                 if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
                     problem = (
                         f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: other numbers "

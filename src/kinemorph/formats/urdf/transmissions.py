@@ -1,7 +1,7 @@
 """Reads URDF transmissions as actuators: a motor, the joint that it drives, and the gear ratio between them.
 
 <mechanicalReduction> may be in <transmission>, the older form, or in <actuator> or <joint>. A transmission with several
-motors or joints cannot be expressed; it is left out, with a warning.
+motors or joints cannot be expressed; it is left out, with a warning, as is one whose ratio is not a number.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from kinemorph.formats.urdf.cursor import Reading
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Values
 from kinemorph.model.elements import Actuator
 from kinemorph.words import counted
 
@@ -51,9 +52,11 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
             "dropped", "transmission", node, element, what, "Change the type of the joint, or remove the transmission."
         )
         return
-    gear = 1.0
+    gear, values = 1.0, Values(reading.findings, optional=True)
     for ratio in ratios[:1]:
-        gear = reading.values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
+        gear = values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
+    if values.faults:
+        return
     lines = reading.blueprint.lines
     for label in (motors[0], name, f"{motors[0]} of {driven[0]}"):
         if label and ("element", label) not in lines:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import xml.dom.expatbuilder
 from typing import Any
 
 # audit events of the interpreter that a model must not cause
@@ -24,6 +25,8 @@ FORBIDDEN = (
     "winreg.", "msvcrt.", "_winapi.",
 )  # fmt: skip
 OUTSIDE = "outside the folders that a model may read: its own folder, and those in package_dirs (--package-dir)"
+PLACE = "_place"  # an attribute of the expanded text: the number of the place in the files of macros, from 1
+MOST_PLACES = 65_000  # lines that libxml2 can store
 FRAMES = ("gi_frame", "cr_frame", "ag_frame", "tb_frame")  # attributes through which code could reach this guard
 
 
@@ -100,13 +103,39 @@ class Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
+class Places:
+    """The places (file, line) of elements, which get the number of their place as an attribute; macros copy it.
+
+    Elements of xacro itself have none: they may not have other attributes than their own.
+    """
+
+    def __init__(self, xacro: Any) -> None:
+        self.xacro = xacro
+        self.found: dict[tuple[str, int], int] = {}
+
+    def number(self, builder: type) -> None:
+        """Lets a builder of XML documents number the places of the elements that it reads."""
+        start = builder.start_element_handler  # type: ignore[attr-defined]
+
+        def handler(reading: Any, name: str, attributes: Any) -> None:
+            start(reading, name, attributes)
+            node = reading.curNode
+            if not node.tagName.startswith("xacro:") and len(self.found) < MOST_PLACES:
+                place = (str((self.xacro.filestack or [""])[-1]), int(reading.getParser().CurrentLineNumber))
+                node.setAttribute(PLACE, str(self.found.setdefault(place, len(self.found) + 1)))
+
+        builder.start_element_handler = handler  # type: ignore[attr-defined]
+
+
 def _plain(package: str) -> bool:
     """Whether the name of a package is the name of a folder, and not a path."""
     return package not in ("", ".", "..") and not set(package) & set("/\\\0")
 
 
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
-    """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}.
+    """{"text": the expanded text, "places": (file, line) of the numbers in it}.
+
+    If it fails: {"error": the reason, "file": the file where it occurred, ...}.
 
     Where an argument is given that the model does not have: {"unknown": these names, "declared": those that it has}.
     """
@@ -129,15 +158,17 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
 
     substitutions._eval_find = find
     substitutions._eval_dict["find"] = find
+    mappings = Arguments(given["arguments"])
+    places = Places(xacro)
+    places.number(xml.dom.expatbuilder.ExpatBuilderNS)
     try:
         xacro.init_stacks(given["file"])
         document = xacro.parse(given["text"], given["file"])
-        mappings = Arguments(given["arguments"])
         xacro.process_doc(document, mappings=mappings, verbosity=0)
         unknown = [name for name in given["arguments"] if name not in mappings.read]
         if unknown:
             return {"unknown": unknown, "declared": sorted(mappings.read)}
-        return {"text": document.toprettyxml(indent="  ")}
+        return {"text": document.toprettyxml(indent="  "), "places": list(places.found)}
     except MemoryError:
         return {"error": "the expansion needs more memory than allowed", "file": given["file"]}
     except BaseException as error:
@@ -146,7 +177,8 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         cause = getattr(error, "exc", None)
         if cause is not None and str(cause) not in reason:
             reason = f"{reason}: {cause}"
-        return {"error": reason, "file": files[-1] if files else given["file"], "outside": guard.outside[:1]}
+        found = {"error": reason, "file": files[-1] if files else given["file"], "outside": guard.outside[:1]}
+        return found | {"declared": sorted(mappings.read)}
 
 
 def main(memory: str, seconds: str, folder: str) -> None:
@@ -157,7 +189,6 @@ def main(memory: str, seconds: str, folder: str) -> None:
     os.dup2(2, 1)  # messages that xacro prints go to stderr, so that stdout has only the answer
     given = json.load(sys.stdin)
     import sysconfig
-    import xml.dom.expatbuilder  # noqa: F401  imported before the guard is active
 
     import xacro
     import xacro.substitution_args as substitutions

@@ -48,7 +48,7 @@ from kinemorph.model.building.regularity import regularity_problems
 from kinemorph.model.couplings import limit_problems
 from kinemorph.model.input_reader import Reader, short
 from kinemorph.model.joint import USUAL_ORDER, Joint, X, Z
-from kinemorph.model.robot import Coupling, Frame, Robot
+from kinemorph.model.robot import GIVE_MASSES, NO_MASSES, Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
 
@@ -56,14 +56,12 @@ from kinemorph.model.topology import WORLD
 class Verdict(NamedTuple):
     """The robot of a builder, None if it has problems, and everything found by the checks.
 
-    `problems`      reasons why the robot cannot be built
-    `questionable`  values that no real body has: `build` refuses them, in a model file they give a warning
-    `remarks`       data without effect, which give a warning
+    `problems`  reasons why the robot cannot be built
+    `remarks`   values that no real body has, missing masses and data without effect, which give a warning
     """
 
     robot: Robot | None
     problems: tuple[Problem, ...]
-    questionable: tuple[Problem, ...]
     remarks: tuple[Problem, ...] = ()
 
 
@@ -261,24 +259,24 @@ class RobotBuilder:
     # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def problems(self) -> tuple[Problem, ...]:
-        """All problems found, questionable values included; empty if the robot can be built."""
-        verdict = self.judged()
-        return verdict.problems + verdict.questionable
+        """All problems found; empty if the robot can be built."""
+        return self.judged().problems
 
     def build(self) -> Robot:
         """The checked robot. Raises ModelError with every problem found.
 
-        Data without effect, and limits of hinges that look like degrees, give a ModelWarning.
+        Inertias that no real body has, a robot without masses, data without effect, and limits of hinges that look like
+        degrees give a ModelWarning.
         """
-        robot, problems, questionable, remarks = self.judged()
-        if problems or questionable or robot is None:
-            raise ModelError(problems + questionable)
+        robot, problems, remarks = self.judged()
+        if problems or robot is None:
+            raise ModelError(problems)
         for remark in (*remarks, *degree_remarks(robot.joints)):
             warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
         return robot
 
     def judged(self) -> Verdict:
-        """The checked robot, None if it has problems, with all problems and questionable values found."""
+        """The checked robot, None if it has problems, with all problems and remarks."""
         reader = Reader()
         # each part alone
         reader.part("robot", self.name)
@@ -306,9 +304,14 @@ class RobotBuilder:
         reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)
         reader.problems += driven_problems(robot)
         if not reader.problems:
-            reader.problems += limit_problems(robot) + regularity_problems(robot)
-        found = (tuple(reader.problems), tuple(reader.questionable), tuple(loop_remarks(cut)))
-        return Verdict(None if reader.problems else robot, *found)
+            reader.problems += limit_problems(robot)
+            if robot.is_kinematic:
+                what = f"{NO_MASSES}: poses, Jacobians and inverse kinematics can be computed"
+                reader.questionable.append(Problem("robot", name, what, GIVE_MASSES, rule="massless"))
+            else:
+                reader.problems += regularity_problems(robot)
+        remarks = (*reader.questionable, *loop_remarks(cut))
+        return Verdict(None if reader.problems else robot, tuple(reader.problems), remarks)
 
 
 _JOINT_DEFAULTS = {

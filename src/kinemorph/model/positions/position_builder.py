@@ -17,13 +17,14 @@ Nothing is checked before `build` (or `problems`).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.algebra.notation import Factor, mth, tiner
-from kinemorph.errors import ModelError, Problem
+from kinemorph.errors import ModelError, ModelWarning, Problem, users_level
 from kinemorph.model.body import NO_INERTIA
 from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.input_reader import short
@@ -148,15 +149,16 @@ class PositionBuilder:
 
     def problems(self) -> tuple[Problem, ...]:
         """All problems found; empty if the robot can be built."""
-        verdict = self.judged()
-        return verdict.problems + verdict.questionable
+        return self.judged().problems
 
     def build(self) -> Robot:
-        """The checked robot. Raises ModelError with every problem found."""
-        verdict = self.judged()
-        if verdict.robot is None or verdict.questionable:
-            raise ModelError(verdict.problems + verdict.questionable)
-        return verdict.robot
+        """The checked robot. Raises ModelError with every problem found; questionable values give a ModelWarning."""
+        robot, problems, remarks = self.judged()
+        if robot is None:
+            raise ModelError(problems)
+        for remark in remarks:
+            warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
+        return robot
 
     def system(self, elements: Sequence[Any] = (), **settings: Any) -> System:
         """The robot with elements, and the initial values of the coordinates as initial configuration.
@@ -167,11 +169,11 @@ class PositionBuilder:
         return System(self.build(), tuple(elements), Settings(q=q, **settings))
 
     def judged(self) -> Verdict:
-        """The checked robot, None if it has problems, with all problems and questionable values found."""
+        """The checked robot, None if it has problems, with all problems and remarks."""
         found = [*self._found, *self._name_problems()]
         paths = self._paths(found)
         if found:
-            return Verdict(None, tuple(found), ())
+            return Verdict(None, tuple(found))
         builder = RobotBuilder(self.name, self.gravity)
         names: dict[int, str] = {}  # of the body at the frame of a node
         poses: dict[int, Pose] = {}  # its pose in the frame of the node
