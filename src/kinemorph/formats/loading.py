@@ -34,12 +34,14 @@ from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
+from kinemorph.model.starts import by_name
 from kinemorph.model.system import System
-from kinemorph.words import counted, listed
+from kinemorph.words import counted, did_you_mean, listed
 
 SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
 FOREIGN = ("urdf", "xacro", "sdf", "mjcf")  # formats of other simulators, whose data act differently there
+GROUP_WORDS = {"u": "input", "x": "state", "m": "memory"}
 LISTED = 6  # open loops that a message names
 CLOSE = 1e-9  # times the largest generalized force: allowed error of forward after inverse dynamics
 
@@ -157,6 +159,7 @@ def _model_path(path: Any) -> Path:
 
 FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
 RUN_FORMATS = ("toml", "urdf")  # formats that keep planned runs, in the file or in its sidecar
+START_FORMATS = (*RUN_FORMATS, "mjcf")  # formats that keep starts, in the file or in its sidecar
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
@@ -179,8 +182,12 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     if system.runs and row.name not in RUN_FORMATS:
         problem = f"{row.title} cannot express runs: the model is written without {listed(system.runs)}"
         findings.warn("dropped", 0, "runs", problem, "Save the model as TOML to keep them.")
+    if system.starts and row.name not in START_FORMATS:
+        problem = f"{row.title} cannot express starts: the model is written without {listed(system.starts)}"
+        findings.warn("dropped", 0, "starts", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
-        system = replace(system, robot=coupled_drives(system.robot))
+        starts = {name: by_name(start, system.robot) for name, start in system.starts.items()}
+        system = replace(system, robot=coupled_drives(system.robot), starts=starts)
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written
@@ -306,7 +313,38 @@ def _acting(system: System, findings: Findings) -> System | None:
         wrong = _wrong(system)
     for problem in wrong:
         findings.report("error", problem)
-    return None if wrong or findings.failed else system
+    return None if wrong or findings.failed else _with_known_starts(system, findings)
+
+
+def _with_known_starts(system: System, findings: Findings) -> System | None:
+    """The system, after a check that it has all inputs and states that its starts name; None if it has errors.
+
+    A wrong name is an error in a TOML file. In other formats its value is left out with a warning.
+    """
+    if not any(start.u or start.x or start.m for start in system.starts.values()):
+        return system
+    cast = ensemble(system.robot, system.members)
+    known = {
+        "u": [*(slot.name for slot in cast.inputs), *system.robot.v_names],
+        "x": [slot.name for slot in cast.states],
+        "m": [slot.name for slot in cast.memory],
+    }
+    starts = dict(system.starts)
+    for name, start in system.starts.items():
+        for group, names in known.items():
+            given = start.numbers(group)
+            for key in given if isinstance(given, dict) else ():
+                if key in names:
+                    continue
+                what = f"{group}: the model has no {GROUP_WORDS[group]} '{key}', expected one of {listed(names, 20)}"
+                remedy = did_you_mean(key, names).strip() or "Correct the name."
+                native = ("start", name) in findings.native
+                what += "" if native else "; it is left out"
+                problem = Problem("start", name, what, remedy, group, rule="name" if native else "dropped")
+                findings.report("error" if native else "warning", problem)
+                kept = tuple(pair for pair in getattr(starts[name], group) if pair[0] != key)
+                starts[name] = replace(starts[name], **{group: kept})
+    return None if findings.failed else replace(system, starts=starts)
 
 
 def _renamed(system: System, findings: Findings) -> System:
@@ -315,6 +353,7 @@ def _renamed(system: System, findings: Findings) -> System:
     Elements of a TOML file keep their names, which give an error later.
     """
     found: list[Any] = []
+    starts = dict(system.starts)
     taken = {element.name for element in system.elements}
     for element in system.elements:
         name = element.name
@@ -325,7 +364,8 @@ def _renamed(system: System, findings: Findings) -> System:
         what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
         findings.report("warning", Problem("element", name, what, "Rename the element.", rule="name"))
         found.append(replace(element, name=other))  # type: ignore[type-var]
-    return replace(system, elements=tuple(found))
+        starts = {key: start.renamed(name, other) for key, start in starts.items()}
+    return replace(system, elements=tuple(found), starts=starts)
 
 
 def _wrong(system: System) -> list[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from kinemorph.errors import ModelError, Problem
@@ -54,6 +54,18 @@ class Start:
     def numbers(self, group: str) -> list[float] | dict[str, float] | None:
         """The numbers of a group as `simulate` takes them: a list, a dict by name, or None."""
         return given_numbers(getattr(self, group))
+
+    def renamed(self, element: str, other: str) -> Start:
+        """The start of a system in which an element has another name: its inputs, states and memory have it too."""
+        new: dict[str, Any] = {}
+        for group in ("x", "m", "u"):
+            given = self.numbers(group)
+            if isinstance(given, dict):
+                new[group] = {
+                    f"{other}{key[len(element) :]}" if f"{key}.".startswith(f"{element}.") else key: value
+                    for key, value in given.items()
+                }
+        return replace(self, **new)
 
 
 class NamedRecords(Mapping[str, R], Generic[R]):
@@ -135,6 +147,15 @@ def in_order(start: Start, robot: Robot, q: Sequence[float], v: Sequence[float])
             given = [given.get(name, float(value)) for name, value in zip(names, usual, strict=True)]
         new[group] = tuple(map(float, usual)) if given is None else tuple(given)
     return Start(**new, x=start.x, m=start.m, u=start.u, t=start.t)
+
+
+def by_name(start: Start, robot: Robot) -> Start:
+    """The start with configuration and velocity by name, so that it fits a robot with further coordinates."""
+    new: dict[str, Any] = {}
+    for group, names in (("q", robot.q_names), ("v", robot.v_names)):
+        given = start.numbers(group)
+        new[group] = dict(zip(names, given, strict=True)) if isinstance(given, list) else given
+    return replace(start, **new)
 
 
 def given_numbers(numbers: Any) -> list[float] | dict[str, float] | None:

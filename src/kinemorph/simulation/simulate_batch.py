@@ -181,7 +181,10 @@ def _together(plant: Plant, given: Mapping[str, Any], usual: Mapping[str, Any]) 
 
 
 def _values(plant: Plant, group: str, given: Any, usual: Any = None) -> Array:
-    """The initial values of one group, shape (n,) where all states share them, else (B, n); `usual` as in `_together`."""
+    """The initial values of one group, shape (n,) where all states share them, else (B, n).
+
+    `usual` is that of `_together`.
+    """
     columns: tuple[Column, ...] = getattr(plant, group)
     if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
         raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")

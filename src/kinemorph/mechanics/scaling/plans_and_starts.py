@@ -74,8 +74,8 @@ def _numbers(kind: str, name: str, group: str, given: Numbers, units: Mapping[st
     unknown = [one for one, _ in pairs if one not in units]
     if unknown or len(pairs) < len(given):
         raise ModelError(
-            f"{kind} '{name}': the unit of {group} '{unknown[0] if unknown else len(pairs)}' is not known, so it cannot "
-            f"be scaled. Leave the {kind} out: replace(system, {kind}s={{}})."
+            f"{kind} '{name}': the unit of {group} '{unknown[0] if unknown else len(pairs)}' is not known, so it "
+            f"cannot be scaled. Leave the {kind} out: replace(system, {kind}s={{}})."
         )
     found = tuple((one, scales.factor(units[one]) * value if units[one] else value) for one, value in pairs)
     return found if named else tuple(value for _, value in found)

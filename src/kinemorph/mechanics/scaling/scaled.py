@@ -42,10 +42,10 @@ def scaled(
     factor of any unit, with which columns of runs can be compared.
 
     Scaled are masses, inertias, placements, shapes, limits, gravity, the numbers of all elements, references, phases,
-    the initial state and the duration of runs, starts and planned runs. Parameters are scaled by their units; one without a
-    unit by the fields that hold it, and it stays the same number if they differ. User functions and expressions with
-    numbers of unstated dimension are evaluated in the original units. Raises ModelError, with the name of the part, for
-    a number whose dimension is not known.
+    the initial state and the duration of runs, starts and planned runs. Parameters are scaled by their units; one
+    without a unit by the fields that hold it, and it stays the same number if they differ. User functions and
+    expressions with numbers of unstated dimension are evaluated in the original units. Raises ModelError, with the name
+    of the part, for a number whose dimension is not known.
     """
     if length is None and mass is None and time is None and voltage == 1.0:
         raise ModelError(

@@ -76,7 +76,7 @@ def _closed(plant: Plant, name: str, found: Mapping[str, Any], given: Mapping[st
         moved = float(np.abs(state.q - q).max(initial=0.0))
         warnings.warn(
             f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the run begins "
-            f"at the nearest state that satisfies them, in which no coordinate differs by more than {moved:.2g}.",
+            f"at the nearest state that satisfies them, in which no coordinate differs by more than {moved:.2g} rad or m.",
             ModelWarning,
             stacklevel=users_level(),
         )
