@@ -34,12 +34,13 @@ from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
-from kinemorph.model.starts import by_name
+from kinemorph.model.starts import with_names
 from kinemorph.model.system import System
 from kinemorph.words import counted, did_you_mean, listed
 
 SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
+SRDF_FORMATS = ("urdf", "xacro")  # formats with which an SRDF file may be read
 FOREIGN = ("urdf", "xacro", "sdf", "mjcf")  # formats of other simulators, whose data act differently there
 GROUP_WORDS = {"u": "input", "x": "state", "m": "memory"}
 LISTED = 6  # open loops that a message names
@@ -78,6 +79,7 @@ def load(
     merge_fixed: bool = False,
     package_dirs: Sequence[str | Path] = (),
     sidecar: str | Path | None = None,
+    srdf: str | Path | None = None,
     arguments: Mapping[str, object] | None = None,
     strict: bool = False,
     allow_c: bool = False,
@@ -89,6 +91,8 @@ def load(
     `package_dirs`  folders in which `package://` names are searched
     `sidecar`       a TOML file with data that the format cannot express, such as the joints that close loops; by
                     default, `<name>.sidecar.toml` in the folder of a URDF, xacro or SDF file
+    `srdf`          the SRDF file of a URDF or xacro file, whose group states become starts; by default `<name>.srdf`
+                    in the same folder
     `arguments`     values for the arguments that a xacro file declares, by name, in place of their defaults
     `strict`        turns warnings into errors
     `allow_c`       allows that runs compile and run the sources in C that the file names, with all rights of your
@@ -96,7 +100,7 @@ def load(
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
-    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c)
+    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c, srdf)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -144,6 +148,9 @@ def examine_source(source: Source, findings: Findings, options: Options | None =
     for name, _ in options.arguments if options and reader.name != "xacro" else ():
         wrong = f"this argument is given, but arguments are for xacro files, and the file is {reader.title}"
         findings.error("unknown", 0, name, wrong, "Leave it out.")
+    if options and options.srdf is not None and reader.name not in SRDF_FORMATS:
+        problem = f"the SRDF file '{options.srdf}' is not read, because it belongs to a URDF, and the file is "
+        findings.error("unknown", 0, "", problem + reader.title, "Leave it out.")
     system = _read(reader, source, options or Options(repairable=True), findings)
     found = (tuple(findings.found), findings.unlisted)
     return Examination(system, *found, reader.name, findings.document, findings.lines)
@@ -186,7 +193,7 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
         problem = f"{row.title} cannot express starts: the model is written without {listed(system.starts)}"
         findings.warn("dropped", 0, "starts", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
-        starts = {name: by_name(start, system.robot) for name, start in system.starts.items()}
+        starts = {name: with_names(start, system.robot) for name, start in system.starts.items()}
         system = replace(system, robot=coupled_drives(system.robot), starts=starts)
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
@@ -210,14 +217,15 @@ def _options(
     sidecar: str | Path | None,
     arguments: Mapping[str, object] | None = None,
     allow_c: bool = False,
+    srdf: str | Path | None = None,
 ) -> Options:
     """The checked arguments of `load`."""
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out to take the base of the file.")
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
-    beside = None if sidecar is None else Path(sidecar)
+    beside, states = (None if path is None else Path(path) for path in (sidecar, srdf))
     given = tuple((name, written(value)) for name, value in (arguments or {}).items())
-    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, arguments=given, allow_c=allow_c)
+    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, False, given, allow_c, states)
 
 
 def written(value: object) -> str:

@@ -43,6 +43,7 @@ class Options:
     `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
     `arguments`     pairs (name, value) for the arguments that a xacro file declares, in place of their defaults
     `allow_c`       whether controllers in C may be compiled and run
+    `srdf`          the SRDF file of a URDF; None searches in the folder of the model
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -53,6 +54,7 @@ class Options:
     repairable: bool = False
     arguments: tuple[tuple[str, str], ...] = ()
     allow_c: bool = False
+    srdf: Path | None = None
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:

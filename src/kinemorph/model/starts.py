@@ -149,7 +149,7 @@ def in_order(start: Start, robot: Robot, q: Sequence[float], v: Sequence[float])
     return Start(**new, x=start.x, m=start.m, u=start.u, t=start.t)
 
 
-def by_name(start: Start, robot: Robot) -> Start:
+def with_names(start: Start, robot: Robot) -> Start:
     """The start with configuration and velocity by name, so that it fits a robot with further coordinates."""
     new: dict[str, Any] = {}
     for group, names in (("q", robot.q_names), ("v", robot.v_names)):
