@@ -194,3 +194,16 @@ def as_robot(model: Robot | System) -> Robot:
     remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
     found = "None" if model is None else f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
     raise ModelError(f"{found} was given, expected a Robot or a System. {remedy}".rstrip())
+
+
+def start_of(model: Any, name: str) -> Start:
+    """The start of this name of a model, in order. Raises ModelError where there is none, or it is not a System."""
+    if not isinstance(model, System):
+        kind = type(model).__name__
+        raise ModelError(f"'{name}' is the name of a start, and a {kind} has no starts. Give a System that has it.")
+    return model.start(name)
+
+
+def configuration_of(model: Any, q: Any) -> Any:
+    """q as it is given; where it is the name of a start, the configuration (nq,) of this start of the model."""
+    return start_of(model, q).q if isinstance(q, str) else q

@@ -17,7 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System
+from kinemorph.model.system import Settings, System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -33,7 +33,7 @@ from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress, Run
 from kinemorph.simulation.running.ledger import Ledger, Watch
-from kinemorph.simulation.stepping.chosen_start import start_of, start_values
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
 from kinemorph.simulation.stepping.regular_functions import Regular
 from kinemorph.simulation.stepping.sample_clocks import Clockwork

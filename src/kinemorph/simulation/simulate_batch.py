@@ -20,7 +20,7 @@ from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, start_of
 from kinemorph.plants.initial_values import check_contact_numbers
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -35,7 +35,7 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import start_of, start_values
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
 from kinemorph.simulation.stepping.step_options import (
     check_positive,

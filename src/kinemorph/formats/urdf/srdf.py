@@ -48,7 +48,7 @@ def read_srdf(source: Source, options: Options, blueprint: Blueprint) -> None:
     others = Counter(str(node.tag) for node in nodes if node.tag != STATE)
     if others:
         what = f"not read: {listed((f'{count} <{tag}>' for tag, count in others.items()), 20)}; only states are"
-        view.warn("dropped", 0, "", what, "Add what you need of it in Python.")
+        view.warn("dropped", 0, "", what, "Add what you need in Python.")
 
     def declare(robot: Robot) -> None:
         for node in nodes:
@@ -77,16 +77,14 @@ def _state(node: Node, robot: Robot, blueprint: Blueprint, view: Findings) -> No
         problem = f"attribute 'name' is {short(name)}, expected printable text"
         view.warn("name", line_of(node), STATE, f"{problem}; the state is left out", "Give it a name.")
         return
-    joints = {joint.name: joint for joint in robot.joints}
+    joints = {joint.name: joint for joint in robot.joints if joint.nq}
     q: dict[str, float] = {}
     for child in node.iterfind("joint"):
-        joint = joints.get(child.get("name", ""))
-        known = [one.name for one in robot.joints if one.nq]
-        if joint is None or not joint.nq:
-            problem = (
-                f"there is no joint {short(child.get('name', ''))} that moves, expected one of {listed(known, 20)}"
-            )
-            remedy = did_you_mean(child.get("name", ""), known).strip() or "Correct the name."
+        called = child.get("name", "")
+        joint = joints.get(called)
+        if joint is None:
+            problem = f"there is no joint {short(called)} that moves, expected one of {listed(joints, 20)}"
+            remedy = did_you_mean(called, joints).strip() or "Correct the name."
             view.warn("name", line_of(child), element, f"{problem}; it is left out", remedy)
             continue
         values = _values(child.get("value", ""), joint)

@@ -14,24 +14,14 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, users_level
+from kinemorph.errors import KinemorphError, ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.closures import constraint_owners
 from kinemorph.model.starts import GROUPS, Start
-from kinemorph.model.system import System
+from kinemorph.model.system import start_of
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
 
 TOLD = 1e-9  # relative to the size of the loop: a start that is farther away from closed loops gives a warning
-
-
-def start_of(model: Any, name: str) -> Start:
-    """The start of this name of a model. Raises ModelError where there is none, or the model is not a System."""
-    if not isinstance(model, System):
-        raise ModelError(
-            f"start is '{name}', the name of a start, and a {type(model).__name__} has no starts. Simulate a System "
-            "that has this start, or give a time."
-        )
-    return model.start(name)
 
 
 def start_values(plant: Plant, name: str, start: Start, given: Mapping[str, Any], t: float) -> dict[str, Any]:
@@ -49,6 +39,14 @@ def start_values(plant: Plant, name: str, start: Start, given: Mapping[str, Any]
     except KinemorphError as error:
         raise ShapeError(f"start '{name}': {error}") from None
     return found
+
+
+def state_at(model: Any, plant: Plant, t: float, **given: Any) -> dict[str, Any]:
+    """The values of q, v, x, m, u and p as they are given; where q is the name of a start, those of this start."""
+    name = given["q"]
+    if not isinstance(name, str):
+        return given
+    return start_values(plant, name, start_of(model, name), {**given, "q": None}, t)
 
 
 def _overlaid(plant: Plant, group: str, start: Start, given: Any) -> Any:
@@ -75,8 +73,8 @@ def _closed(plant: Plant, name: str, found: Mapping[str, Any], given: Mapping[st
     if float(np.abs(apart).max(initial=0.0)) > TOLD and not state.note:
         moved = float(np.abs(state.q - q).max(initial=0.0))
         warnings.warn(
-            f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the run begins "
-            f"at the nearest state that satisfies them, in which no coordinate differs by more than {moved:.2g} rad or m.",
+            f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the nearest "
+            f"state that satisfies them is taken, {moved:.2g} rad or m away in the coordinate that moves most.",
             ModelWarning,
             stacklevel=users_level(),
         )
