@@ -42,7 +42,7 @@ SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
 SRDF_FORMATS = ("urdf", "xacro")  # formats with which an SRDF file may be read
 FOREIGN = ("urdf", "xacro", "sdf", "mjcf")  # formats of other simulators, whose data act differently there
-GROUP_WORDS = {"u": "input", "x": "state", "m": "memory"}
+GROUP_WORDS = {"u": "input", "x": "state", "m": "memory"}  # what an entry of a group is called
 LISTED = 6  # open loops that a message names
 CLOSE = 1e-9  # times the largest generalized force: allowed error of forward after inverse dynamics
 
@@ -344,7 +344,8 @@ def _with_known_starts(system: System, findings: Findings) -> System | None:
             for key in given if isinstance(given, dict) else ():
                 if key in names:
                     continue
-                what = f"{group}: the model has no {GROUP_WORDS[group]} '{key}', expected one of {listed(names, 20)}"
+                expected = f"expected one of {listed(names, 20)}" if names else "and no other"
+                what = f"{group}: the model has no {GROUP_WORDS[group]} '{key}', {expected}"
                 remedy = did_you_mean(key, names).strip() or "Correct the name."
                 native = ("start", name) in findings.native
                 what += "" if native else "; it is left out"

@@ -35,7 +35,7 @@ SAME = 1e-9  # [m], and of quaternions: a smaller difference of a mocap body fro
 def with_keyframes(system: System, model: Compiled, reading: Any) -> System:
     """The system with a start for every keyframe; those without a name are called "key0", "key1" ...
 
-    `reading` is told, by its method `drop`, what of the keyframes is left out.
+    What of the keyframes is left out is reported by `reading.drop`.
     """
     if not model.names["key"]:
         return system
