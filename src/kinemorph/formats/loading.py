@@ -149,8 +149,8 @@ def examine_source(source: Source, findings: Findings, options: Options | None =
         wrong = f"this argument is given, but arguments are for xacro files, and the file is {reader.title}"
         findings.error("unknown", 0, name, wrong, "Leave it out.")
     if options and options.srdf is not None and reader.name not in SRDF_FORMATS:
-        problem = f"the SRDF file '{options.srdf}' is not read, because it belongs to a URDF, and the file is "
-        findings.error("unknown", 0, "", problem + reader.title, "Leave it out.")
+        wrong = f"the SRDF file '{options.srdf}' is given, but it belongs to a URDF, and the file is {reader.title}"
+        findings.error("unknown", 0, "", wrong, "Leave it out.")
     system = _read(reader, source, options or Options(repairable=True), findings)
     found = (tuple(findings.found), findings.unlisted)
     return Examination(system, *found, reader.name, findings.document, findings.lines)
@@ -351,8 +351,8 @@ def _with_known_starts(system: System, findings: Findings) -> System | None:
                 what += "" if native else "; it is left out"
                 problem = Problem("start", name, what, remedy, group, rule="name" if native else "dropped")
                 findings.report("error" if native else "warning", problem)
-                kept = tuple(pair for pair in getattr(starts[name], group) if pair[0] != key)
-                starts[name] = replace(starts[name], **{group: kept})
+                kept: dict[str, Any] = {group: [pair for pair in getattr(starts[name], group) if pair[0] != key]}
+                starts[name] = replace(starts[name], **kept)
     return None if findings.failed else replace(system, starts=starts)
 
 

@@ -143,12 +143,14 @@ class System(ShownSystem, Fixed):
 
     def start(self, name: str) -> Start:
         """The start of this name, with configuration and velocity in order. Raises ModelError if there is none."""
-        return in_order(Starts(self.starts).called(name), self.robot, *self.initial_state())
+        q, v = (values.tolist() for values in self.initial_state())
+        return in_order(Starts(self.starts).called(name), self.robot, q, v)
 
     def starting_at(self, name: str) -> System:
         """The system whose settings have the configuration and velocity of the start of this name."""
         chosen = self.start(name)
-        return replace(self, settings=replace(self.settings, q=chosen.q, v=chosen.v))
+        state: dict[str, Any] = {"q": chosen.q, "v": chosen.v}
+        return replace(self, settings=replace(self.settings, **state))
 
 
 def _tidied(elements: Any) -> tuple[Element, ...]:
