@@ -320,7 +320,7 @@ def test_the_start_names_only_what_differs_and_refuses_what_is_wrong(page: Page,
     ):
         with pytest.raises(ModelError, match=said):
             page.ask("store_start", document="cart.toml", q=q)
-    with pytest.raises(UnsupportedError, match="expected settings or a run of the file"):
+    with pytest.raises(UnsupportedError, match="expected settings, or a run or start of the file"):
         page.ask("store_start", document="cart.toml", q={}, place="bodies")
 
 

@@ -61,8 +61,13 @@ body = "foot"
 normal = { kind = "hunt crossley", stiffness = 1e4 }
 [settings]
 q = { "root.z" = 1.0, swing = 0.1 }
+[starts.home]
+q = { swing = 0.2 }
+x = { effort = 0.5 }
+u = { swing = 0.3 }
 [runs.a]
 time = 0.1
+start = "home"
 q = { "root.z" = 1.0, swing = 0.1 }
 v = { swing = 0.2, "root.vx" = 0.1 }
 locked = ["swing"]
@@ -86,7 +91,7 @@ CASES = [
     *((HOPPER, kind, name) for kind, name in (
         ("joint", "swing"), ("joint", "root"), ("body", "leg"), ("body", "trunk"), ("frame", "foot"),
         ("element", "wave"), ("element", "ground"), ("element", "servo"), ("parameter", "l"), ("parameter", "hip"),
-        ("run", "a"),
+        ("run", "a"), ("start", "home"), ("element", "effort"),
     )),
     *((WALKER, kind, name) for kind, name in (
         ("joint", "ankle"), ("body", "leg"), ("frame", "toe"), ("phase", "swing"), ("edge", "strike"),
@@ -103,6 +108,8 @@ def masses(system: System) -> list[tuple[object, ...]]:
         tuple(type(element).__name__ for element in system.elements),
         system.settings.q,
         tuple((plan.time, len(plan.q), len(plan.locked)) for plan in system.runs.values()),
+        tuple(system.start(name).q for name in system.starts),
+        tuple(plan.start in system.starts for plan in system.runs.values()),
     ]
 
 

@@ -36,7 +36,7 @@ def _orbit(system: System, state: StateOptions, options: OrbitOptions, plot: Pat
     from kinemorph.display.tables import orbit_reports
 
     with working(f"searching for an orbit of {system.robot.name}"):
-        found = periodic_orbit(system, cycles=options.cycles or 1, nodes=options.nodes, **options.motion(state))
+        found = periodic_orbit(system, cycles=options.cycles or 1, nodes=options.nodes, **options.motion(system, state))
     if not found:
         say(f"failed: {found.message}")
     files = _drawn(found, plot) if found else []
@@ -51,7 +51,7 @@ def _continuation(system: System, state: StateOptions, options: OrbitOptions, pl
 
     (over,) = options.ranges("continuation", 1, 1)
     with working(f"searching for an orbit of {system.robot.name}") as tell:
-        cycle = return_map(system, parameters=over.name, **options.motion(state)).varying([over.name])
+        cycle = return_map(system, parameters=over.name, **options.motion(system, state)).varying([over.name])
         start = float(cycle.p[0])
         if not over.low <= start <= over.high:
             raise KinemorphError(
@@ -73,7 +73,7 @@ def _diagram(system: System, state: StateOptions, options: OrbitOptions, plot: P
 
     (over,) = options.ranges("diagram", 1, 1)
     with working(f"running {system.robot.name} for all values of {over.name}"):
-        found = bifurcation_diagram(system, over.name, _values(over, VALUES), **options.motion(state))
+        found = bifurcation_diagram(system, over.name, _values(over, VALUES), **options.motion(system, state))
     well = len(found.messages) < len(found.values)
     if not well:
         say(f"failed: no motion returns. {found.messages[0]}")
@@ -88,7 +88,7 @@ def _basin(system: System, state: StateOptions, options: OrbitOptions, plot: Pat
     if plot is not None and len(grid) != 2:
         raise KinemorphError("--plot draws a basin of two coordinates, and --over names one. Name a second one.")
     with working(f"running {system.robot.name} from all starts"):
-        found = basin(system, grid, cycles=options.cycles or CYCLES, **options.motion(state))
+        found = basin(system, grid, cycles=options.cycles or CYCLES, **options.motion(system, state))
     return orbit_reports.basin_summary(found), orbit_reports.basin_tables, _drawn(found, plot), True
 
 

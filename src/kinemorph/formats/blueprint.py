@@ -22,6 +22,7 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.shapes import Shape
+from kinemorph.model.starts import Start, Starts
 from kinemorph.model.system import Element, Settings, System
 
 SETTINGS = Settings()  # of a file that gives none
@@ -66,6 +67,7 @@ class Blueprint:
         self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
         self.runs: dict[str, RunPlan] = {}
+        self.starts: dict[str, Start] = {}
         self._count = 0
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,7 +189,8 @@ class Blueprint:
         try:
             assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
             elements = (*self.elements, *ground)
-            return System(robot, elements, replace(self.settings), assembly, self.automaton, RunPlans(self.runs))
+            runs, starts = RunPlans(self.runs), Starts(self.starts)
+            return System(robot, elements, replace(self.settings), assembly, self.automaton, runs, starts)
         except ModelError as error:
             for message in error.problems:
                 self.report("error", Problem.of(message))

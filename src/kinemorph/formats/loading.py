@@ -35,12 +35,15 @@ from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
+from kinemorph.model.starts import with_names
 from kinemorph.model.system import System
-from kinemorph.words import counted, listed
+from kinemorph.words import counted, did_you_mean, listed
 
 SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
+SRDF_FORMATS = ("urdf", "xacro")  # formats with which an SRDF file may be read
 FOREIGN = ("urdf", "xacro", "sdf", "mjcf")  # formats of other simulators, whose data act differently there
+GROUP_WORDS = {"u": "input", "x": "state", "m": "memory"}  # what an entry of a group is called
 LISTED = 6  # open loops that a message names
 CLOSE = 1e-9  # times the largest generalized force: allowed error of forward after inverse dynamics
 
@@ -77,6 +80,7 @@ def load(
     merge_fixed: bool = False,
     package_dirs: Sequence[str | Path] = (),
     sidecar: str | Path | None = None,
+    srdf: str | Path | None = None,
     arguments: Mapping[str, object] | None = None,
     strict: bool = False,
     allow_c: bool = False,
@@ -88,6 +92,8 @@ def load(
     `package_dirs`  folders in which `package://` names are searched
     `sidecar`       a TOML file with data that the format cannot express, such as the joints that close loops; by
                     default, `<name>.sidecar.toml` in the folder of a URDF, xacro or SDF file
+    `srdf`          the SRDF file of a URDF or xacro file, whose group states become starts; by default `<name>.srdf`
+                    in the same folder
     `arguments`     values for the arguments that a xacro file declares, by name, in place of their defaults
     `strict`        turns warnings into errors
     `allow_c`       allows that runs compile and run the sources in C that the file names, with all rights of your
@@ -95,7 +101,7 @@ def load(
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
-    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c)
+    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c, srdf)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -143,6 +149,9 @@ def examine_source(source: Source, findings: Findings, options: Options | None =
     for name, _ in options.arguments if options and reader.name != "xacro" else ():
         wrong = f"this argument is given, but arguments are for xacro files, and the file is {reader.title}"
         findings.error("unknown", 0, name, wrong, "Leave it out.")
+    if options and options.srdf is not None and reader.name not in SRDF_FORMATS:
+        wrong = f"the SRDF file '{options.srdf}' is given, but it belongs to a URDF, and the file is {reader.title}"
+        findings.error("unknown", 0, "", wrong, "Leave it out.")
     system = _read(reader, source, options or Options(repairable=True), findings)
     found = (tuple(findings.found), findings.unlisted)
     return Examination(system, *found, reader.name, findings.document, findings.lines)
@@ -158,6 +167,7 @@ def _model_path(path: Any) -> Path:
 
 FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
 RUN_FORMATS = ("toml", "urdf")  # formats that keep planned runs, in the file or in its sidecar
+START_FORMATS = (*RUN_FORMATS, "mjcf")  # formats that keep starts, in the file or in its sidecar
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
@@ -180,8 +190,12 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     if system.runs and row.name not in RUN_FORMATS:
         problem = f"{row.title} cannot express runs: the model is written without {listed(system.runs)}"
         findings.warn("dropped", 0, "runs", problem, "Save the model as TOML to keep them.")
+    if system.starts and row.name not in START_FORMATS:
+        problem = f"{row.title} cannot express starts: the model is written without {listed(system.starts)}"
+        findings.warn("dropped", 0, "starts", problem, "Save the model as TOML to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
-        system = replace(system, robot=coupled_drives(system.robot))
+        starts = {name: with_names(start, system.robot) for name, start in system.starts.items()}
+        system = replace(system, robot=coupled_drives(system.robot), starts=starts)
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written
@@ -204,14 +218,15 @@ def _options(
     sidecar: str | Path | None,
     arguments: Mapping[str, object] | None = None,
     allow_c: bool = False,
+    srdf: str | Path | None = None,
 ) -> Options:
     """The checked arguments of `load`."""
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out to take the base of the file.")
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
-    beside = None if sidecar is None else Path(sidecar)
+    beside, states = (None if path is None else Path(path) for path in (sidecar, srdf))
     given = tuple((name, written(value)) for name, value in (arguments or {}).items())
-    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, arguments=given, allow_c=allow_c)
+    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, False, given, allow_c, states)
 
 
 def written(value: object) -> str:
@@ -291,7 +306,39 @@ def _acting(system: System, findings: Findings) -> System | None:
         wrong = _wrong(system)
     for problem in wrong:
         findings.report("error", problem)
-    return None if wrong or findings.failed else system
+    return None if wrong or findings.failed else _with_known_starts(system, findings)
+
+
+def _with_known_starts(system: System, findings: Findings) -> System | None:
+    """The system, after a check that it has all inputs and states that its starts name; None if it has errors.
+
+    A wrong name is an error in a TOML file. In other formats its value is left out with a warning.
+    """
+    if not any(start.u or start.x or start.m for start in system.starts.values()):
+        return system
+    cast = ensemble(system.robot, system.members)
+    known = {
+        "u": [*(slot.name for slot in cast.inputs), *system.robot.v_names],
+        "x": [slot.name for slot in cast.states],
+        "m": [slot.name for slot in cast.memory],
+    }
+    starts = dict(system.starts)
+    for name, start in system.starts.items():
+        for group, names in known.items():
+            given = start.numbers(group)
+            for key in given if isinstance(given, dict) else ():
+                if key in names:
+                    continue
+                expected = f"expected one of {listed(names, 20)}" if names else "and no other"
+                what = f"{group}: the model has no {GROUP_WORDS[group]} '{key}', {expected}"
+                remedy = did_you_mean(key, names).strip() or "Correct the name."
+                native = ("start", name) in findings.native
+                what += "" if native else "; it is left out"
+                problem = Problem("start", name, what, remedy, group, rule="name" if native else "dropped")
+                findings.report("error" if native else "warning", problem)
+                kept: dict[str, Any] = {group: [pair for pair in getattr(starts[name], group) if pair[0] != key]}
+                starts[name] = replace(starts[name], **kept)
+    return None if findings.failed else replace(system, starts=starts)
 
 
 def _renamed(system: System, findings: Findings) -> System:
@@ -300,6 +347,7 @@ def _renamed(system: System, findings: Findings) -> System:
     Elements of a TOML file keep their names, which give an error later.
     """
     found: list[Any] = []
+    starts = dict(system.starts)
     taken = {element.name for element in system.elements}
     for element in system.elements:
         name = element.name
@@ -310,7 +358,8 @@ def _renamed(system: System, findings: Findings) -> System:
         what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
         findings.report("warning", Problem("element", name, what, "Rename the element.", rule="name"))
         found.append(replace(element, name=other))  # type: ignore[type-var]
-    return replace(system, elements=tuple(found))
+        starts = {key: start.renamed(name, other) for key, start in starts.items()}
+    return replace(system, elements=tuple(found), starts=starts)
 
 
 def _wrong(system: System) -> list[Problem]:

@@ -53,6 +53,7 @@ class Options:
     `allow_c`       whether controllers in C may be compiled and run
     `root`          the folder that contains all files of the model, for files that another one includes; None: it is
                     found from the folder of the file
+    `srdf`          the SRDF file of a URDF; None searches in the folder of the model
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -64,6 +65,7 @@ class Options:
     arguments: tuple[tuple[str, str], ...] = ()
     allow_c: bool = False
     root: Path | None = None
+    srdf: Path | None = None
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:

@@ -7,17 +7,15 @@ studio and for `system.run(NAME)` in Python, so that all of them compute the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
-from kinemorph.model.input_reader import short
-from kinemorph.words import did_you_mean, listed, quoted
+from kinemorph.model.starts import NamedRecords, Numbers, checked_numbers, given_numbers
+from kinemorph.words import did_you_mean, listed
 
-# numbers in order, or some of them by name: (("elbow", 0.5),)
-Numbers: TypeAlias = tuple[float, ...] | tuple[tuple[str, float], ...]
 Label: TypeAlias = int | str  # a module or a side, by name or number
 # names of the methods in `plants.loop_methods`
 LOOP_METHOD_NAMES = ("projection", "baumgarte", "partitioning", "perturbation", "multipliers")
@@ -59,8 +57,9 @@ class RunPlan:
     `method`, `step` [s], `rtol`, `atol`, `max_step` [s], `loops`, `locked`   as in `simulate`
     `time`              the simulated time [s]; by default that of the settings
     `output_step`       the time between stored samples [s]
-    `q`, `v`, `x`       the initial state: numbers in order, or some of them by name. Without q and v, a configuration
-                        is chosen in which the robot does not stay at rest
+    `start`             a start of the system by name; q, v, x and inputs that are given take the place of its values
+    `q`, `v`, `x`       the initial state: numbers in order, or some of them by name. Without q, v and a start, a
+                        configuration is chosen in which the robot does not stay at rest
     `inputs`            constant inputs, in order or by name
     `limits`            whether joints stop at their limits
     `friction`          whether the Coulomb friction of joints acts
@@ -74,6 +73,7 @@ class RunPlan:
     max_step: float | None = field(default=None, metadata={"kind": "time"})
     time: float | None = field(default=None, metadata={"kind": "time"})
     output_step: float | None = field(default=None, metadata={"kind": "time"})
+    start: str = ""
     q: Numbers = field(default=(), metadata={"kind": ("angle", "length")})
     v: Numbers = field(default=(), metadata={"kind": ("rate", "speed")})
     x: Numbers = field(default=(), metadata={"kind": "number"})
@@ -87,7 +87,7 @@ class RunPlan:
 
     def __post_init__(self) -> None:
         for name in GROUPS:
-            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+            object.__setattr__(self, name, checked_numbers("run", name, getattr(self, name)))
         locked = (self.locked,) if isinstance(self.locked, str) else tuple(self.locked)
         object.__setattr__(self, "locked", locked)
         for name, kind in (("dock", PlannedDock), ("undock", PlannedUndock)):
@@ -112,87 +112,17 @@ class RunPlan:
 
     def numbers(self, group: str) -> list[float] | dict[str, float] | None:
         """The numbers of q, v, x or inputs as `simulate` takes them: a list, a dict by name, or None."""
-        given: Any = getattr(self, group)
-        if not given:
-            return None
-        return dict(given) if isinstance(given[0], tuple) else list(given)
+        return given_numbers(getattr(self, group))
 
     @property
     def options(self) -> dict[str, Any]:
         """The fields that are keyword arguments of `simulate` and are given: method, step, rtol, atol, ..."""
-        names = ("method", "step", "rtol", "atol", "max_step", "output_step", "loops")
+        names = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "loops")
         return {name: getattr(self, name) for name in names if getattr(self, name) not in (None, "")}
 
 
-class RunPlans(Mapping[str, RunPlan]):
-    """The run plans of a system by name. It cannot be changed, and equal plans have equal hashes."""
+class RunPlans(NamedRecords[RunPlan]):
+    """The run plans of a system by name."""
 
-    def __init__(self, plans: Mapping[str, RunPlan | Mapping[str, Any]] | None = None) -> None:
-        found = {}
-        for name, plan in (plans or {}).items():
-            if not isinstance(name, str) or not name.strip() or not name.isprintable():
-                raise ModelError(
-                    Problem("run", "", f"the name is {short(name)}, expected printable text", "Rename it.")
-                )
-            found[name] = plan if isinstance(plan, RunPlan) else _plan(name, plan)
-        self._plans = found
-
-    def __getitem__(self, name: str) -> RunPlan:
-        return self._plans[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._plans)
-
-    def __len__(self) -> int:
-        return len(self._plans)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._plans.items()))
-
-    def __repr__(self) -> str:
-        return f"RunPlans({self._plans!r})"
-
-    def plan(self, name: str) -> RunPlan:
-        """The plan of this name. Raises ModelError, with a similar name, if there is none."""
-        if name in self._plans:
-            return self._plans[name]
-        known = f"expected one of: {quoted(self._plans)}" if self._plans else "the model has no runs"
-        hint = did_you_mean(name, self._plans) or f" Add [runs.{name}] to the model file."
-        raise ModelError(f"there is no run '{name}'; {known}.{hint}")
-
-
-def _plan(name: str, data: Any) -> RunPlan:
-    """The plan of a dict of its fields. Raises ModelError for an unknown field."""
-    if not isinstance(data, Mapping):
-        raise ModelError(
-            Problem("run", name, f"it is {short(data)}, expected a RunPlan or a dict", "Give its options.")
-        )
-    known = [one.name for one in fields(RunPlan)]
-    for key in data:
-        if key not in known:
-            what = f"the key {short(key)} is not known, expected one of {listed(known, 20)}"
-            raise ModelError(Problem("run", name, what, did_you_mean(key, known).strip() or "Leave it out.", str(key)))
-    return RunPlan(**data)
-
-
-def _numbers(name: str, given: Any) -> Numbers:
-    """Numbers in order as a tuple, or numbers by name as a tuple of pairs. Raises ModelError for anything else."""
-    try:
-        if isinstance(given, Mapping):
-            given = tuple(given.items())
-        if given is None:
-            return ()
-        if isinstance(given, Sequence) and given and isinstance(given[0], (tuple, list)):
-            pairs = tuple((str(key), float(value)) for key, value in given)
-            values = [value for _, value in pairs]
-            found: Any = pairs
-        else:
-            found = tuple(float(value) for value in given)
-            values = list(found)
-        if not all(map(math.isfinite, values)):
-            raise ValueError
-    except (TypeError, ValueError):
-        what = f"{name} is {short(given)}, expected finite numbers in order or by name"
-        raise ModelError(Problem("run", "", what, "Correct the numbers.", name)) from None
-    result: Numbers = found
-    return result
+    record = RunPlan
+    kind = "run"

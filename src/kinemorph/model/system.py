@@ -24,6 +24,7 @@ from kinemorph.model.importable import check_importable
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import LOOP_METHOD_NAMES, RunPlan, RunPlans
+from kinemorph.model.starts import Start, Starts, in_order
 from kinemorph.shown import ShownSystem
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
@@ -62,17 +63,27 @@ class System(ShownSystem, Fixed):
     assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
     automaton: Automaton | None = None  # the phases of a hybrid motion; None where there is only one
     runs: Mapping[str, RunPlan] = field(default_factory=RunPlans)  # options of runs, by name; `run` carries one out
+    starts: Mapping[str, Start] = field(default_factory=Starts)  # states in which runs can begin, by name
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
 
     def __post_init__(self) -> None:
         as_robot(self.robot)
         object.__setattr__(self, "elements", _tidied(self.elements))
         object.__setattr__(self, "runs", self.runs if isinstance(self.runs, RunPlans) else RunPlans(self.runs))
+        starts = self.starts if isinstance(self.starts, Starts) else Starts(self.starts)
+        object.__setattr__(self, "starts", starts)
         problems = [
             Problem("element", name, f"it is declared {count} times, expected once", "Rename all but one.", rule="name")
             for name, count in Counter(str(element.name) for element in self.elements).items()
             if count > 1
         ]
+        problems += starts.problems(self.robot)
+        for name, plan in self.runs.items():
+            if plan.start and plan.start not in starts:
+                known = f"one of {listed(starts, 20)}" if starts else "no start, as the model has none"
+                found = f"start is '{plan.start}', expected {known}"
+                hint = did_you_mean(plan.start, starts).strip() or f"Add [starts.{plan.start}]."
+                problems.append(Problem("run", name, found, hint, "start"))
         for what, values, length in (("q", self.settings.q, self.robot.nq), ("v", self.settings.v, self.robot.nv)):
             if values and len(values) != length:
                 found = f"initial {what} has {len(values)} entries, expected {length}"
@@ -103,6 +114,7 @@ class System(ShownSystem, Fixed):
         kinds = Counter(type(element).__name__ for element in self.elements)
         acting = "".join(f", {counted(count, kind)}" for kind, count in kinds.items())
         start = ", initial state given" if self.settings.q or self.settings.v else ""
+        start += f", {counted(len(self.starts), 'start')}" if self.starts else ""
         return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
 
     @property
@@ -128,6 +140,17 @@ class System(ShownSystem, Fixed):
         q = np.array(self.settings.q) if self.settings.q else neutral(self.robot)
         v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
         return q, v
+
+    def start(self, name: str) -> Start:
+        """The start of this name, with configuration and velocity in order. Raises ModelError if there is none."""
+        q, v = (values.tolist() for values in self.initial_state())
+        return in_order(Starts(self.starts).called(name), self.robot, q, v)
+
+    def starting_at(self, name: str) -> System:
+        """The system whose settings have the configuration and velocity of the start of this name."""
+        chosen = self.start(name)
+        state: dict[str, Any] = {"q": chosen.q, "v": chosen.v}
+        return replace(self, settings=replace(self.settings, **state))
 
 
 def _tidied(elements: Any) -> tuple[Element, ...]:
@@ -173,3 +196,16 @@ def as_robot(model: Robot | System) -> Robot:
     remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
     found = "None" if model is None else f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
     raise ModelError(f"{found} was given, expected a Robot or a System. {remedy}".rstrip())
+
+
+def start_of(model: Any, name: str) -> Start:
+    """The start of this name of a model, in order. Raises ModelError where there is none, or it is not a System."""
+    if not isinstance(model, System):
+        kind = type(model).__name__
+        raise ModelError(f"'{name}' is the name of a start, and a {kind} has no starts. Give a System that has it.")
+    return model.start(name)
+
+
+def configuration_of(model: Any, q: Any) -> Any:
+    """q as it is given; where it is the name of a start, the configuration (nq,) of this start of the model."""
+    return start_of(model, q).q if isinstance(q, str) else q

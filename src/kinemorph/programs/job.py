@@ -25,7 +25,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -44,6 +44,7 @@ from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
 from kinemorph.simulation.running.checks import warn_before
 from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.domains import Domain, DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
@@ -189,7 +190,7 @@ def make_job(
     loops: str | LoopMethod | None = None,
     events: Guard | Sequence[Guard] = (),
     most_events: int | None = None,
-    start: float = 0.0,
+    start: float | str = 0.0,
     parameters: str | Sequence[str] | None = None,
     name: str | None = None,
     user: UserCode | bool | None = None,
@@ -211,6 +212,9 @@ def make_job(
             f"events: {in_words(changes[0])} is given, which a program cannot carry out: it has the equations of one "
             "topology. Leave it out, or use simulate."
         )
+    chosen = start_of(model, start) if isinstance(start, str) else None
+    if inputs is None and chosen is not None:
+        inputs = chosen.numbers("u")
     _check_inputs(inputs)
     check_positive(most_events=most_events)
     code = _user_code(user)
@@ -227,12 +231,15 @@ def make_job(
             f"method '{options.method}' belongs to another library, which a program cannot take along. Use a method of "
             "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
         )
-    times, spacing = run_times(model, plant, start, until, output_step)
+    times, spacing = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
     first = FirstState.made(plant, options, guards, compiled=True)
     _check_dead_points(plant, first.method)
     if code is not None:
         check_method(first.method)
-    first.begin(float(times[0]), q, v, x, u=inputs, p=p, m=m, close=True, tick=False)
+    state = {"q": q, "v": v, "x": x, "u": inputs, "p": p, "m": m}
+    if chosen is not None:
+        state = start_values(plant, str(start), chosen, state, float(times[0]))
+    first.begin(float(times[0]), **state, close=True, tick=False)
     warn_before(model, plant, first.state.q, driven=forces is not None or inputs is not None, stepper=first)
     uniform = output_step is None or np.ndim(output_step) == 0
     most = math.inf if most_events is None else float(most_events)

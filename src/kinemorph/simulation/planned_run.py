@@ -20,10 +20,12 @@ from kinemorph.model.modules.docked_sides import module_name
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.system import Settings, System
+from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.words import listed
 
 FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
@@ -54,6 +56,18 @@ class PreparedRun(NamedTuple):
     until: float
     arguments: dict[str, Any]
     notes: tuple[Note, ...]
+
+    @property
+    def arguments_without_start(self) -> dict[str, Any]:
+        """The arguments, with the values of a start in place of its name."""
+        given = {"m": None, "p": None, **self.arguments}
+        name = given.pop("start", "")
+        if not name:
+            return self.arguments
+        begins = self.system.start(name)
+        first = {**{group: given[group] for group in "qvxmp"}, "u": given["inputs"]}
+        first = start_values(shared_plant(self.system), name, begins, first, begins.t)
+        return {**given, **{group: first[group] for group in "qvxm"}, "inputs": first["u"]}
 
     def run(self, **options: Any) -> Trajectory:
         """Computes the run; `options` are further arguments of `simulate`, such as progress and save."""
@@ -87,7 +101,10 @@ def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> P
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
-    q, note = initial_configuration(acting, chosen.numbers("q"), chosen.numbers("v"))
+    begins = acting.start(chosen.start) if chosen.start else None
+    q, note = chosen.numbers("q"), None
+    if begins is None:
+        q, note = initial_configuration(acting, q, chosen.numbers("v"))
     notes = [] if note is None else [note]
     until = chosen.time
     if until is None:
@@ -96,6 +113,8 @@ def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> P
             until = FREE_TIME
             falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
             notes.append(Note(falls, ("time",), "time"))
+    if begins is not None:
+        until += begins.t
     arguments: dict[str, Any] = {"q": q, **{group: chosen.numbers(group) for group in ("v", "x", "inputs")}}
     arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
     return PreparedRun(acting, until, arguments, tuple(notes))
@@ -106,7 +125,7 @@ def plan_of(system: System, plan: RunPlan | str | None) -> RunPlan:
     if plan is None:
         return RunPlan()
     if isinstance(plan, str):
-        return RunPlans(system.runs).plan(plan)
+        return RunPlans(system.runs).called(plan)
     if not isinstance(plan, RunPlan):
         raise ModelError(f"{plan!r:.60} is given as a run, expected a RunPlan or the name of a run in the model file.")
     return plan

@@ -17,7 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System
+from kinemorph.model.system import Settings, System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -33,6 +33,7 @@ from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress, Run
 from kinemorph.simulation.running.ledger import Ledger, Watch
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
 from kinemorph.simulation.stepping.regular_functions import Regular
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
@@ -77,7 +78,7 @@ def simulate(
     every: float | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
-    start: float | Trajectory = 0.0,
+    start: float | str | Trajectory = 0.0,
     save: str | Path | None = None,
 ) -> Trajectory:
     """Simulates a robot, a system or a plant from the time `start` to the time `until` [s].
@@ -95,9 +96,10 @@ def simulate(
     `x`             further continuous states, such as currents
     `m`             memory of elements; those whose memory is given do not sample at the initial time again
     `p`             values of the parameters that the plant keeps as inputs
-    `start`         the initial time [s]; or a finished run to continue: values that are not given here are those at
-                    its end, and modules are docked as they are there. An adaptive method chooses its first step
-                    again, so that the last digits may differ from those of one long run
+    `start`         the initial time [s]; or the name of a start of the system, such as "home", whose values and inputs
+                    are taken where none are given here; or a finished run to continue: values that are not given here
+                    are those at its end, and modules are docked as they are there. An adaptive method chooses its
+                    first step again, so that the last digits may differ from those of one long run
 
     Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
     it is "extrapolated_contact" with steps of 1 ms.
@@ -143,6 +145,9 @@ def simulate(
     """
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
+    chosen = start_of(model, start) if isinstance(start, str) else None
+    if inputs is None and chosen is not None:
+        inputs = chosen.numbers("u")
     powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     check_positive(most_events=most_events)
@@ -160,9 +165,12 @@ def simulate(
     if before is not None:
         end = final_state(before, plant, placed=q is not None)
         first = {group: end[group] if given is None else given for group, given in first.items()}
-    times, spacing = run_times(model, plant, start if before is None else before.t[-1], until, output_step)
+    begins = before.t[-1] if before is not None else start if chosen is None else chosen.t
+    times, spacing = run_times(model, plant, begins, until, output_step)
     regular = _regular_functions(inputs, callback, every, spacing, float(times[0]))
     first["u"] = None if regular[0] else inputs
+    if chosen is not None:
+        first = start_values(plant, str(start), chosen, first, float(times[0]))
 
     settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
     ledger = Ledger(settings, progress, checkpoints, watch)

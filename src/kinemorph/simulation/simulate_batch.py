@@ -20,7 +20,7 @@ from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, start_of
 from kinemorph.plants.initial_values import check_contact_numbers
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -35,6 +35,7 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
 from kinemorph.simulation.stepping.step_options import (
     check_positive,
@@ -66,7 +67,7 @@ def simulate_batch(
     atol: float | None = None,
     max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
-    start: float = 0.0,
+    start: float | str = 0.0,
     events: Guard | Sequence[Guard] = (),
     most_events: int | None = None,
     keep_events: bool = True,
@@ -83,6 +84,8 @@ def simulate_batch(
                                 share; or a dict of (B,) numbers or of one number by name. Values that are not given
                                 are the defaults of the system
     `m`                         memory of elements, likewise; see `simulate`
+    `start`                     the initial time [s]; or the name of a start of the system, whose values are taken where
+                                none are given
     `events`                    guards whose change of sign is an event, see `Guard`; their resets are compiled, so that
                                 they have to be formulas of the state
     `most_events`               ends the run of a state after this many events
@@ -104,6 +107,9 @@ def simulate_batch(
         raise UnsupportedError(
             f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
         )
+    chosen = start_of(model, start) if isinstance(start, str) else None
+    if u is None and chosen is not None:
+        u = chosen.numbers("u")
     plant = (as_plant if guards else shared_plant)(model, account=u is not None or exchanges_energy(model))
     called = [stage for tick in plant.ticks for stage in tick.stages if stage.runs != "compiled"]
     if called:
@@ -118,12 +124,16 @@ def simulate_batch(
     check_positive(most_steps=most_steps, most_events=most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
-    times, _ = run_times(model, plant, start, until, output_step)
+    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
     began = time.perf_counter()
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
     one = Stepper.made(plant, options, guards, rows, compiled=True)
     one.begin(times[0], tick=False)
-    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
+    usual = dict[str, Any](dict.fromkeys("qvxpum"))
+    if chosen is not None:
+        usual = start_values(plant, str(start), chosen, usual, float(times[0]))
+        m = usual["m"] if m is None else m
+    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, usual)
     _enter(plant, float(times[0]), given, m)
     _close(plant, float(times[0]), given, q, v, m)
     for first in given["q"][:1]:
@@ -149,9 +159,13 @@ def _some_runs(batch: BatchRun) -> list[Trajectory]:
 # ── what is given ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
-    """The initial values of all groups by name, each of shape (B, n); `given` is what the user gave for each group."""
-    read = {group: _values(plant, group, values) for group, values in given.items()}
+def _together(plant: Plant, given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Array]:
+    """The initial values of all groups by name, each of shape (B, n).
+
+    `given` is what the user gave for each group, `usual` the values of one state, or None for those of the plant, which
+    are taken where none are given.
+    """
+    read = {group: _values(plant, group, values, usual[group]) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{group} has {count}" for group, count in counts.items())
@@ -166,8 +180,11 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
     }
 
 
-def _values(plant: Plant, group: str, given: Any) -> Array:
-    """The initial values of one group, shape (n,) where all states share them, else (B, n)."""
+def _values(plant: Plant, group: str, given: Any, usual: Any = None) -> Array:
+    """The initial values of one group, shape (n,) where all states share them, else (B, n).
+
+    `usual` is that of `_together`.
+    """
     columns: tuple[Column, ...] = getattr(plant, group)
     if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
         raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")
@@ -181,13 +198,13 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
                 "one value."
             )
         count = np.broadcast_shapes(*(values.shape for values in named.values()), ())
-        values = np.array(np.broadcast_to(plant.initial(group), (*count, len(columns))))
+        values = np.array(np.broadcast_to(plant.initial(group, usual), (*count, len(columns))))
         for k, entries in named.items():
             values[..., k] = entries
     elif given is None or np.ndim(given) < 2:
-        return plant.initial(group, given)
+        return plant.initial(group, usual if given is None else given)
     else:
-        values = completed(np.array(given, dtype=float), plant.initial(group), plant.optional * (group == "p"))
+        values = completed(np.array(given, dtype=float), plant.initial(group, usual), plant.optional * (group == "p"))
     if values.ndim > 2 or values.shape[-1] != len(columns):
         listed = ", ".join(column.name for column in columns) or "none"
         raise ShapeError(

@@ -228,10 +228,11 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
+| keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
-Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
+Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, mocap, gravity
 compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, delays of actuators,
 other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
 the sizes of MuJoCo's memory are left out without a warning.

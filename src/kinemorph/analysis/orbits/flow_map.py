@@ -334,7 +334,8 @@ def return_map(
     fine = HYBRID if hybrid else RunOptions()
     given = {"rtol": rtol, "atol": atol, "longest": longest}
     options = replace(fine, method=method, **{name: value for name, value in given.items() if value is not None})
-    home = start_of(plant, q=q, v=v, x=x, u=u, p=p, t=t).point if hybrid else closed_point(plant, q, v, x, u, p, t)
+    first = {"q": q, "v": v, "x": x, "u": u, "p": p, "t": t}
+    home = start_of(plant, **first).point if hybrid else closed_point(plant, **first)
     if period is not None:
         period_at(period, home.p)  # raises where it is not a time
     amounts = _amounts(shift)

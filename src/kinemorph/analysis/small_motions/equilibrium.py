@@ -24,6 +24,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
+from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import listed
 
 KICK = 0.05  # [rad or m], the displacement with which the search leaves an unstable equilibrium
@@ -84,7 +85,8 @@ def equilibrium(
 ) -> Equilibrium:
     """A state at rest that stays at rest, near a first guess.
 
-    `q`, `x`          the guess, by name or in order; by default the plant's initial state
+    `q`, `x`          the guess, by name or in order; by default the plant's initial state. As a text, q is the name of
+                      a start of the system, whose states and inputs are taken where none are given
     `u`, `p`, `t`     constant inputs, parameters and time; `m`, the memory of elements. Constraints that depend on
                       time are taken at `t`
     `forces`          a user law of generalized forces, as for `simulate`; `locked` are joints that do not move
@@ -101,7 +103,8 @@ def equilibrium(
         if not value > 0 or not np.isfinite(value):
             raise UnsupportedError(f"equilibrium: {name} is {value}; expected a finite number above 0.")
     plant = as_plant(model, forces=forces, locked=locked)
-    start = point_of(plant, q, None, x, u, p, t, m)
+    given = state_at(model, plant, t, q=q, v=None, x=x, u=u, p=p, m=m)
+    start = point_of(plant, **given, t=t)
     start = replace(start, v=np.zeros(plant.nv))
     search = Search(plant, downhill=stable, tolerance=tolerance, regularizer=regularizer)
     search.slopes.check_laws()

@@ -42,6 +42,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
@@ -189,7 +190,8 @@ def linearize(
 
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; by default
                               those of the initial state. Where some of q or v are named and the robot has constraints,
-                              the others follow from the constraints
+                              the others follow from the constraints. As a text, q is the name of a start of the
+                              system, whose states and inputs are taken where none are given
     `t`                       the time [s]
     `m`                       the memory of elements, constant; `run.segments[-1].m[-1]` is the memory at a run's end
     `outputs`                 user laws that return one number each, by name; or names of states ("w.elbow", "v.elbow",
@@ -200,7 +202,8 @@ def linearize(
     Any state is allowed; where it is not an equilibrium, `drift` is its rate of change.
     """
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
+    given = state_at(model, plant, t, q=q, v=v, x=x, u=u, p=p, m=m)
+    slopes, point = slopes_of(plant), closed_point(plant, **given, t=t)
     slopes.check_closed(point)
     drift = slopes.rate(point)
     blocks = slopes.blocks(point, drift[plant.nv :])

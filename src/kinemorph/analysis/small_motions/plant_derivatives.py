@@ -123,12 +123,12 @@ def point_of(
     return Point(float(t), base, *(values[group] for group in ("v", "x", "m", "u", "p")))
 
 
-def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
+def closed_point(plant: Plant, q: Any, v: Any, **others: Any) -> Point:
     """The state that the arguments describe, as `point_of` gives it, on the constraints of the plant.
 
     Where q or v is given by name, the other coordinates or velocities follow from the constraints.
     """
-    found = point_of(plant, q, v, *others)
+    found = point_of(plant, q, v, **others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
     state = (found.q, found.v, found.x, found.m, found.u, found.p)

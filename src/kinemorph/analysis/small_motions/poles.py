@@ -26,6 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
+from kinemorph.simulation.stepping.chosen_start import state_at
 
 ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
 
@@ -172,7 +173,8 @@ def poles(
         _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
         return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
+    given = state_at(model, plant, t, q=q, v=v, x=x, u=u, p=p, m=m)
+    slopes, point = slopes_of(plant), closed_point(plant, **given, t=t)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia, which does not matter at rest
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))

@@ -50,6 +50,7 @@ class ReadingOptions:
     sidecar: Annotated[Path | None, option("TOML file with data that the model's format cannot express.", "FILE")] = (
         None
     )
+    srdf: Annotated[Path | None, option("SRDF file of a URDF, whose group states become starts.", "FILE")] = None
     merge_fixed: Annotated[bool, flag("--merge-fixed", "Merge bodies that fixed joints connect.")] = False
     argument: Annotated[
         list[str] | None,
@@ -66,8 +67,9 @@ class ReadingOptions:
         for folder in self.package_dir or ():
             if not folder.is_dir():
                 raise KinemorphError(f"--package-dir '{folder}' is not a folder. Name a folder that exists.")
-        if self.sidecar is not None and not self.sidecar.is_file():
-            raise KinemorphError(f"--sidecar '{self.sidecar}' is not a file. Name a file that exists.")
+        for name, path in (("--sidecar", self.sidecar), ("--srdf", self.srdf)):
+            if path is not None and not path.is_file():
+                raise KinemorphError(f"{name} '{path}' is not a file. Name a file that exists.")
         for text in self.argument or ():
             if not _ARGUMENT.fullmatch(text):
                 raise KinemorphError(f"--arg is '{text}'; expected NAME:=VALUE, such as arm:=left. Write it so.")
@@ -77,7 +79,14 @@ class ReadingOptions:
         base: Any = None if self.base is None else self.base.value
         given = tuple((found[1], found[2]) for text in self.argument or () if (found := _ARGUMENT.fullmatch(text)))
         return Options(
-            base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable, given, self.allow_c
+            base,
+            self.merge_fixed,
+            tuple(self.package_dir or ()),
+            self.sidecar,
+            repairable,
+            given,
+            self.allow_c,
+            srdf=self.srdf,
         )
 
 

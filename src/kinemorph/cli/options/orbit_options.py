@@ -9,6 +9,7 @@ from kinemorph.cli.application import option
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.errors import KinemorphError
+from kinemorph.model.system import System
 
 
 class Range(NamedTuple):
@@ -52,10 +53,10 @@ class OrbitOptions:
         found = {name: getattr(self, name) for name in ("period", "section", "edges", "cycles", "over")}
         return found | {"nodes": self.nodes if self.nodes > 1 else None}
 
-    def motion(self, state: StateOptions) -> dict[str, Any]:
-        """The keyword arguments of `return_map` for these options and a state."""
+    def motion(self, system: System, state: StateOptions) -> dict[str, Any]:
+        """The keyword arguments of `return_map` for these options and a state of a system."""
         found: dict[str, Any] = {"period": self.period, "section": self.section, "edges": self.edges}
-        found |= {"q": state.values("q"), "v": state.values("v"), "u": state.values("torque"), "locked": state.lock}
+        found |= {"q": state.values("q"), "v": state.values("v"), "u": state.inputs(system), "locked": state.lock}
         option_values.above_zero(self.period, "--period", "s")
         return {name: value for name, value in found.items() if value is not None}
 

@@ -15,6 +15,10 @@ from kinemorph.model.system import System
 class StateOptions:
     """A state of a robot, its inputs, and the joints that are locked."""
 
+    start: Annotated[
+        str | None,
+        option("Start of the model by name, such as a keyframe; --q, --v and --torque override it.", "NAME"),
+    ] = None
     q: Annotated[
         str | None,
         option(
@@ -39,7 +43,17 @@ class StateOptions:
 
     def given(self) -> dict[str, Any]:
         """The options as fields of a RunPlan; None where one is not given."""
-        return {"q": self.values("q"), "v": self.values("v"), "inputs": self.values("torque"), "locked": self.lock}
+        values = {"q": self.values("q"), "v": self.values("v"), "inputs": self.values("torque")}
+        return {"start": self.start, **values, "locked": self.lock}
+
+    def begun(self, system: System) -> System:
+        """The system, with the initial state of --start where it is given."""
+        return system if self.start is None else system.starting_at(self.start)
+
+    def inputs(self, system: System) -> Values | None:
+        """The inputs of --torque, or those of --start; None where neither is given."""
+        given = self.values("torque")
+        return system.start(self.start).numbers("u") if given is None and self.start is not None else given
 
     def values(self, name: Literal["q", "v", "torque"]) -> Values | None:
         """The numbers of the option `name`: a list, or a dictionary by name; None where it is not given."""

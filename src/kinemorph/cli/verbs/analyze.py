@@ -80,9 +80,10 @@ def analyze(
 ) -> None:
     """Finds an equilibrium of a robot, its poles and modes, its mobility, configurations of its loops, or its orbits.
 
-    equilibrium searches near --q, or near the initial values of the file. poles and modes linearize about --q and --v,
-    or about an equilibrium if --q is not given. mobility counts the degrees of freedom that the loops leave. assembly
-    lists the configurations in which the loops close while the joints of --lock keep their coordinates.
+    equilibrium searches near --q or --start, or near the initial values of the file. poles and modes linearize about
+    --q and --v or about --start, or about an equilibrium if neither is given. mobility counts the degrees of freedom
+    that the loops leave. assembly lists the configurations in which the loops close while the joints of --lock keep
+    their coordinates.
 
     orbit searches for a motion that repeats, near --q and --v or the initial values of the file, and lists its Floquet
     multipliers. A driven system needs --period, one without drive --section; the cycles of an automaton end after its
@@ -97,7 +98,7 @@ def analyze(
     _check(what, **given)
     option_values.picture(plot, "--plot")
     _check_save(save, what)
-    system, band = chosen(robot, reading), option_values.window(window)
+    system, band = state.begun(chosen(robot, reading)), option_values.window(window)
     if what is Analysis.equilibrium:
         found = _equilibrium(system, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
@@ -129,7 +130,7 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.continuation: ("window", "gif", "mp4", "mode", "stable"),
         Analysis.diagram: ("window", "gif", "mp4", "mode", "stable", "cycles", "nodes"),
         Analysis.basin: ("window", "gif", "mp4", "mode", "stable", "nodes"),
-        Analysis.static: ("window", "gif", "mp4", "mode", "stable", "q", "v", "torque", "lock"),
+        Analysis.static: ("window", "gif", "mp4", "mode", "stable", "start", "q", "v", "torque", "lock"),
     }[what]
     unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes")
     unused += () if what in (*REPEATING, Analysis.static) else ("over",)
@@ -153,19 +154,21 @@ def _check_save(save: Path | None, what: Analysis) -> None:
         )
 
 
-def _acting(state: StateOptions) -> dict[str, Any]:
+def _acting(system: System, state: StateOptions) -> dict[str, Any]:
     """Inputs and locked joints, as keyword arguments of `equilibrium` and `poles`."""
-    return {"u": state.values("torque"), "locked": state.lock or ()}
+    return {"u": state.inputs(system), "locked": state.lock or ()}
 
 
 def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path | None) -> Result:
     """Searches for an equilibrium and draws the robot there if a path is given."""
-    model, guess = system.robot, state.values("q")
+    model, guess = system.robot, state.values("q") or state.start or _initial(system)
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.display.tables import run_summaries, run_tables
 
     with working(f"searching for an equilibrium of {model.name}"):
-        found = equilibrium(system, _initial(system) if guess is None else guess, stable=stable, **_acting(state))
+        found = equilibrium(
+            system, _initial(system) if guess is None else guess, stable=stable, **_acting(system, state)
+        )
     files: list[Path] = []
     if plot is not None:
         from kinemorph.display.canvas import save
@@ -239,8 +242,8 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
     from kinemorph.analysis.small_motions.poles import poles
     from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
 
-    model, q = system.robot, state.values("q")
-    asked: dict[str, Any] = {"v": state.values("v"), "window": band, **_acting(state)}
+    model, q = system.robot, state.values("q") or state.start
+    asked: dict[str, Any] = {"v": state.values("v"), "window": band, **_acting(system, state)}
     if q is not None:
         return poles(system, q, **asked)
     linear, found = poles_at_rest(system, **asked)

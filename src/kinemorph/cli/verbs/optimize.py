@@ -85,8 +85,8 @@ def optimize(
     from kinemorph.display.tables import optimization_reports
 
     option_values.picture(plot, "--plot")
-    system = chosen(robot, reading)
-    options: dict[str, Any] = {"q": state.values("q"), "u": state.values("torque")}
+    system = state.begun(chosen(robot, reading))
+    options: dict[str, Any] = {"q": state.values("q"), "u": state.inputs(system)}
     if at is At.run:
         options |= {"v": state.values("v"), "until": option_values.above_zero(until, "--until", "s")}
     else:

@@ -14,6 +14,7 @@ from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_r
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.errors import KinemorphError
+from kinemorph.words import listed
 
 
 def _print_methods(wanted: bool) -> None:
@@ -64,10 +65,14 @@ def simulate(
     prepared = prepared_run(given, plan)
     system = prepared.system
     notes = [f"{given.robot.name} {note.told('--')}" for note in prepared.notes]
+    if given.starts and not plan.start:
+        notes.append(f"starts of the file: {listed(given.starts, 12)}; --start NAME begins there")
     quiet = prepared._replace(system=replace(system, source=""))  # notes name data of the file that do not act
     with reported_warnings(), progress_bar(given.robot.name, prepared.until) as progress:
         trajectory = quiet.run(progress=progress, save=run.save)
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
-    notes += run_summaries.inactive_notes(system, driven=bool(plan.inputs))
+    notes += run_summaries.inactive_notes(
+        system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u))
+    )
     data, tables = run_summaries.run_summary(trajectory), run_tables.run_tables
     report_run(trajectory, data, tables, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)

@@ -31,7 +31,7 @@ from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.system import System, as_robot, configuration_of
 from kinemorph.simulation.results.trajectory import Trajectory
 
 USUAL_SIZE = 6.5  # default longer side [inch]
@@ -55,7 +55,8 @@ def draw(
     size: float | tuple[float, float] | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """A picture of a robot at q, shape (nq,) or some coordinates by name: the others close its loops.
+    """A picture of a robot at q, shape (nq,) or some coordinates by name: the others close its loops; or the name of a
+    start of a system.
 
     By default a system is drawn where its runs begin, and a robot in its neutral configuration, with the declared
     values of coordinates in position matrices; a robot with loops in one in which they are closed, as on its card.
@@ -78,7 +79,7 @@ def draw(
     usual = stance(robot) if robot.loops else initial_configuration(robot)
     if isinstance(model, System) and model.settings.q:
         usual = np.array(model.settings.q)
-    rows = np.stack([closed_posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
+    rows = np.stack([closed_posture(robot, configuration_of(model, one), tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}

@@ -32,7 +32,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Element, System
+from kinemorph.model.system import Element, System, configuration_of
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -71,8 +71,8 @@ def scene_of(
 
     Of a batch with many runs, some are shown: the first, the last and others in between.
 
-    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default a typical one.
-                Not for runs, which have their own configurations
+    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; or the name of a start of a
+                system; by default a typical one. Not for runs, which have their own configurations
     `fps`       frames per second of simulated time; fewer in very long runs (MOST_FRAMES), more in very short ones
     `times`     the times of the frames [s], shape (n,), instead of `fps`
     `columns`   names, groups or patterns of a run's columns to plot below the scene; its energies by default
@@ -244,7 +244,9 @@ def _figure(
         if isinstance(q, np.ndarray) and q.shape == (len(times), robot.nq):
             rows = q
         else:
-            start = closed_posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
+            start = closed_posture(
+                robot, configuration_of(subject, q), subject.settings.q if isinstance(subject, System) else None
+            )
             rows = np.repeat(start[None], len(times), axis=0)
         figure = figure_of(robot, rows, times, name=name, masses=masses)
         marks, loads = marks_of(figure, elements), loads_of(figure, elements)

@@ -133,6 +133,9 @@ def system_summary(system: System, examination: Examination | None = None, path:
         name: {key: value for key, value in asdict(plan).items() if value != usual[key]}
         for name, plan in system.runs.items()
     }
+    data["starts"] = {
+        name: {key: value for key, value in asdict(start).items() if value} for name, start in system.starts.items()
+    }
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title

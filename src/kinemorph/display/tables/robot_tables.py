@@ -117,6 +117,9 @@ def robot_tables(data: Data) -> Parts:
             if key in data["settings"]
         ]
         parts += ["settings of a run", Facts([*start, *times]), ""]
+    if data.get("starts"):
+        starts = {name: ", ".join(_counted_key(*item) for item in one.items()) for name, one in data["starts"].items()}
+        parts += ["starts", Facts(list(starts.items())), ""]
     if data.get("runs"):
         parts += ["runs", Facts([(name, _options(run)) for name, run in data["runs"].items()]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
@@ -127,6 +130,11 @@ def axes_text(row: Data) -> str:
     """The axis of a joint, both axes of a universal joint, or the order of the turns of a gimbal."""
     axes = [_spaced(row[key]) for key in ("axis", "axis2") if row[key]]
     return row["order"] or ", ".join(axes)
+
+
+def _counted_key(key: str, value: Any) -> str:
+    """A group of a start with the number of its values, "q (7)"; the time with its unit."""
+    return f"t {value:g} s" if key == "t" else f"{key} ({len(value)})"
 
 
 def _spaced(values: Iterable[float], gap: str = " ") -> str:

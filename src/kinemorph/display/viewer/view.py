@@ -60,7 +60,7 @@ def view(
 
     A robot or system gets a slider for every joint, a run plays. Prints the address of the page and returns at once.
 
-    `q`         the initial configuration (nq,) of a robot; by default a typical one
+    `q`         the initial configuration (nq,) of a robot, or the name of a start of a system; by default a typical one
     `fps`       frames per second of simulated time; between them the viewer interpolates
     `columns`   names, groups or patterns of a run's columns to be plotted; its energies by default
     `trace`     bodies or frames whose paths are drawn

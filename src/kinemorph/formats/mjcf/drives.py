@@ -46,6 +46,7 @@ def add_drives(model: Compiled, reading: Any) -> None:
             number += 1
             unique = f"{base}~{number}"
         taken.add(unique)
+        reading.drives[k] = unique
         reading.blueprint.element(reading.line("actuator", name), Actuator(unique, **made))
     for what, names in dropped.items():
         reading.drop(what, names)

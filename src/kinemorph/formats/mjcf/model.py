@@ -22,6 +22,7 @@ from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.drives import add_drives, add_springs, reflected_inertia
 from kinemorph.formats.mjcf.equalities import add_equalities
 from kinemorph.formats.mjcf.files import Bundle
+from kinemorph.formats.mjcf.keyframes import with_keyframes
 from kinemorph.formats.mjcf.shapes import Geometry
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -48,6 +49,7 @@ class _Reading:
         self.bodies = [WORLD]
         self.bodies += [self.unique(name or f"body{i + 1}") for i, name in enumerate(model.names["body"][1:])]
         self.joints: list[str] = []
+        self.drives: dict[int, str] = {}  # names of elements by the number of the actuator that they are
         self.depth = {WORLD: 0}
         self.armature = model.dof_armature + reflected_inertia(model)
         self.geometry = Geometry(model, bundle)
@@ -69,7 +71,8 @@ class _Reading:
         add_springs(model, self)
         self._left_out()
         self._start()
-        return self.blueprint.system()
+        system = self.blueprint.system()
+        return None if system is None else with_keyframes(system, model, self)
 
     # ── names and lines ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -267,7 +270,6 @@ class _Reading:
         self.drop("damping that is not linear", [""] * int(np.count_nonzero(np.any(model.dof_dampingpoly, axis=1))))
         self.drop("tendons", model.names["tendon"])
         self.drop("sensors", model.names["sensor"])
-        self.drop("keyframes", model.names["key"], "Give the initial state in the settings; it is qpos0 otherwise.")
         mocap = [self.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
         self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
         if np.any(model.gravity):

@@ -19,7 +19,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from lxml import etree
@@ -28,6 +28,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_r
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.mjcf.inertia import write_inertial
+from kinemorph.formats.mjcf.keyframes import write_keyframe
 from kinemorph.formats.mjcf.parts import write_drives, write_equalities, write_looks
 from kinemorph.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.formats.write_text import write_text
@@ -37,6 +38,7 @@ from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.model.starts import Start
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 
@@ -271,20 +273,22 @@ class _Writing:
     # ── the initial state, and data that are left out ─────────────────────────────────────────────────────────────
 
     def _start(self) -> None:
-        """Writes a keyframe if `ref` cannot express the initial state: if balls are rotated, or velocities not zero."""
-        robot, q = self.robot, []
+        """Writes all starts as keyframes, and the initial state as well if `ref` cannot express it: if balls are
+        rotated, or velocities not zero.
+        """
+        robot, system = self.robot, self.system
         turned = any(self.v0)
         for joint in robot.joints:
             part = self.q0[robot.q_slice(joint.name)]
-            if joint.kind == "helical":
-                part = [part[0], float(evaluate(joint.pitch)) * part[0]]
             turned = turned or (bool(joint.table.quaternions) and part[-4:] != [1.0, 0.0, 0.0, 0.0])
-            q += part
-        if turned and self._in_order():
-            key: dict[str, Any] = {"name": "start", "qpos": numbers(q)}
-            etree.SubElement(etree.SubElement(self.root, "keyframe"), "key", **key)
-        if any(self.v0):
-            self.losses.add("initial velocities are left out", robot.name)
+        starts = {name: system.start(name) for name in system.starts}
+        if turned:
+            first = Start(tuple(self.q0), tuple(self.v0))
+            starts = {"start": first, **starts} if "start" not in starts else {**starts, "start~2": first}
+        steps = {step.name: joint for joint in robot.joints for step in self._steps(joint)}
+        order = {steps[node.get("name", "")].name: None for node in self.nodes[WORLD].iter("joint")}
+        for name, start in starts.items():
+            write_keyframe(self.root, name, start, system, [robot.joint(one) for one in order], self.losses)
 
     def _in_order(self) -> bool:
         """Whether MuJoCo has coordinates in the order of the robot; MuJoCo's order is depth first."""

@@ -192,6 +192,7 @@ RUN = (
     Field("max_step", "literal", "time", "Longest step that the method may choose [s]."),
     Field("time", "literal", "time", "Simulated time [s]; that of [settings] if it is left out."),
     Field("output_step", "literal", "time", "Time between stored states [s]."),
+    Field("start", "text", "", "Start [starts.NAME] in which the run begins; q, v, x and inputs below override it."),
     Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate; the others follow."),
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
     Field("x", "state", "", "Further initial states, such as currents: a list, or values by name."),
@@ -200,6 +201,14 @@ RUN = (
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
     Field("limits", "flag", "", "Joints stop at their limits; true if it is left out."),
     Field("friction", "flag", "", "The Coulomb friction of joints acts; true if it is left out."),
+)
+START = (
+    Field("q", "state", "", "Configuration: a list, or values by name of coordinate; the others have their defaults."),
+    Field("v", "state", "", "Velocity: a list, or values by name."),
+    Field("x", "state", "", "Further states, such as currents: a list, or values by name."),
+    Field("m", "state", "", "Memory of elements: a list, or values by name."),
+    Field("u", "state", "", "Inputs, constant during a run: a list, or values by name."),
+    Field("t", "literal", "time", "Time at which the run begins [s]; 0 if it is left out."),
 )
 DOCK_EVENT = (
     Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
@@ -309,7 +318,7 @@ TABLES: dict[str, tuple[Field, ...]] = {
 }  # each holds one table per name
 WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
 WORDS |= {"elements": "element", "coordinates": "coordinate", "dependents": "dependent"}
-WORDS |= {"phases": "phase", "edges": "edge", "runs": "run"}
+WORDS |= {"phases": "phase", "edges": "edge", "runs": "run", "starts": "start"}
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the robot; that of the file if it is left out."),
@@ -320,7 +329,7 @@ TOP = (
         "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out.",
         default=[0.0, 0.0, -9.81],
     ),
-    *(Field(table, "table") for table in (*TABLES, "automaton", "elements", "settings", "runs", *ORGANISM)),
+    *(Field(table, "table") for table in (*TABLES, "automaton", "elements", "settings", "starts", "runs", *ORGANISM)),
 )
 NOT_IN_SIDECARS = ("name", "coordinates", *ORGANISM)
 

@@ -26,7 +26,7 @@ from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
-from kinemorph.formats.toml.runs import KINDS, named_numbers, read_runs
+from kinemorph.formats.toml.runs import KINDS, named_numbers, read_runs, read_starts
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.control.c_functions import CController, is_c_text
@@ -125,6 +125,7 @@ class Parts:
         read_automaton(self.data, self.values, blueprint, self.key_line)
         blueprint.afterwards.append(self._check_references)
         self._settings(blueprint)
+        read_starts(self.data, self.values, blueprint)
         read_runs(self.data, self.values, blueprint)
 
     def key_line(self, path: Path, key: str) -> int:

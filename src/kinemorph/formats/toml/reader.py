@@ -2,7 +2,7 @@
 
     kinemorph = 1                                   the version of the format
     [parameters] [bodies.*] [joints.*]              the robot; see docs/model_file.md
-    [frames.*] [couplings.*] [elements.*] [phases.*] [edges.*] [settings] [runs.*]
+    [frames.*] [couplings.*] [elements.*] [phases.*] [edges.*] [settings] [starts.*] [runs.*]
 
 or, instead of joints, coordinates and the positions of bodies
 

@@ -1,9 +1,10 @@
-"""The tables [runs.NAME] of a TOML file: options of runs, read as `RunPlan` and written from them."""
+"""The tables [runs.NAME] and [starts.NAME] of a TOML file, read as `RunPlan` and `Start` and written from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.formats.blueprint import Blueprint
@@ -14,34 +15,88 @@ from kinemorph.model.elements.fields import Field
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.model.starts import Start, given_numbers
 from kinemorph.words import listed
 
 KINDS = {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}  # of coordinates and velocities, by unit
 
 
+R = TypeVar("R", RunPlan, Start)
+
+
 def read_runs(data: Mapping[str, Any], values: Values, blueprint: Blueprint) -> None:
     """Reads all run plans of a document, when the robot is complete; mistakes are recorded as findings."""
-    table = data.get("runs", {})
+    _read_named("runs", data, values, blueprint, _plan, blueprint.runs)
+
+
+def read_starts(data: Mapping[str, Any], values: Values, blueprint: Blueprint) -> None:
+    """Reads all starts of a document, when the robot is complete; mistakes are recorded as findings."""
+    _read_named("starts", data, values, blueprint, _start, blueprint.starts)
+
+
+def _read_named(
+    key: str,
+    data: Mapping[str, Any],
+    values: Values,
+    blueprint: Blueprint,
+    made: Callable[[Any, At, Values, Robot], R | None],
+    into: dict[str, R],
+) -> None:
+    """Reads the tables [key.NAME] of a document by `made` and puts the records `into` a dict by name."""
+    table, word, view = data.get(key, {}), rows.WORDS[key], blueprint.findings
     if not isinstance(table, dict):
-        problem = f"'runs' is {short(table)}, expected a table with one table per name"
-        values.error("structure", At(("runs",), "", ""), problem, "Write [runs.NAME] and its keys below.")
+        problem = f"'{key}' is {short(table)}, expected a table with one table per name"
+        values.error("structure", At((key,), "", ""), problem, f"Write [{key}.NAME] and its keys below.")
         return
 
     def read(robot: Robot) -> None:
         for name, raw in table.items():
-            plan = _plan(raw, At(("runs", name), f"run '{name}'", ""), values, robot)
-            if plan is not None:
-                blueprint.runs[name] = plan
+            at = At((key, name), f"{word} '{name}'", "")
+            if not name.strip() or not name.isprintable():
+                values.error("name", at, f"the name is {short(name)}, expected printable text", f"Rename the {word}.")
+                continue
+            found = made(raw, at, values, robot)
+            if found is not None:
+                into[name] = found
+                blueprint.lines[word, name] = values.lines.line(at.path)
+                blueprint.files[word, name] = view
+                blueprint.keys[word, name] = partial(_line, values, at)
 
     if table:
         blueprint.afterwards.append(read)
 
 
+def _line(values: Values, at: At, key: str) -> int:
+    """The line of a key of the table at `at`; 0 if the table does not have it."""
+    return values.lines.line((*at.path, key)) if values.lines.has((*at.path, key)) else 0
+
+
+def _start(raw: Any, at: At, values: Values, robot: Robot) -> Start | None:
+    """The start of a table; None if it has errors, which are recorded."""
+    before = values.error_count
+    read = values.table(raw, at, rows.START)
+    if not isinstance(raw, dict):
+        return None
+    read |= _state(raw, at, values, robot, ("x", "m", "u"))
+    return Start(**read) if values.error_count == before else None
+
+
+def _state(raw: Mapping[str, Any], at: At, values: Values, robot: Robot, others: tuple[str, ...]) -> dict[str, Any]:
+    """The numbers of q, v and of the groups `others` in a table, each in order or by name."""
+    read: dict[str, Any] = {}
+    for key, names, units in (("q", robot.q_names, robot.q_units), ("v", robot.v_names, robot.v_units)):
+        if key in raw:
+            kinds = [KINDS.get(unit, "number") for unit in units]
+            read[key] = named_numbers(raw[key], at.key(key), values, dict(zip(names, kinds, strict=True)), robot)
+    for key in others:
+        if key in raw:
+            read[key] = named_numbers(raw[key], at.key(key), values, None, robot)
+    return read
+
+
 def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
     """The plan of a table; None if it has errors, which are recorded."""
     before = values.error_count
-    if not str(at.path[-1]).strip() or not str(at.path[-1]).isprintable():
-        values.error("name", at, f"the name is {short(at.path[-1])}, expected printable text", "Rename the run.")
     read = values.table(raw, at, rows.RUN, skip=tuple(rows.RUN_ROWS))
     if not isinstance(raw, dict):
         return None
@@ -49,13 +104,7 @@ def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
         if key in raw:
             items = values.items(raw[key], at.key(key))
             read[key] = [values.table(row, at.key(key).key(i), fields) for i, row in enumerate(items)]
-    for key, names, units in (("q", robot.q_names, robot.q_units), ("v", robot.v_names, robot.v_units)):
-        if key in raw:
-            kinds = [KINDS.get(unit, "number") for unit in units]
-            read[key] = named_numbers(raw[key], at.key(key), values, dict(zip(names, kinds, strict=True)), robot)
-    for key in ("x", "inputs"):
-        if key in raw:
-            read[key] = named_numbers(raw[key], at.key(key), values, None, robot)
+    read |= _state(raw, at, values, robot, ("x", "inputs"))
     for place, name in enumerate(read.get("locked", ())):
         known = (*robot.joint_names, *robot.v_names)
         if name not in known:
@@ -97,16 +146,30 @@ def named_numbers(
     return tuple(values.literal(item, at.key(i), row) for i, (item, row) in enumerate(zip(items, fields, strict=True)))
 
 
+def start_entries(start: Start) -> dict[str, str]:
+    """The keys of a start and their values as text; what has its default is left out."""
+    return _entries(start, Start(), rows.START)
+
+
 def run_entries(plan: RunPlan) -> dict[str, str]:
     """The keys of a plan and their values as text; what has its default is left out."""
-    usual = RunPlan()
+    entries = _entries(plan, RunPlan(), rows.RUN)
+    for key, fields in rows.RUN_ROWS.items():
+        lines = [_row(row, fields) for row in getattr(plan, key)]
+        if lines:
+            entries[key] = "[\n" + "".join(f"  {line},\n" for line in lines) + "]"
+    return entries
+
+
+def _entries(record: R, usual: R, fields: tuple[Field, ...]) -> dict[str, str]:
+    """The keys `fields` of a record and their values as text, except those that are equal in `usual`."""
     entries: dict[str, str] = {}
-    for field in rows.RUN:
-        value = getattr(plan, field.name)
+    for field in fields:
+        value = getattr(record, field.name)
         if value == getattr(usual, field.name):
             continue
         if field.form == "state":
-            numbers = plan.numbers(field.name) or []
+            numbers = given_numbers(value) or []
             entries[field.name] = (
                 spell.inline({name: spell.number(x) for name, x in numbers.items()})
                 if isinstance(numbers, dict)
@@ -114,10 +177,6 @@ def run_entries(plan: RunPlan) -> dict[str, str]:
             )
         else:
             entries[field.name] = spell.FORMS[field.form](value, field)
-    for key, fields in rows.RUN_ROWS.items():
-        lines = [_row(row, fields) for row in getattr(plan, key)]
-        if lines:
-            entries[key] = "[\n" + "".join(f"  {line},\n" for line in lines) + "]"
     return entries
 
 

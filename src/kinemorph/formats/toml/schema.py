@@ -39,6 +39,7 @@ def json_schema() -> Schema:
     tables["automaton"] = _table(rows.AUTOMATON)
     run = _table(rows.RUN)
     run["properties"] |= {key: _list(_table(fields)) for key, fields in rows.RUN_ROWS.items()}
+    tables["starts"] = {"type": "object", "additionalProperties": _table(rows.START)}
     tables["runs"] = {"type": "object", "additionalProperties": run}
     tables |= _organism_tables()
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}

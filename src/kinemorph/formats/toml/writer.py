@@ -1,7 +1,7 @@
 """Writes a System as TOML that people can read well, and that is read back as the same System, field by field.
 
 Defaults are left out, uniform solids are written as solids, angles in degrees if that gives round numbers. The order of
-sections is: parameters, bodies, joints, frames, couplings, elements, phases, edges, settings, runs.
+sections is: parameters, bodies, joints, frames, couplings, elements, phases, edges, settings, starts, runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kinemorph.formats.mesh_search import warn_of_meshes
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml import text as spell
 from kinemorph.formats.toml.automata import writable
-from kinemorph.formats.toml.runs import run_entries
+from kinemorph.formats.toml.runs import run_entries, start_entries
 from kinemorph.formats.write_text import write_text
 from kinemorph.model import units
 from kinemorph.model.body import STANDING, Body
@@ -55,6 +55,7 @@ NOTES = {
     "phases": "Phases of the motion: which elements act in them, and which joints are locked.",
     "edges": "An edge is taken where its guard falls through zero.",
     "settings": "How a run starts and how long it lasts [s].",
+    "starts": "States in which runs can begin: kinemorph simulate FILE --start NAME.",
     "runs": "Runs by name: kinemorph simulate FILE --run NAME.",
 }
 
@@ -90,6 +91,7 @@ def written_system(system: System, findings: Findings) -> str:
         *_tables("elements", acting),
         *_automaton(writable(system.automaton, {name for name, *_ in acting}, findings)),
         *_settings(replace(system.settings, q=()) if placed else system.settings, robot, assembly),
+        *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
     ]
     return "\n".join(section for section in sections if section)
@@ -174,6 +176,7 @@ def written_sidecar(
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
         *_tables("elements", _elements(system.elements, findings)),
         *(_settings(system.settings, robot) if settings else ()),
+        *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
     ]
     return "\n".join(section for section in sections if section)

@@ -50,7 +50,9 @@ def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
             lack("actuator for a joint with several coordinates; it is left out", element.name)
         else:
             kept.append(element)
-    return replace(system, robot=replace(robot, bodies=tuple(bodies), joints=tuple(joints)), elements=tuple(kept))
+    starts = {name: system.start(name) for name in system.starts}  # in order, as the names of coordinates change
+    new = replace(robot, bodies=tuple(bodies), joints=tuple(joints))
+    return replace(system, robot=new, elements=tuple(kept), starts=starts)
 
 
 def _steps(joint: Joint, between: list[str], names: list[str]) -> list[Joint]:

@@ -3,7 +3,8 @@
 Links become bodies and joints become joints, in the order of the file. A first joint connects the root to the world; it
 is fixed unless `base` is "free". Also read are: <inertial>, <visual>, <collision> and <material>; limits, dynamics and
 mimic of joints; <transmission>; loops in three dialects (`loops`); <fixed_frame> of Isaac Sim; the joint types and
-<screw_thread_pitch> of Drake (<drake:joint>); and a sidecar, a TOML file with data that URDF cannot express.
+<screw_thread_pitch> of Drake (<drake:joint>); a sidecar, a TOML file with data that URDF cannot express; and the group
+states of an SRDF file (`srdf`).
 
 A root link called "world" without mass and shapes is the ground itself: many files of fixed robots have one. Any other
 link of that name is renamed to "world_link".
@@ -24,6 +25,7 @@ from kinemorph.formats.urdf.joints import ReadJoint, read_joint
 from kinemorph.formats.urdf.links import MASSLESS, ReadLink, read_link
 from kinemorph.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
 from kinemorph.formats.urdf.shapes import ShapeReader
+from kinemorph.formats.urdf.srdf import read_srdf
 from kinemorph.formats.urdf.transmissions import read_transmission
 from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.formats.xml_values import At
@@ -45,6 +47,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     later.shapes.dress()
     for node in later.transmissions:
         read_transmission(node, later.joints, later.reading)
+    read_srdf(source, options, blueprint)
     later.reading.tally.report()
     return blueprint.system()
 

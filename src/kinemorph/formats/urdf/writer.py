@@ -62,7 +62,9 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     from kinemorph.formats.toml.sidecar import sidecar_path, write_sidecar
 
     beside = sidecar_path(path)
-    if files and (loops or writer.elsewhere or gravity or system.settings != Settings() or system.runs):
+    if files and (
+        loops or writer.elsewhere or gravity or system.settings != Settings() or system.runs or system.starts
+    ):
         files += (write_sidecar(writer.system, loops, beside, findings, elements=writer.elsewhere),)
     elif files and beside.is_file():
         problem = f"the sidecar '{beside.name}' of another model is in the same folder and will be read with this file"

@@ -15,7 +15,7 @@ from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.scaling.elements import ScaledElements
 from kinemorph.mechanics.scaling.parts import scaled_numbers, scaled_part, scaled_pose
-from kinemorph.mechanics.scaling.run_plans import scaled_plans
+from kinemorph.mechanics.scaling.plans_and_starts import scaled_plans, scaled_starts
 from kinemorph.mechanics.scaling.values import Names, has_unit, unit_factor
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import TIME, coordinates_of, parameters_of
@@ -42,10 +42,10 @@ def scaled(
     factor of any unit, with which columns of runs can be compared.
 
     Scaled are masses, inertias, placements, shapes, limits, gravity, the numbers of all elements, references, phases,
-    the initial state and the duration of runs, and planned runs. Parameters are scaled by their units; one without a
-    unit by the fields that hold it, and it stays the same number if they differ. User functions and expressions with
-    numbers of unstated dimension are evaluated in the original units. Raises ModelError, with the name of the part, for
-    a number whose dimension is not known.
+    the initial state and the duration of runs, starts and planned runs. Parameters are scaled by their units; one
+    without a unit by the fields that hold it, and it stays the same number if they differ. User functions and
+    expressions with numbers of unstated dimension are evaluated in the original units. Raises ModelError, with the name
+    of the part, for a number whose dimension is not known.
     """
     if length is None and mass is None and time is None and voltage == 1.0:
         raise ModelError(
@@ -86,7 +86,7 @@ def _scaled_system(system: System, names: Names) -> System:
     settings = scaled_part(system.settings, {"coordinates": robot.q_units}, names, skip=("v",))
     speeds = scaled_part(system.settings, {"coordinates": robot.v_units}, names, skip=("q",)).v
     new["settings"] = replace(settings, v=speeds)
-    new["runs"] = scaled_plans(system.runs, robot, names.scales)
+    new["runs"], new["starts"] = scaled_plans(system, names.scales), scaled_starts(system, names.scales)
     if system.assembly is not None:
         new["assembly"] = _scaled_assembly(system.assembly, names)
     return replace(system, **new)

@@ -51,7 +51,7 @@ SLICE = 0.01  # [s] of the run that are computed at once, at full speed or faste
 PICTURE = 1.0 / 60.0  # [s] of the clock for which slices are computed before commands are heard and a picture is shown
 SHORTEST, MOST_SLICE = 1e-5, 1.0  # [s] limits of the length of slices
 LONGEST = 3600.0  # [s] of the run: what a live run keeps at most
-PLANNED = ("q", "v", "x", "inputs", "method", "step", "rtol", "atol", "max_step", "locked", "loops")  # of a plan
+PLANNED = ("q", "v", "x", "m", "inputs", "method", "step", "rtol", "atol", "max_step", "locked", "loops")  # of a plan
 END = 1e9  # [s] a time that no live run reaches
 
 
@@ -125,7 +125,8 @@ class LiveRun:
         `options` are further options of a live run. `live.system` is the system with everything that acts.
         """
         prepared = prepared_run(model, plan)
-        given = {name: value for name, value in prepared.arguments.items() if name in PLANNED and value is not None}
+        asked = prepared.arguments_without_start
+        given = {name: value for name, value in asked.items() if name in PLANNED and value is not None}
         if isinstance(given.get("inputs"), list | tuple):  # in the order of the plant, which a live run has more of
             names = (column.name for column in as_plant(prepared.system).u)
             given["inputs"] = dict(zip(names, given["inputs"], strict=False))

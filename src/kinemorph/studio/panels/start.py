@@ -1,6 +1,7 @@
 """The panel Start: the configuration at which runs begin, by numbers, from the picture, or from an equilibrium.
 
-It is stored in [settings], where all runs find it, or in one run. Loops are closed before it is stored.
+It is stored in [settings], where all runs find it, in one run, or in a start [starts.NAME]. Loops are closed before it
+is stored.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from kinemorph.studio.session import Session
 from kinemorph.words import did_you_mean, listed
 
 LONGEST = 300.0  # [s] that the search for an equilibrium may take
+NAMED = ("runs", "starts")  # tables of tables that may have a configuration
 SAME = 1e-12  # [rad or m] difference from the value without an entry, below which a coordinate is left out
 
 
@@ -35,13 +37,14 @@ def start(session: Session, channel: Channel, *, document: str) -> dict[str, Any
     system = session.model(document)
     robot, q = system.robot, _initial(system)
     limits = zip(robot.q_lower, robot.q_upper, strict=True)
-    runs = session.document(document).data.get("runs")
+    data = session.document(document).data
     return {
         "coordinates": [
             {"name": name, "unit": unit, "value": value, "lower": _finite(low), "upper": _finite(high)}
             for name, unit, value, (low, high) in zip(robot.q_names, robot.q_units, q, limits, strict=True)
         ],
-        "places": ["settings", *(f"runs.{name}" for name in runs or ())],
+        "places": ["settings", *(f"{key}.{name}" for key in NAMED for name in data.get(key) or ())],
+        "starts": {name: dict(zip(robot.q_names, system.start(name).q, strict=True)) for name in system.starts},
         "loops": len(robot.loops),
         "same": _same(document, system),
     }
@@ -88,7 +91,7 @@ def store_start(
     q: dict[str, Any],
     place: str = "settings",
 ) -> dict[str, Any]:
-    """Stores a configuration as the start of runs, in [settings] or in a run. Loops are closed first."""
+    """Stores a configuration as the start of runs: in [settings], in a run or in a start. Loops are closed first."""
     system = session.model(document)  # other edits do not wait until it is read and its loops are closed
     values = _values(system, q)
     if system.robot.loops or system.robot.couplings:
@@ -97,8 +100,10 @@ def store_start(
     with session.edits:
         data = session.document(document).data
         path = place.split(".", 1)
-        if path != ["settings"] and not (path[0] == "runs" and path[-1] in (data.get("runs") or {})):
-            raise UnsupportedError(f"the place of the start is '{place}', expected settings or a run of the file.")
+        if path != ["settings"] and not (path[0] in NAMED and path[-1] in (data.get(path[0]) or {})):
+            raise UnsupportedError(
+                f"the place of the start is '{place}', expected settings, or a run or start of the file."
+            )
         command: dict[str, Any] = {"verb": "set", "path": [*path, "q"], "value": table}
         state: dict[str, Any] = edit(session, channel, document=document, command=command)
         return state

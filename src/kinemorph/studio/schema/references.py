@@ -27,6 +27,7 @@ POINTED_AT: dict[str, frozenset[str]] = {
     "joints": frozenset({"joint", "joints", "leader", "locked", "hinge"}),
     "elements": frozenset({"reference", "reads", "drives", "signal", "signals", "elements", "feedforward", "inputs"}),
     "phases": frozenset({"source", "target", "during", "initial", "phase"}),
+    "starts": frozenset({"start"}),
     "modules": frozenset({"a", "b", "base", "module"}),
 }
 NAMED_BY = {"couplings": "joints"}  # sections whose parts have the names of the parts of another section
@@ -97,7 +98,8 @@ def _changed(by: Renaming, path: Path, value: Any, schema: Schema) -> Any:
     """A value with the new name; the value itself if it does not name the part."""
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     if isinstance(value, dict):
-        if key not in BY_NAME or by.section in PLAIN or len(path) < 2:
+        by_name = key in BY_NAME or (path[0] == "starts" and len(path) == 3) if path else False
+        if not by_name or by.section in PLAIN or len(path) < 2:
             return value
         return {by.signal(name): one for name, one in value.items()}
     if not isinstance(value, str):

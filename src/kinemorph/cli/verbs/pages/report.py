@@ -10,6 +10,7 @@ import typer
 
 from kinemorph.cli.application import flag, option, put, reported_warnings, say, verb, working
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen
+from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.cli.verbs.pages.show import called, is_run
 from kinemorph.errors import KinemorphError
@@ -71,6 +72,7 @@ def report(
         bool, flag("--list-chapters", "List the chapters.", callback=_print_chapters, is_eager=True)
     ] = False,
     *,
+    state: Annotated[StateOptions, "start"],
     reading: ReadingOptions,
 ) -> None:
     """Writes a report: a document about a model, with saved runs of it, in English or French.
@@ -84,6 +86,7 @@ def report(
         check_place(output, "--output")
     with reported_warnings():
         model, runs = _subject(subjects, reading)
+        model = state.begun(model)
     with reported_warnings(), working(f"report on {model.name}") as tell:
         path = written(
             model, *runs.values(),

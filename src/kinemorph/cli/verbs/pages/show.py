@@ -53,7 +53,7 @@ def show(
     ] = None,
     *,
     scenes: SceneOptions,
-    state: Annotated[StateOptions, "q"],
+    state: Annotated[StateOptions, "start", "q"],
     plots: PlotOptions,
     reading: ReadingOptions,
     as_json: Json = False,
@@ -67,7 +67,10 @@ def show(
         )
     names = [subject, *(compare or [])]
     if is_run(subject):
-        _refuse({"--png": scenes.png, "--q": state.q, "--graph": graph}, f"is for models, but '{subject}' is a run")
+        _refuse(
+            {"--png": scenes.png, "--start": state.start, "--q": state.q, "--graph": graph},
+            f"is for models, but '{subject}' is a run",
+        )
         _show_runs(names, scenes, plots, robot or [], reading, as_json)
     else:
         given = {"--plot": plots.plot, "--phase": plots.phase, "--columns": plots.columns, "--robot": robot}
@@ -75,7 +78,7 @@ def show(
         films = {"--gif": scenes.gif, "--mp4": scenes.mp4, "--van": scenes.van}
         _refuse(films, f"is for runs, but '{subject}' is a model, which `kinemorph simulate` can run")
         picture(graph, "--graph")
-        _show_models(names, scenes, state.values("q"), graph, reading, as_json)
+        _show_models(names, scenes, state, graph, reading, as_json)
 
 
 def is_run(text: str) -> bool:
@@ -116,9 +119,14 @@ def _print_or_serve(
 
 
 def _show_models(
-    names: list[str], scenes: SceneOptions, q: Any, graph: Path | None, reading: ReadingOptions, as_json: bool
+    names: list[str],
+    scenes: SceneOptions,
+    state: StateOptions,
+    graph: Path | None,
+    reading: ReadingOptions,
+    as_json: bool,
 ) -> None:
-    """Shows one or several models; `q` is the configuration of a single one, `graph` the file for its graph."""
+    """Shows one or several models; `state` has the configuration of a single one, `graph` is the file for its graph."""
     from kinemorph.display.tables import robot_tables, summaries
 
     for name in names[1:]:
@@ -126,11 +134,14 @@ def _show_models(
             raise KinemorphError(
                 f"--compare '{name}' is a run, but '{names[0]}' is a model. Compare models with models, runs with runs."
             )
-    first = chosen(names[0], reading)
+    first, q = state.begun(chosen(names[0], reading)), state.values("q")
     others = [chosen(name, reading if is_file(name) else None) for name in names[1:]]
     systems = dict(zip(called(names), (first, *others), strict=True))
     if others:
-        _refuse({"--q": q, "--png": scenes.png, "--graph": graph}, f"is for one model, but {len(names)} are given")
+        _refuse(
+            {"--start": state.start, "--q": q, "--png": scenes.png, "--graph": graph},
+            f"is for one model, but {len(names)} are given",
+        )
     pose = None
     if scenes.asked and not others:
         pose, note = shown_configuration(first, q)

@@ -43,9 +43,13 @@ async function readStart(view, state = view.studio.state) {
   view.rows = new Map();
   refill(view.list, make("legend", {}, "Coordinates"), found.coordinates.map((one) => coordinateRow(view, one)));
   if (!found.places.includes(view.place)) view.place = "settings";
-  const title = (one) => (one === "settings" ? "all runs (settings)" : one.replace("runs.", "run "));
+  const title = (one) => (one === "settings" ? "all runs (settings)" : one.replace(/^(run|start)s\./, "$1 "));
   const options = found.places.map((one) => [one, title(one)]);
-  refill(view.places, field("Store for", choice(options, view.place, (one) => { view.place = one; })));
+  const starts = [["", "choose"], ...Object.keys(found.starts).map((one) => [one, one])];
+  const takeStart = (one) => (one ? closeLoops(view, [], found.starts[one]) : undefined);
+  refill(view.places,
+    starts.length > 1 ? field("Take from start", choice(starts, "", takeStart)) : [],
+    field("Store for", choice(options, view.place, (one) => { view.place = one; })));
   refill(view.same, sameInPython(found.same));
   view.told.textContent = found.coordinates.length ? "" : "This model has no coordinates.";
 }

@@ -1,0 +1,81 @@
+"""The initial values of a run that begins at a start of its system, by name.
+
+What the user gives takes the place of the values of the start. A start may leave loops open, because keyframes of other
+simulators do: their constraints are soft. It is then brought onto the constraints, and a warning says how far it was
+away from them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import KinemorphError, ModelWarning, ShapeError, users_level
+from kinemorph.mechanics.constraints.closures import constraint_owners
+from kinemorph.model.starts import GROUPS, Start
+from kinemorph.model.system import start_of
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
+
+TOLD = 1e-9  # relative to the size of the loop: a start that is farther away from closed loops gives a warning
+
+
+def start_values(plant: Plant, name: str, start: Start, given: Mapping[str, Any], t: float) -> dict[str, Any]:
+    """The values of q, v, x, m, u and p in which a run begins at t [s]: those given, else those of the start.
+
+    `given` has the values of each group as the user gave them, or None. Raises ShapeError, with the name of the start,
+    for values that the plant does not have, and where no configuration near the start closes its loops.
+    """
+    try:
+        found = {group: _overlaid(plant, group, start, given[group]) for group in GROUPS}
+        found["p"] = given["p"]
+        whole = any(given[group] is not None and not isinstance(given[group], Mapping) for group in "qv")
+        if plant.laws.constraints is not None and not whole:  # a state that is given in full is judged as ever
+            found |= _closed(plant, name, found, given, t)
+    except KinemorphError as error:
+        raise ShapeError(f"start '{name}': {error}") from None
+    return found
+
+
+def state_at(model: Any, plant: Plant, t: float, **given: Any) -> dict[str, Any]:
+    """The values of q, v, x, m, u and p as they are given; where q is the name of a start, those of this start."""
+    name = given["q"]
+    if not isinstance(name, str):
+        return given
+    return start_values(plant, name, start_of(model, name), {**given, "q": None}, t)
+
+
+def _overlaid(plant: Plant, group: str, start: Start, given: Any) -> Any:
+    """The values of one group: those of the start, with those that are given in their place."""
+    numbers = start.numbers(group)
+    if numbers is None or not (given is None or isinstance(given, Mapping)):
+        return given
+    if not given:
+        return numbers
+    names = [column.name for column in getattr(plant, group)]
+    whole = dict(zip(names, plant.initial(group, numbers).tolist(), strict=True))
+    return {**(numbers if isinstance(numbers, dict) else whole), **given}
+
+
+def _closed(plant: Plant, name: str, found: Mapping[str, Any], given: Mapping[str, Any], t: float) -> dict[str, Array]:
+    """The q (nq,) and v (nv,) on the constraints that are nearest to the values found; named values are kept."""
+    q, v, x, m, u, p = (plant.initial(group, found[group]) for group in "qvxmup")
+    phi, _, _, sizes = plant.compiled("constraints")(t, q, np.concatenate([0.0 * v, v, x]), m, u, p)
+    of_robot = len(constraint_owners(plant.robot)) if plant.robot else 0
+    apart = (phi / sizes[: len(phi)])[:of_robot]  # points that are held, and contacts, hold where the run begins
+    # an empty dict names no value, so that all of them may follow
+    kept = tuple(given[group] if isinstance(given[group], Mapping) else {} for group in "qv")
+    state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
+    if float(np.abs(apart).max(initial=0.0)) > TOLD and not state.note:
+        moved = float(np.abs(state.q - q).max(initial=0.0))
+        warnings.warn(
+            f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the nearest "
+            f"state that satisfies them is taken, {moved:.2g} rad or m away in the coordinate that moves most.",
+            ModelWarning,
+            stacklevel=users_level(),
+        )
+    return {"q": state.q, "v": state.v}
