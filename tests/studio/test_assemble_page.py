@@ -7,7 +7,6 @@ Controls are found by their roles and names alone.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ import pytest
 import kinemorph
 from kinemorph import library
 from kinemorph.studio.open_studio import Studio, open_studio
-from support.tools.browsing import Browser, started_browser
+from support.studio.noted_page import wait_for
+from support.tools.browsing import Browser
 
 START = 'kinemorph = 1\nname = "organism9"\n'
 GRID = "grid = '''\nB>5 .   .   .\nB>4 B>3 .   .\n.   B>0 Bv1 B<2\nB^7 B>6 .   .\nB>8 .   .   .\n'''\n"
@@ -25,13 +25,6 @@ CELLS = [(4, 4), (4, 5), (4, 6), (3, 4), (3, 3), (2, 3), (5, 4), (5, 3), (6, 3)]
 FRONTS = ">v<>>>>^>"
 WORDS = {">": "right", "^": "up", "<": "left", "v": "down"}
 GOLDEN = Path(__file__).parent.parent / "model" / "golden" / "organism.txt"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +49,6 @@ def cell(page: Any, row: int, column: int) -> Any:
 
 def text_of(studio: Studio, name: str) -> str:
     return (studio.folder / f"{name}.toml").read_text()
-
-
-def wait_for(is_so: Any, seconds: float = 15.0) -> None:
-    """Waits until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def check_organism(page: Any, studio: Studio, name: str) -> None:
