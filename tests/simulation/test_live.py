@@ -122,15 +122,17 @@ def test_a_pacer_gives_up_what_a_run_does_not_make_up_for_in_a_quarter_of_a_seco
     pacer.look(5.0)  # late for more than 0.25 s
     assert pacer.lost == pytest.approx(0.36 - LATE) and pacer.due() == pytest.approx(5.0 + 2.0 * LATE)
     assert pacer.late and pacer.factor == 0.0
+    pacer.look(5.02)
     clock.now += 0.02
-    pacer.look(5.0)  # one that is late already is not waited for again
-    assert pacer.lag == pytest.approx(LATE + 0.02) and pacer.lost == pytest.approx(0.38 - LATE)
+    pacer.look(5.02)  # one that was late a moment ago is not waited for again
+    assert pacer.lag == pytest.approx(LATE + 0.01) and pacer.lost == pytest.approx(0.37 - LATE) and pacer.late
     pacer.set_speed(4.0, 5.0)
     assert pacer.due() == 5.0 and pacer.speed == 4.0
+    assert pacer.factor == 1.0 and not pacer.late  # nothing is known of the new speed yet
     pacer.begin(6.0)  # again, as after a docking: the time before counts still
     assert pacer.running_time() == pytest.approx(0.38)
     pacer.stop()
-    clock.now += 100.0
+    clock.now += 0.5
     assert (pacer.lag, pacer.runs, pacer.late) == (0.0, False, False) and pacer.running_time() == pytest.approx(0.38)
     pacer.begin(6.0)
     for k in range(3):
@@ -170,13 +172,9 @@ def test_samples_of_a_long_run_are_joined_and_stay_the_same(pendulum: System, mo
 def test_the_record_of_a_run_has_all_that_was_asked_for(pendulum: System) -> None:
     given: dict[str, Any] = {"q": {"q1": 0.4}, "v": [0.1, 0.0], "rtol": 1e-7, "max_step": 0.02, "inputs": {"q2": 0.5}}
     live = LiveRun(pendulum, **given, locked=("q2",), slice_length=0.02, speed=0.5)
-    live.set_speed(1.0)
     options, commands = record_of_run(live.trajectory())
     assert options == {**given, "locked": ["q2"], "slice_length": 0.02}
-    assert [(one["t"], one["do"], one["length"]) for one in commands] == [
-        (0.0, "set_slice", 0.01),
-        (0.0, "set_slice", 0.02),
-    ]
+    assert commands == [{"t": 0.0, "do": "set_slice", "length": 0.01}]
     with pytest.raises(ModelError, match="it was not a live run"):
         record_of_run(replace(live.trajectory(), settings={}))
 
@@ -261,6 +259,19 @@ def test_the_energy_of_a_run_that_is_pulled_balances_and_it_is_computed_again_bi
     assert 2.0 * (x * z + w * y) == pytest.approx(last[:, 0, 2], abs=1e-12)
     live.reset()
     assert live.t == 0.0 and live.paused and live.commands[-1]["do"] == "set_slice" and len(live.trajectory()) == 1
+
+
+def test_the_last_sample_has_the_inputs_of_a_command_and_the_work_that_they_have_done(pendulum: System) -> None:
+    live = LiveRun(pendulum, q={"q1": 0.4})
+    live.step(3)
+    live.pull("link2", (0.0, 0.0, 0.0), (0.5, 0.0, 0.4), strength=0.5)
+    live.set_inputs({"goal.q1": 0.7})
+    run = live.trajectory()
+    assert run["u.hand.share"][-2:].tolist() == [0.0, 0.5] and run["u.goal.q1"][-2:].tolist() == [0.3, 0.7]
+    assert run.energy.supplied[-1] > 1.0 and tuple(live.energy().values()) == pytest.approx(
+        [getattr(run.energy, name)[-1] for name in ("kinetic", "potential", "supplied", "dissipated")]
+    )
+    assert np.abs(run.energy.balance).max() < 1e-6 * run.energy.supplied[-1]
 
 
 def test_references_that_are_numbers_become_set_points_and_those_of_constraints_stay() -> None:

@@ -96,9 +96,7 @@ def test_two_organisms_docked_by_command_keep_momentum_and_lose_what_two_rigid_b
     )  # the same physics
     assert np.concatenate([part.t for part in parts]).tolist() == timed.t.tolist() == run.t.tolist()
     assert [one for part in parts for one in part.events] == list(timed.events) and (counts[0], counts[-1]) == (0, 1)
-    assert (
-        run.statistics.accepted == pytest.approx(timed.statistics.accepted, abs=2) and steps < run.statistics.accepted
-    )
+    assert run.statistics.accepted == steps + live.run.stepper.counts[0]
     for mine, other in zip(run.segments, timed.segments, strict=True):
         assert [c.name for c in mine.plant.q] == [c.name for c in other.plant.q]
         assert mine.q == pytest.approx(other.q, abs=1e-11) and mine.v == pytest.approx(other.v, abs=1e-11)

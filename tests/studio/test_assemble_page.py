@@ -7,6 +7,7 @@ Controls are found by their roles and names alone.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ GOLDEN = Path(__file__).parent.parent / "model" / "golden" / "organism.txt"
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     folder = tmp_path_factory.mktemp("organisms")
-    for name in ("few", "keys", "clicks", "docking", "mistakes", "speed"):
+    for name in ("few", "keys", "clicks", "docking", "mistakes", "saving", "speed"):
         (folder / f"{name}.toml").write_text(START)
     with open_studio(folder, open=False) as opened:
         yield opened
@@ -178,6 +179,29 @@ def test_docking_at_a_port_of_the_picture(browser: Browser, studio: Studio) -> N
         form.get_by_role("button", name="Dock", exact=True).click()
         wait_for(lambda: "turn = 1" in text_of(studio, "docking"))  # no grid can show that
         page.get_by_text("a grid cannot show the modules of this file").wait_for()
+        assert not page.complaints
+
+
+@pytest.mark.slow
+def test_a_module_is_seen_before_it_is_saved(browser: Browser, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, settle = threading.Event(), os.fsync
+
+    def settled(handle: int) -> None:
+        assert disk.wait(30.0)
+        settle(handle)
+
+    with browser.page(1300, 850) as page:
+        opened(page, studio, "saving")
+        saved = page.get_by_role("status", name="Saved")
+        saved.filter(has_text="saved").wait_for()
+        monkeypatch.setattr(os, "fsync", settled)
+        cell(page, 4, 4).click()
+        saved.filter(has_text="saving").wait_for()
+        assert page.evaluate("kinemorph.studio.stage.scene.figures[0].bodies.length") == 2
+        assert page.evaluate("kinemorph.studio.state.revision") == 0 and "B>" not in text_of(studio, "saving")
+        disk.set()
+        saved.filter(has_text="saved").wait_for()
+        assert page.evaluate("kinemorph.studio.state.revision") == 1 and "B>0" in text_of(studio, "saving")
         assert not page.complaints
 
 

@@ -96,6 +96,7 @@ def test_ghosts_stand_where_the_module_will_be() -> None:
     assert "unknown" in ghost(assembly, TYPES, "m0", 4, "Q", 4).sentence
     below = ghost(assemble("L>0"), TYPES, "m0", 6, "L", 1, ground=True)
     assert below.scene is not None and "0.1 m below the ground" in below.sentence
+    assert ghost(assemble("L>0"), TYPES, "m0", 3, "L", 1, ground=True).sentence == ""  # it stands on the ground
 
 
 @pytest.mark.parametrize(("turn", "kept"), [(0, {}), (1, {"turn": 1}), (5, {"turn": 1}), (-1, {"turn": 3})])

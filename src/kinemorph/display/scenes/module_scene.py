@@ -98,7 +98,7 @@ def module_figure(name: str, modules: Iterable[Module], poses: Mapping[str, Pose
         ]
         first += len(one.bodies)
     p_all = np.concatenate([np.zeros((0, 3)), *(one.p for one in placed)])
-    boxes = np.array([one.box for one in placed] or [[[-0.5] * 3, [0.5] * 3]])
+    boxes = np.array([one.box for one in placed]) if placed else np.array([[[-0.5] * 3, [0.5] * 3]])
     box = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
     figure = Figure(
         name=name.replace("_", " "),

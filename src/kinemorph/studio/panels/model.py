@@ -65,7 +65,7 @@ def shown_data(document: Document) -> dict[str, Any]:
     if document.is_toml or document.last_model is None:
         return document.data
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # what is lost is told when it is converted
+        warnings.simplefilter("ignore", ModelWarning)  # what is lost is reported when it is converted
         texts = saved_texts(document.last_model, "toml", Path(document.name).stem)
     return tomllib.loads(next(text for name, text in texts.items() if name.endswith(".toml")))
 
