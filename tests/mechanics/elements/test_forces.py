@@ -57,6 +57,22 @@ FORCES: dict[str, Any] = {
         )
         for turning in ("vector", "xyz", "yxz")
     },
+    "curved torsion spring": elements.TorsionSpring("e", "hinge", 5.0, 0.2, 0.4, (1.0, 3.0), (0.2, 0.1)),
+    "tendon": elements.Tendon(
+        *("e", ("hinge",), (-1.5,), 20.0, (-0.2, 0.3), (3.0, 2.0), 1.0, (0.5, 0.2)), friction=0.3, smoothing=0.3
+    ),
+    "tendon at its stops": elements.Tendon("e", ("hinge",), (1.5,), lower=-0.2, upper=0.3, time=0.1),
+    "weight support": elements.WeightSupport("e", 0.7, ("tool",)),
+    "boxes in a fluid": elements.Fluid("e", (elements.DragBox("tool", (0.1, 0.2, 0.3), TILTED),), 1.2, 0.1),
+    "ellipsoids in a fluid": elements.Fluid(
+        "e",
+        tuple(
+            elements.DragEllipsoid(body, (0.1, 0.3, 0.2), TILTED, added_mass=(0.1, 0.2, 0.3), added_inertia=A)
+            for body in ("tool", "slider")
+        ),
+        1.2,
+        0.1,
+    ),
     "torsion spring": elements.TorsionSpring("e", "hinge", 5.0, 0.2, 0.4),
     "joint friction": elements.JointFriction("e", breakaway=1.4, stribeck=0.5, smoothing=0.3, viscous=0.2),
     "friction of a joint": elements.JointFriction("e", ("hinge",), 2.0, smoothing=0.1),

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.formats.mjcf.compiler import Compiled
+from kinemorph.formats.mjcf.text import FAR
 from kinemorph.model.elements import Actuator, Integrating, Lag
 
 JOINT, JOINT_IN_PARENT, TENDON, SITE = 0, 1, 3, 4  # mjtTrn
@@ -30,6 +31,12 @@ OTHER_TARGETS = {
 OTHER_DYNAMICS = {4: "muscles", 5: "DC motors", 6: "PID actuators", 7: "actuators with user dynamics"}  # mjtDyn
 OTHER_GAINS = {2: "muscles", 3: "DC motors", 4: "so3 actuators", 5: "PID actuators", 6: "actuators with user gains"}
 FIXED_TENDON = 0  # mjtTendon
+
+
+def limits(limited: Any, bounds: Array) -> tuple[float, float]:
+    """The lower and the upper limit, infinite where there is none."""
+    low, high = bounds.tolist() if limited else (-FAR, FAR)
+    return (low if low > -FAR else -math.inf, high if high < FAR else math.inf)
 
 
 def reflected(model: Compiled, what: str) -> Array:
@@ -147,15 +154,14 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
     bias = tuple(model.actuator_biasprm[k][:3].tolist()) if model.actuator_biastype[k] == AFFINE else (0.0, 0.0, 0.0)
     if not np.all(np.isfinite((*gains, *bias))):
         return "actuators with gains that are not finite"
-    low, high = model.actuator_forcerange[k].tolist() if model.actuator_forcelimited[k] else (-math.inf, math.inf)
+    low, high = limits(model.actuator_forcelimited[k], model.actuator_forcerange[k])
     data = target | _law(gains, bias)
     if data.get("control") is None:  # a motor
         gear, gain = target["gear"], gains[0]
         data["gear"] = tuple(gain * x for x in gear) if isinstance(gear, tuple) else gain * gear
         low, high = sorted((low / gain, high / gain))
     data["effort"] = high if low == -high else (low, high)
-    if model.actuator_ctrllimited[k]:
-        data["lower"], data["upper"] = model.actuator_ctrlrange[k].tolist()
+    data["lower"], data["upper"] = limits(model.actuator_ctrllimited[k], model.actuator_ctrlrange[k])
     return data | _activation(model, k)
 
 
@@ -177,8 +183,8 @@ def _activation(model: Compiled, k: int) -> dict[str, Any]:
     kind, time = int(model.actuator_dyntype[k]), float(model.actuator_dynprm[k][0])
     if kind != INTEGRATOR and (kind not in FILTERS or time <= 0.0):
         return {}
-    limits = model.actuator_actrange[k].tolist() if model.actuator_actlimited[k] else (-math.inf, math.inf)
-    return {"activation": Integrating(*limits) if kind == INTEGRATOR else Lag(time, *limits)}
+    low, high = limits(model.actuator_actlimited[k], model.actuator_actrange[k])
+    return {"activation": Integrating(low, high) if kind == INTEGRATOR else Lag(time, low, high)}
 
 
 def _target(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:

@@ -17,7 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.blueprint import Blueprint
-from kinemorph.formats.findings import Findings
+from kinemorph.formats.findings import Findings, reserved_name
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.drives import add_drives, reflected
 from kinemorph.formats.mjcf.equalities import add_equalities
@@ -25,6 +25,7 @@ from kinemorph.formats.mjcf.files import Bundle
 from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
 from kinemorph.formats.mjcf.sensors import add_sensors
 from kinemorph.formats.mjcf.shapes import Geometry
+from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -32,7 +33,6 @@ from kinemorph.words import quoted
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
-FAR = 1e10  # [rad] or [m]: a larger limit means none, for a joint that is limited in one direction only
 GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the world
 
 
@@ -98,12 +98,14 @@ class _Reading:
         return found
 
     def new_element(self, name: str) -> str:
-        """The name, with `~2`, `~3` ... added if an element has it already, or signals of every run have it."""
+        """The name, with `~2`, `~3` ... added if an element has it already, or, with a warning, if signals have it."""
         found, count = name, 1
         while found in self.elements:
             count += 1
             found = f"{name}~{count}"
         self.elements.add(found)
+        if name in RESERVED:
+            self.findings.report("warning", reserved_name(name, found))
         return found
 
     def line(self, part: str, name: str) -> int:

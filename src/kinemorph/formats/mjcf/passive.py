@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.algebra.groups import Pose, compose, quat_to_rotation, turn
 from kinemorph.formats.mjcf.compiler import Compiled
-from kinemorph.formats.mjcf.drives import BALL, FIXED_TENDON, FREE, SIMPLE, on_tendons, reflected
+from kinemorph.formats.mjcf.drives import BALL, FIXED_TENDON, FREE, SIMPLE, limits, on_tendons, reflected
 from kinemorph.model.elements import Bushing, DragBox, DragEllipsoid, Fluid, Tendon, TorsionSpring, WeightSupport
 
 LEAST = 1e-15  # MuJoCo's mjMINVAL: smaller masses and inertias count as none
@@ -53,8 +53,8 @@ def add_tendons(model: Compiled, reading: Any) -> None:
         first, count = int(model.tendon_adr[i]), int(model.tendon_num[i])
         part = slice(first, first + count)
         shortest, longest = model.tendon_lengthspring[i].tolist()
-        lower, upper = model.tendon_range[i].tolist() if model.tendon_limited[i] else (-math.inf, math.inf)
-        effort = tuple(model.tendon_actfrcrange[i].tolist()) if model.tendon_actfrclimited[i] else math.inf
+        lower, upper = limits(model.tendon_limited[i], model.tendon_range[i])
+        least, most = limits(model.tendon_actfrclimited[i], model.tendon_actfrcrange[i])
         stiff = model.tendon_stiffness[i] or np.any(model.tendon_stiffnesspoly[i])
         tendon = Tendon(
             reading.tendons[i],
@@ -68,7 +68,7 @@ def add_tendons(model: Compiled, reading: Any) -> None:
             friction=float(model.tendon_frictionloss[i]),
             lower=lower,
             upper=upper,
-            effort=effort,
+            effort=most if least == -most else (least, most),
         )
         reading.blueprint.element(reading.line("fixed", model.names["tendon"][i]), tendon)
     names = model.names["tendon"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, div, maximum, plus, times, where
 from kinemorph.mechanics.elements.checks import known_body, known_joint, nearest, one_axis, wrong
-from kinemorph.mechanics.elements.drives.strokes import axis_arms, pushed, stroke_of, tendon_of
+from kinemorph.mechanics.elements.drives.strokes import axis_arms, pushed, stroke_of, tendon_arms, tendon_of
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
@@ -22,6 +22,7 @@ from kinemorph.mechanics.elements.saturation import is_open, limited, saturated,
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.drives.actuators import Actuator, Integrating, Lag
 from kinemorph.model.elements.drives.tendons import Tendon
+from kinemorph.model.input_reader import short
 from kinemorph.model.robot import AxisPlace, Robot
 from kinemorph.words import counted
 
@@ -53,7 +54,7 @@ class ActuatorLaw(ElementLaw[Actuator]):
         return [wrong(element.name, problem, nearest(element.tendon, known), "tendon")]
 
     def states(self, element: Actuator) -> tuple[Slot, ...]:
-        if element.activation is None:
+        if not isinstance(element.activation, (Lag, Integrating)):
             return ()
         start = limited(0.0, element.activation.lower, element.activation.upper)
         return (Slot("activation", _units(element)[1], float(start)),)
@@ -76,7 +77,7 @@ class ActuatorLaw(ElementLaw[Actuator]):
         for v, arm in stroke.arms.items():
             torques[v] = times(arm, force)
             if (limit := limits.get(v, math.inf)) < math.inf:
-                whole = sum((drive.force(at) for drive, at in _drives_along(v, element, view)), 0.0)
+                whole = _efforts_along(v, element, view)
                 torques[v] = times(torques[v], share_within(whole, -limit, limit))
         supplied = sum((torque * view.instant.v[v] for v, torque in torques.items()), 0.0)
         if stroke.wrenches:
@@ -90,48 +91,50 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
     def stiff(self, element: Actuator, view: ElementView) -> Stiff | None:
         arms = axis_arms(element, view.instant.ensemble)
-        if not arms:
+        if not arms or any(_limited_by_several(place.v, element, view) for place, _ in arms):
             return None
-        forces = []
-        for place, _ in arms:
-            drives = [drive for drive, _ in _drives_along(place.v, element, view)]
-            if drives[0].element.name == element.name:  # the first actuator along a joint acts for all of them
-                forces.append(JointForce(place.v, Drives(tuple(drives), _joint_limit(place))))
-        return Stiff(joints=forces)
+        drives = _drives(element, view)
+        if drives[0].element.name != element.name:  # the first actuator of a joint or tendon acts for all of them
+            return Stiff()
+        if not element.tendon:
+            place = arms[0].place
+            return Stiff(joints=(JointForce(place.v, Drives(drives, _joint_limit(place))),))
+        tendon = tendon_of(element, view.instant.ensemble)
+        assert tendon is not None
+        along = {place.v: arm for place, arm in tendon_arms(tendon, view.robot)}
+        return Stiff(joints=(JointForce(arms[0].place.v, Drives(drives, math.inf), along),))
 
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """One actuator as a law for its effort along one joint, where its stroke also depends on other joints.
-
-    The others are taken at the start of a step. So that the step is stable all the same, the inertia that the effort
-    adds to the joint counts all of the stroke: |arm| times the sum of the arms' sizes instead of arm^2.
-    """
+    """One actuator as a law for its effort along its joint, or its pull along its tendon."""
 
     element: Actuator
     drive: S  # the number w that drives the actuator
-    arm: float  # stroke per unit of the joint's coordinate
-    others: tuple[S, S] = (0.0, 0.0)  # stroke and rate without those of this joint
-    reach: float = 0.0  # the sum of the sizes of all arms
-    share: S = 1.0  # of the force that the limit of the tendon leaves
+    share: S = 1.0  # of the force that the limit of the tendon leaves, at the start of a step
+
+    @property
+    def gear(self) -> float:
+        """The stroke per unit of the joint's coordinate or of the tendon's length."""
+        assert not isinstance(self.element.gear, tuple)
+        return self.element.gear
 
     def free(self, joint: JointState) -> S:
         """The force or torque [N m or N] along the stroke, without the limits of the actuator."""
-        rate = plus(self.others[1], times(self.arm, joint.velocity))
         needs = self.element.control in ("position", "affine")
-        place = times(self.arm, joint.coordinate(self.element.name)) if needs else 0.0
-        return free_force(self.element, self.drive, plus(self.others[0], place), rate)
+        stroke = times(self.gear, joint.coordinate(self.element.name)) if needs else 0.0
+        return free_force(self.element, self.drive, stroke, times(self.gear, joint.velocity))
 
     def force(self, joint: JointState) -> S:
         """The effort on the joint [N m or N]."""
-        return times(times(self.arm, self.share), limited(self.free(joint), *self.element.efforts))
+        return times(times(self.gear, self.share), limited(self.free(joint), *self.element.efforts))
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
         """(effort, pivot) for a step of h [s]; the pivot is the inertia that the effort adds to the joint."""
         along, against = slopes(self.element, self.drive)
         f, pivot = saturated(self.free(joint), *self.element.efforts, times(h, plus(against, times(h, along))))
-        arm = times(self.arm, self.share)
-        return times(arm, f), times(abs(self.arm) * (self.reach or abs(self.arm)), times(self.share, pivot))
+        share = times(self.gear, self.share)
+        return times(share, f), times(times(self.gear, share), pivot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,25 +249,35 @@ def _actuators(element: Actuator, view: ElementView) -> list[tuple[Actuator, Ele
     ]
 
 
-def _drives_along(v: int, element: Actuator, view: ElementView) -> list[tuple[Drive, JointState]]:
-    """All actuators whose strokes depend on the velocity with index v, as laws, with the state of its joint."""
-    instant, found = view.instant, []
+def _drives(element: Actuator, view: ElementView) -> tuple[Drive, ...]:
+    """All actuators on the joint or tendon of this one, as laws."""
+    return tuple(
+        Drive(other, driving_number(other, there), _tendon_share(other, there))
+        for other, there in _actuators(element, view)
+        if (other.joint, other.tendon, other.frame) == (element.joint, element.tendon, "")
+    )
+
+
+def _efforts_along(v: int, element: Actuator, view: ElementView) -> S:
+    """The sum of the efforts [N m or N] of all actuators along the velocity with index v, without its limit."""
+    whole: S = 0.0
     for other, there in _actuators(element, view):
-        arms = axis_arms(other, instant.ensemble)
-        own = [arm for arm in arms if arm.place.v == v]
-        if not own:
-            continue
-        rest: S = 0.0
-        rate: S = 0.0
-        for place, arm in arms:
-            if place.v != v:
-                rest = plus(rest, times(arm, instant.q[place.q]))
-                rate = plus(rate, times(arm, instant.v[place.v]))
-        reach = sum(abs(arm.arm) for arm in arms)
-        (place, size) = own[0]
-        law = Drive(other, driving_number(other, there), size, (rest, rate), reach, _tendon_share(other, there))
-        found.append((law, JointState(instant.q[place.q], instant.v[v])))
-    return found
+        arms = {place.v: arm for place, arm in axis_arms(other, view.instant.ensemble)}
+        if v in arms:
+            whole = plus(whole, times(arms[v], _own_force(other, there)))
+    return whole
+
+
+def _limited_by_several(v: int, element: Actuator, view: ElementView) -> bool:
+    """Whether the limit of a joint bounds the sum of efforts of a tendon and of others: then steps take their start."""
+    ensemble = view.instant.ensemble
+    along = [
+        other
+        for other, _ in _actuators(element, view)
+        for place, _ in axis_arms(other, ensemble)
+        if place.v == v and _joint_limit(place) < math.inf
+    ]
+    return any(other.tendon for other in along)
 
 
 def _joint_limit(place: AxisPlace) -> float:
@@ -312,6 +325,9 @@ def _activation_problems(element: Actuator) -> list[str]:
     activation: Any = element.activation
     if activation is None:
         return []
+    if not isinstance(activation, (Lag, Integrating)):
+        problem = f"activation is {short(activation)}; expected a Lag or an Integrating"
+        return [wrong(element.name, problem, "Correct it, or leave it out.", "activation")]
     found = []
     if isinstance(activation, Lag) and not 0.0 < activation.time < math.inf:
         problem = f"the time of its activation is {activation.time:g} s; expected a finite time above 0"

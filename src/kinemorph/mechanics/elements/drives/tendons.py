@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from kinemorph.algebra.scalar import S, plus, times
+from kinemorph.algebra.scalar import S, times
 from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
 from kinemorph.mechanics.elements.drives.strokes import Stroke, summed_stroke, tendon_arms
 from kinemorph.mechanics.elements.forces.joint_forces import inertia_along
@@ -68,47 +67,8 @@ class TendonLaw(ElementLaw[Tendon]):
         )
 
     def stiff(self, element: Tendon, view: ElementView) -> Stiff:
-        instant, forces = view.instant, []
-        stroke, arms = _stroke(element, view), tendon_arms(element, view.robot)
-        reach = sum(abs(arm) for _, arm in arms)
-        for place, arm in arms:
-            others = (stroke.length - arm * instant.q[place.q], stroke.rate - arm * instant.v[place.v])
-            forces += [JointForce(place.v, Pulled(law, arm, others, reach)) for law in _laws(element, view)]
-        return Stiff(joints=forces)
-
-
-@dataclass(frozen=True, eq=False)
-class Pulled:
-    """A force law along the length of a tendon, as the effort on one of its joints.
-
-    The other joints are taken at the start of a step. So that the step is stable all the same, the inertia that the
-    effort adds to the joint counts all of the tendon: |arm| times the sum of the arms' sizes instead of arm^2.
-    """
-
-    law: JointLaw
-    arm: float  # length per unit of the joint's coordinate
-    others: tuple[S, S]  # length and rate without those of this joint
-    reach: float  # the sum of the sizes of all arms
-
-    @property
-    def affine(self) -> bool:
-        """Whether its derivatives are the same everywhere."""
-        return self.law.affine
-
-    def _along(self, joint: JointState) -> JointState:
-        length = plus(self.others[0], times(self.arm, joint.coordinate("tendon")))
-        return JointState(length, plus(self.others[1], times(self.arm, joint.velocity)))
-
-    def force(self, joint: JointState) -> S:
-        return times(self.arm, self.law.force(self._along(joint)))
-
-    def stored(self, joint: JointState) -> S:
-        """The energy [J] of the whole tendon."""
-        return self.law.stored(self._along(joint))
-
-    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        force, pivot = self.law.linear(self._along(joint), h)
-        return times(self.arm, force), times(abs(self.arm) * self.reach, pivot)
+        arms = {place.v: arm for place, arm in tendon_arms(element, view.robot)}
+        return Stiff(joints=[JointForce(next(iter(arms)), law, arms) for law in _laws(element, view)])
 
 
 def _stroke(element: Tendon, view: ElementView) -> Stroke:

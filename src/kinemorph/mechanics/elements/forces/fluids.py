@@ -18,6 +18,7 @@ from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, plain, 
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.trees.tree import Attachment
 from kinemorph.model.elements.forces.fluids import DragBox, DragEllipsoid, Fluid
+from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
@@ -31,8 +32,11 @@ class FluidLaw(ElementLaw[Fluid]):
     def problems(self, element: Fluid, robot: Robot) -> list[str]:
         found = not_negative(element, "density", "viscosity")
         for part in element.parts:
-            for sentence in known_body(element, "parts", part.body, robot):
-                found.append(sentence)
+            if not isinstance(part, (DragBox, DragEllipsoid)):
+                problem = f"parts contains {short(part)}; expected a DragBox or a DragEllipsoid"
+                found.append(wrong(element.name, problem, "Correct it.", "parts"))
+                continue
+            found += known_body(element, "parts", part.body, robot)
             if not all(float(evaluate(x)) > 0.0 for x in part.half):
                 problem = f"a part of '{part.body}' has the half axes {part.half}; expected numbers above 0"
                 found.append(wrong(element.name, problem, "Correct them.", "parts"))

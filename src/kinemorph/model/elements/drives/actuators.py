@@ -81,6 +81,11 @@ class Actuator:
     bias: Three = field(default=(0.0, 0.0, 0.0), metadata={"unit": "{bias}"})
     activation: Lag | Integrating | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("gear", "effort", "gains", "bias"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
     @property
     def efforts(self) -> tuple[float, float]:
         """The smallest and the largest force or torque f [N or N m]."""

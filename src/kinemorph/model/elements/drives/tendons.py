@@ -40,6 +40,11 @@ class Tendon:
     time: float = field(default=0.01, metadata={"kind": "time"})
     effort: float | tuple[float, float] = field(default=math.inf, metadata={"unit": "{tension}"})
 
+    def __post_init__(self) -> None:
+        for name in ("joints", "coefficients", "rest", "curve", "damping_curve", "effort"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
     @property
     def rests(self) -> tuple[float, float]:
         """The shortest and the longest length without a force of the spring."""
