@@ -298,18 +298,25 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
 | site | frame |
 | connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
-| joint equality | coupling, if the polynomial is of first order |
-| motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
-| linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
+| joint equality | coupling, if the polynomial is of first order, else an element `Constraint` |
+| tendon equality | element `Constraint`, if the tendons are fixed |
+| actuator on a joint, fixed tendon or site | element `Actuator`; its rotor inertia and damping go to the joint or tendon |
+| fixed tendon | element `Tendon`; its stops and its friction are compliant, whereas MuJoCo's are constraints |
+| spring or curved damper of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
+| spring of a ball or free joint | element `Bushing` named `<joint> spring` |
+| gravity compensation of bodies | element `WeightSupport`, one for each share of the weight |
+| density, viscosity, wind, fluidshape | element `Fluid` |
+| sensors of joints, tendons, actuators, sites, frames, subtrees | `Meter`, `IMU`, `Probe`, `ForceTorqueSensor`, ... |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
-Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
-compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, delays of actuators,
-other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
-the sizes of MuJoCo's memory are left out without a warning.
+Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
+slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, keyframes, mocap, plugins,
+skins, flexes, contact pairs, planes and height fields are left out, with a warning for each kind. Textures, custom
+data, lights, cameras and the sizes of MuJoCo's memory are left out without a warning. Activations are those of the
+instant, also where the file asks for the end of the step (`actearly`).
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
 them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and

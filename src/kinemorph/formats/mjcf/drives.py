@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.formats.mjcf.compiler import Compiled
@@ -50,19 +51,19 @@ def on_tendons(model: Compiled, what: str) -> Array:
     return _added(model, what, base, np.arange(len(base)), model.actuator_trntype == TENDON)
 
 
-def _added(model: Compiled, what: str, base: Array, places: Array, acting: Array) -> Array:
+def _added(model: Compiled, what: str, base: Array, places: NDArray[np.int_], acting: NDArray[np.bool_]) -> Array:
     found, values = np.zeros_like(base), getattr(model, f"actuator_{what}")
     for k in np.flatnonzero(acting):
         found[places[int(model.actuator_trnid[k][0])]] += values[k] * model.actuator_gear[k][0] ** 2
     return found
 
 
-def _on_hinges(model: Compiled) -> Array:
+def _on_hinges(model: Compiled) -> NDArray[np.bool_]:
     """Whether each actuator acts on a hinge or slide."""
     kinds = np.append(model.jnt_type, -1)[
         np.where(np.isin(model.actuator_trntype, ON_JOINT), model.actuator_trnid[:, 0], -1)
     ]
-    found: Array = np.isin(kinds, SIMPLE)
+    found: NDArray[np.bool_] = np.isin(kinds, SIMPLE)
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from lxml import etree
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, quat_to_rotation, rotation_to_quat
 from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
 from kinemorph.formats.xml_documents import Node
@@ -131,7 +132,7 @@ def _bushing(element: Bushing, joint: Joint, q0: Sequence[float]) -> Bushing | N
 def _joint_springs(target: Target) -> list[TorsionSpring | Bushing]:
     """The springs that are attributes of joints."""
     marked = {node.get("name"): node for node in target.root.iter("joint") if "stiffness" in node.attrib}
-    found = {}
+    found: dict[str, TorsionSpring | Bushing] = {}
     for element in target.system.elements:
         if isinstance(element, (TorsionSpring, Bushing)):
             joint = element.joint if isinstance(element, TorsionSpring) else _joint_of(element, target.system)
@@ -284,7 +285,7 @@ def _turn_inertia(node: Node, at: Pose) -> None:
     quat = [float(x) for x in inertial.get("quat", "1 0 0 0").split()]
     xx, yy, zz, *mixed = (float(x) for x in (inertial.get("fullinertia") or inertial.get("diaginertia", "")).split())
     xy, xz, yz = mixed or (0.0, 0.0, 0.0)
-    R = np.array(quat_to_rotation(quat))
+    R: Array = np.array(quat_to_rotation(quat))
     inertia = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
     turned = np.array(at.R).T @ inertia @ np.array(at.R)
     if np.abs(turned - np.diag(np.diag(turned))).max() <= ROUNDING * np.abs(turned).max():

@@ -90,14 +90,16 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
         c1, more = 0.0, []
         others = [j for j in range(len(reading.joints)) if j not in (one, *leaders) and model.jnt_type[j] in SIMPLE]
         if not others:
-            return _polynomial(model, reading, e, sides, (ref1,), (c0,))
+            _polynomial(model, reading, e, sides, (ref1,), (c0,))
+            return None
         two = others[0]
         ref2 = float(model.qpos0[model.jnt_qposadr[two]])
     here, seen = two, {one}
     while here in leaders and here not in seen:
         here = leaders[here]
     if any(more) or one in leaders or here in seen:
-        return _polynomial(model, reading, e, sides, (ref1, ref2), (c0, c1, *more))
+        _polynomial(model, reading, e, sides, (ref1, ref2), (c0, c1, *more))
+        return None
     offset = ref1 + c0 - c1 * ref2
     if not _meet(model, one, two, c1, offset):
         return "couplings of joints whose limits contradict each other"
@@ -118,7 +120,8 @@ def _tendons(model: Compiled, reading: Any, e: int) -> str | None:
         joints = [reading.joints[j] for j in model.wrap_objid[part].tolist()]
         sides.append(list(zip(model.wrap_prm[part].tolist(), joints, strict=True)))
     rests = tuple(float(model.tendon_length0[i]) for i in ids)
-    return _polynomial(model, reading, e, sides, rests, tuple(model.eq_data[e][:5].tolist()))
+    _polynomial(model, reading, e, sides, rests, tuple(model.eq_data[e][:5].tolist()))
+    return None
 
 
 def _polynomial(

@@ -68,15 +68,15 @@ def _sensor(model: Compiled, reading: Any, k: int, name: str, acting: set[str]) 
     if kind == ACCELEROMETER:
         return IMU(name, reading.sites[one])
     if kind in OWN:
-        return Probe(name, reading.sites[one], OWN[kind], axes="own")  # type: ignore[arg-type]
+        return Probe(name, reading.sites[one], OWN[kind], axes="own")
     if kind in (FORCE, TORQUE):
         i = int(model.site_bodyid[one])
         joint = reading.joint_above.get(reading.bodies[i])
         return None if joint is None else ForceTorqueSensor(name, joint, frame=reading.sites[one])
     if kind in FRAME and on in (XBODY, SITE):
-        return Probe(name, reading.sites[one] if on == SITE else reading.bodies[one], FRAME[kind])  # type: ignore[arg-type]
+        return Probe(name, reading.sites[one] if on == SITE else reading.bodies[one], FRAME[kind])
     if kind in FRAME and kind != FRAME_ORIENTATION and on == BODY:
-        return Probe(name, reading.bodies[one], FRAME[kind], point=tuple(model.body_ipos[one].tolist()))  # type: ignore[arg-type]
+        return Probe(name, reading.bodies[one], FRAME[kind], point=tuple(model.body_ipos[one].tolist()))
     if kind in SUBTREE:
-        return MassCenter(name, reading.bodies[one], SUBTREE[kind])  # type: ignore[arg-type]
+        return MassCenter(name, reading.bodies[one], SUBTREE[kind])
     return None

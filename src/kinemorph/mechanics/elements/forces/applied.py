@@ -113,7 +113,7 @@ class AppliedEffortLaw(ElementLaw[AppliedEffort]):
 # ── gravity ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _heavy(element: Gravity | CentralGravity, robot: Robot, *, but: str = "") -> Sequence[Any]:
+def _heavy(element: Gravity | CentralGravity | WeightSupport, robot: Robot, *, but: str = "") -> Sequence[Any]:
     """The bodies that a gravity field acts on, without massless bodies; `but` is the name of a body to leave out."""
     named = element.bodies or [name for name in robot.body_names if name != but]
     bodies = [robot.body(name) for name in named]

@@ -52,14 +52,17 @@ class FluidLaw(ElementLaw[Fluid]):
             frame = Frame(view.instant.motions, Attachment(at.link, compose(at.pose, view.value(part.placement))))
             v = plain(sub(frame.velocity, matvec_transposed(frame.pose.R, view.value(element.wind))))
             w = plain(frame.turning)
-            law = _box if isinstance(part, DragBox) else _ellipsoid
-            force, moment = law(part, view.value(part.half), element.density, element.viscosity, v, w)
+            half, medium = view.value(part.half), (element.density, element.viscosity)
+            if isinstance(part, DragBox):
+                force, moment = _box(half, *medium, v, w)
+            else:
+                force, moment = _ellipsoid(part, half, *medium, v, w)
             wrenches.append(Wrench(frame, force, moment))
             taken = taken - dot(force, frame.velocity) - dot(moment, w)
         return Effort(wrenches=wrenches, dissipated=taken)
 
 
-def _box(part: DragBox, r: Vec3, density: float, viscosity: float, v: Vec3, w: Vec3) -> tuple[Vec3, Vec3]:
+def _box(r: Vec3, density: float, viscosity: float, v: Vec3, w: Vec3) -> tuple[Vec3, Vec3]:
     """The force and the moment on a box with half edges r."""
     mean = (r[0] + r[1] + r[2]) / 3.0
     stokes, turning = 6.0 * math.pi * viscosity * mean, 8.0 * math.pi * viscosity * mean * mean * mean
