@@ -337,7 +337,9 @@ def test_angles_of_a_bushing_have_finite_rates_where_they_lock(order: str) -> No
 # ── at the end of a step ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", ["torsion spring", "joint friction", "joint limits", "limits of a joint"])
+@pytest.mark.parametrize(
+    "name", ["torsion spring", "curved torsion spring", "joint friction", "joint limits", "limits of a joint"]
+)
 def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     model, h = ROBOTS["arm"](), 1e-3
     instant = Instant(model, [FORCES[name]])
@@ -346,7 +348,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         slopes = instant.slopes(t, q, v)
         laws = law_of(FORCES[name]).stiff(FORCES[name], world.views[0]).joints
         assert laws
-        for place, law in laws:
+        for place, law, _ in laws:
             joint = JointState(q[place], v[place])  # on this robot coordinates stand where velocities do
             force, pivot = law.linear(joint, h)
             assert force == pytest.approx(float(world.gathered().torques[place]), abs=1e-12)

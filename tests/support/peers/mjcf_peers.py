@@ -300,7 +300,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
 | joint equality | coupling, if the polynomial is of first order, else an element `Constraint` |
 | tendon equality | element `Constraint`, if the tendons are fixed |
-| actuator on a joint, fixed tendon or site | element `Actuator`; its rotor inertia and damping go to the joint or tendon |
+| actuator on a joint, fixed tendon or site | element `Actuator`; rotor inertia and damping go to the joint or tendon |
 | fixed tendon | element `Tendon`; its stops and its friction are compliant, whereas MuJoCo's are constraints |
 | spring or curved damper of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | spring of a ball or free joint | element `Bushing` named `<joint> spring` |
