@@ -56,6 +56,8 @@ GOOD: tuple[Any, ...] = (
     elements.ContactSwitch("e", "q.hinge", 0.1, 0.1, **SAMPLED),
     elements.Integral("e", "v.hinge", "square", 2.0),
     elements.Probe("e", "tool", noise=0.1, **SAMPLED),
+    elements.Meter("e", "q.hinge", noise=0.1, **SAMPLED),
+    elements.MassCenter("e", "tool", noise=0.1, **SAMPLED),
     elements.PD("e", ("hinge",), kp=1.0, kd=1.0, quantum=0.1, **LIMITED, **SAMPLED),
     elements.PID("e", ("hinge",), kp=1.0, ki=1.0, kd=1.0, filter=0.1, **LIMITED),
     elements.FuzzyRules("e", "hinge", centers=((0.0, 1.0),), widths=((1.0, 2.0),), consequents=((1.0, 0.0),) * 2),
