@@ -12,11 +12,14 @@ from kinemorph.lazy import lazy_names
 HOMES: dict[str, str] = {
     # the elements
     "Actuator": "kinemorph.model.elements.drives.actuators",
+    "Tendon": "kinemorph.model.elements.drives.tendons",
     "AppliedWrench": "kinemorph.model.elements.forces.applied",
     "AppliedEffort": "kinemorph.model.elements.forces.applied",
     "Gravity": "kinemorph.model.elements.forces.applied",
     "CentralGravity": "kinemorph.model.elements.forces.applied",
+    "WeightSupport": "kinemorph.model.elements.forces.applied",
     "Bushing": "kinemorph.model.elements.forces.bushings",
+    "Fluid": "kinemorph.model.elements.forces.fluids",
     "Constraint": "kinemorph.model.elements.constraints.own_constraints",
     "VelocityConstraint": "kinemorph.model.elements.constraints.own_constraints",
     "Contact": "kinemorph.model.elements.contact.contacts",
@@ -64,6 +67,8 @@ HOMES: dict[str, str] = {
     "Encoder": "kinemorph.model.elements.sensing.sensors",
     "ForceTorqueSensor": "kinemorph.model.elements.sensing.sensors",
     "IMU": "kinemorph.model.elements.sensing.sensors",
+    "MassCenter": "kinemorph.model.elements.sensing.sensors",
+    "Meter": "kinemorph.model.elements.sensing.sensors",
     "Probe": "kinemorph.model.elements.sensing.sensors",
     "Spring": "kinemorph.model.elements.forces.springs",
     "Damper": "kinemorph.model.elements.forces.springs",
@@ -71,6 +76,10 @@ HOMES: dict[str, str] = {
     "Bumper": "kinemorph.model.elements.forces.springs",
     "Tire": "kinemorph.model.elements.forces.tires",
     # their parts
+    "Lag": "kinemorph.model.elements.drives.actuators",
+    "Integrating": "kinemorph.model.elements.drives.actuators",
+    "DragBox": "kinemorph.model.elements.forces.fluids",
+    "DragEllipsoid": "kinemorph.model.elements.forces.fluids",
     "Table": "kinemorph.model.elements.forces.applied",
     "EasyDynNormal": "kinemorph.model.elements.contact.contact_laws",
     "Plastic": "kinemorph.model.elements.contact.impact_laws",
@@ -160,13 +169,20 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.control.references import Sinusoid as Sinusoid
     from kinemorph.model.elements.control.references import SplinePath as SplinePath
     from kinemorph.model.elements.drives.actuators import Actuator as Actuator
+    from kinemorph.model.elements.drives.actuators import Integrating as Integrating
+    from kinemorph.model.elements.drives.actuators import Lag as Lag
     from kinemorph.model.elements.drives.motors import DCMotor as DCMotor
+    from kinemorph.model.elements.drives.tendons import Tendon as Tendon
     from kinemorph.model.elements.forces.applied import AppliedEffort as AppliedEffort
     from kinemorph.model.elements.forces.applied import AppliedWrench as AppliedWrench
     from kinemorph.model.elements.forces.applied import CentralGravity as CentralGravity
     from kinemorph.model.elements.forces.applied import Gravity as Gravity
     from kinemorph.model.elements.forces.applied import Table as Table
+    from kinemorph.model.elements.forces.applied import WeightSupport as WeightSupport
     from kinemorph.model.elements.forces.bushings import Bushing as Bushing
+    from kinemorph.model.elements.forces.fluids import DragBox as DragBox
+    from kinemorph.model.elements.forces.fluids import DragEllipsoid as DragEllipsoid
+    from kinemorph.model.elements.forces.fluids import Fluid as Fluid
     from kinemorph.model.elements.forces.joint_forces import JointFriction as JointFriction
     from kinemorph.model.elements.forces.joint_forces import JointLimits as JointLimits
     from kinemorph.model.elements.forces.joint_forces import TorsionSpring as TorsionSpring
@@ -194,6 +210,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder
     from kinemorph.model.elements.sensing.sensors import ForceTorqueSensor as ForceTorqueSensor
+    from kinemorph.model.elements.sensing.sensors import MassCenter as MassCenter
+    from kinemorph.model.elements.sensing.sensors import Meter as Meter
     from kinemorph.model.elements.sensing.sensors import Probe as Probe
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -361,8 +361,11 @@ def test_drives_of_joints_add_up_and_lie_along_their_axes() -> None:
 def test_an_actuator_called_like_its_joint_is_what_a_controller_drives(waving: Trajectory) -> None:
     drive = elements.Actuator("elbow", "elbow", gear=3.0)
     pid = elements.PID("q.elbow", reads="q.elbow", drives="elbow", kp=1.0)  # its signal is called like a column
-    found = efforts_of(waving.segments[0].plant.robot, (drive, pid), waving, waving.t)
-    assert np.allclose(found["elbow"], 3.0 * waving["q.elbow"])
+    robot = waving.segments[0].plant.robot
+    run = kinemorph.simulate(System(robot, (drive, pid)), 0.1, q=waving.q[0], output_step=0.05)
+    found = efforts_of(robot, (drive, pid), run, run.t)
+    assert np.allclose(found["elbow"], 3.0 * run["elbow.force"])
+    assert np.allclose(run["elbow.force"], run["q.elbow"])  # the PID's output, a column of this name
 
 
 def test_inputs_of_a_plain_robot_are_its_drives_and_zeros_are_not_shown() -> None:

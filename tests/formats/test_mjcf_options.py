@@ -72,7 +72,7 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model() -> None:
     ("old", "new", "sentence"),
     [
         ('gear="3"', 'gear="3" delay=".1" nsample="3"', "delays of actuators: 1 left out ('a1')"),
-        ('stiffness="5"', 'stiffness="5" springyield="1"', "springs of joints: 1 left out ('j')"),
+        ('stiffness="5"', 'stiffness="5" springyield="1"', "springs that yield: 1 left out ('j')"),
     ],
 )
 def test_delays_and_springs_that_yield_are_named(old: str, new: str, sentence: str) -> None:
@@ -87,6 +87,6 @@ def test_an_actuator_with_several_controls_does_not_shift_the_data_of_others() -
     ball = '<body name="d" pos="1 0 0"><joint name="o" type="ball"/><geom size=".1"/></body></worldbody>'
     servo = '<actuator><orientation name="s" joint="o" kp="1" ctrlrange="-2 2"/>'
     text = ARM.format(option="", flag="").replace("</worldbody>", ball).replace("<actuator>", servo)
-    with pytest.warns(kinemorph.errors.ModelWarning, match=r"actuators that do not act on a joint: 1 left out \('s'\)"):
+    with pytest.warns(kinemorph.errors.ModelWarning, match=r"so3 actuators: 1 left out \('s'\)"):
         (motor,) = [one for one in kinemorph.load_text(text, "mjcf").elements if one.name == "a1"]
     assert (motor.gear, motor.lower, motor.upper) == (3.0, -0.1, 0.1)

@@ -100,7 +100,7 @@ def test_random_robots_fulfill_it(validator: Draft202012Validator) -> None:
         ("lower = -1", "placement = 1"),
         ('unit = "m"', 'units = "m"'),
         ('kind = "actuator"', 'kind = "motor"'),
-        ('joint = "hinge"', ""),
+        ('joint = "hinge"', "joint = 1"),
         ("q = { hinge = 1 }", "q = 1"),
         ("[settings]", "[settings]\nduratio = 1"),
     ],

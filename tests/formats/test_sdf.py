@@ -708,6 +708,17 @@ def test_mass_of_shapes_lies_where_the_shapes_lie():
     assert np.diag(body.inertia) == pytest.approx([xx + yy + 8 * m, xx + yy + 8 * m, 2 * m * 5 / 12])
 
 
+def test_rotor_inertias_of_drake_are_armature() -> None:
+    """The inertia seen at the joint is that of the rotor times the square of the gear ratio; nothing is left out."""
+    rotor = "<drake:rotor_inertia>2e-4</drake:rotor_inertia><drake:gear_ratio>100</drake:gear_ratio>"
+    hinge = joint("j", "revolute", "a", "b", f"<axis><xyz>0 0 1</xyz></axis>{rotor}")
+    text = model(link("a") + link("b") + hinge).replace("<sdf ", '<sdf xmlns:drake="drake.mit.edu" ')
+    found = examined(text)
+    assert found.system is not None
+    assert found.system.robot.joint("j").armature == pytest.approx((2.0,))
+    assert not [finding for finding in found.warnings if finding.rule == "dropped"]
+
+
 # ── older versions, and URDF inside SDF ───────────────────────────────────────────────────────────────────────────────
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -560,3 +561,16 @@ def test_independent_errors_are_all_reported() -> None:
     _, findings = read(text)
     found = {(finding.line, finding.rule) for finding in findings.errors}
     assert found == {(1, "mass"), (2, "structure"), (2, "name"), (2, "axis"), (3, "name"), (4, "axis")}
+
+
+@pytest.mark.parametrize("declared", ["", ' xmlns:drake="http://drake.mit.edu"'])
+def test_rotor_inertias_of_drake_are_armature(declared):
+    """The inertia seen at the joint is that of the rotor times the square of the gear ratio."""
+    rotor = '<drake:gear_ratio value="100"/><drake:rotor_inertia value="2e-4"/>'
+    drive = f'<transmission name="t"><joint name="j"/><actuator name="motor">{rotor}</actuator></transmission>'
+    text = robot(link("a"), link("b"), joint("j", "continuous", "a", "b"), drive)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the prefix may be missing
+        system = load_text(text.replace('name="r"', f'name="r"{declared}', 1), "urdf")
+    assert system.robot.joint("j").armature == pytest.approx((2.0,))
+    assert system.elements == (Actuator("motor", "j", inertia=2e-4),)

@@ -114,6 +114,10 @@ class Blueprint:
             self.kinds[name] = draft["kind"]
             self.builder.joint_of(draft)
 
+    def add_armature(self, joint: str, inertia: float) -> None:
+        """Adds to the armature [kg m^2 or kg] of a joint with one axis that was declared before."""
+        self.builder.add_armature(joint, inertia)
+
     def withdraw(self, joint: str) -> None:
         """Removes a joint that was declared before."""
         del self.ends[joint], self.lines["joint", joint]

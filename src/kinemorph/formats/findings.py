@@ -86,6 +86,12 @@ class _Tally:
     unlisted = 0
 
 
+def reserved_name(name: str, other: str) -> Problem:
+    """The problem of an element whose name is that of signals of every run, so that it is called `other`."""
+    what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
+    return Problem("element", name, what, "Rename the element.", rule="name")
+
+
 class Findings:
     """Collects the findings of a file. `strict` turns all warnings into errors.
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from kinemorph.errors import ModelError, ModelWarning, ParseError, Problem, users_level
 from kinemorph.formats import Format, by_ending, by_name, recognize
-from kinemorph.formats.findings import Finding, Findings
+from kinemorph.formats.findings import Finding, Findings, reserved_name
 from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.formats.write_text import in_memory
 from kinemorph.lazy import uncollected
@@ -355,8 +355,7 @@ def _renamed(system: System, findings: Findings) -> System:
             found.append(element)
             continue
         other = next(f"{name}~{k}" for k in range(2, len(taken) + 3) if f"{name}~{k}" not in taken)
-        what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
-        findings.report("warning", Problem("element", name, what, "Rename the element.", rule="name"))
+        findings.report("warning", reserved_name(name, other))
         found.append(replace(element, name=other))  # type: ignore[type-var]
         starts = {key: start.renamed(name, other) for key, start in starts.items()}
     return replace(system, elements=tuple(found), starts=starts)

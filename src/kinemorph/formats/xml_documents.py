@@ -63,6 +63,13 @@ _SENTENCES = (
 )
 
 
+DRAKE = (
+    "http://drake.mit.edu",
+    "https://drake.mit.edu",
+    "drake.mit.edu",
+)  # namespace of Drake, as files write it
+
+
 def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | None:
     """The root element of an XML file; None if it is not well-formed or beyond a limit, which is recorded as a finding.
 
@@ -212,6 +219,12 @@ def _number(root: Node, attribute: str) -> None:
     for node in root.iter("*"):
         line = node.attrib.pop(attribute, "")
         node.sourceline = int(line) if line else 0
+
+
+def drake_child(node: Node, name: str) -> Node | None:
+    """The child <drake:name> of a node, whether the prefix is declared or not; None if there is none."""
+    tags = (f"drake:{name}", *(f"{{{space}}}{name}" for space in DRAKE))
+    return next((child for child in node.iterchildren() if child.tag in tags), None)
 
 
 def line_of(node: Node) -> int:

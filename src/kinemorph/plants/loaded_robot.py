@@ -21,7 +21,7 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import RigidPlace, rigi
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Stiff
-from kinemorph.mechanics.steps.pair_forces import couples
+from kinemorph.mechanics.steps.pair_forces import couples, spans
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.resolve import resolve
@@ -112,8 +112,9 @@ class LoadedRobot(Fixed):
 
     @property
     def couples_links(self) -> bool:
-        """Whether a stiff force acts between two links that both move."""
-        return any(couples(pair) for stiff in self._stiff for pair in stiff.pairs)
+        """Whether a stiff force acts between two links that both move, or along several joints together."""
+        between = any(couples(pair) for stiff in self._stiff for pair in stiff.pairs)
+        return between or any(spans(joint) for stiff in self._stiff for joint in stiff.joints)
 
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
 

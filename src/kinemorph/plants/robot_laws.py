@@ -23,7 +23,7 @@ from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
-from kinemorph.mechanics.steps.pair_forces import PairForce, couples
+from kinemorph.mechanics.steps.pair_forces import PairForce, couples, spans
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
@@ -163,7 +163,8 @@ def implicit(
         extra_rates(loaded, ready, now, found),
     )
     under, solver = None, None
-    if loaded.constrained or tree.driving is not None or any(map(couples, during.pairs)):
+    coupled = any(map(couples, during.pairs)) or any(map(spans, during.joints))
+    if loaded.constrained or tree.driving is not None or coupled:
         solver = _Solver(loaded, ready, now, found.every)
         under = Under(solver.masses, solver)
     start = StepStart(base, now.v, now.x, first, found.every)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Parameter, RobotBuilder, System, elements
-from kinemorph.elements import ElementLaw, register
+from kinemorph.elements import DragBox, ElementLaw, register
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.elements import ELEMENT_KINDS
@@ -38,7 +38,7 @@ ODD: tuple[Any, ...] = (
 def example(field: Field) -> Any:
     """Something for a field that has to be given."""
     if field.form == "part":
-        return {"normal": HARD}[field.name]
+        return {"normal": HARD, "parts": DragBox("link1", (0.1, 0.1, 0.1))}[field.name]
     if field.form == "list":
         return tuple(example(field.inner[0]._replace(name=field.name)) for _ in range(field.inner[1] or 2))
     if field.form == "either":

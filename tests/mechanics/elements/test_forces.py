@@ -57,6 +57,22 @@ FORCES: dict[str, Any] = {
         )
         for turning in ("vector", "xyz", "yxz")
     },
+    "curved torsion spring": elements.TorsionSpring("e", "hinge", 5.0, 0.2, 0.4, (1.0, 3.0), (0.2, 0.1)),
+    "tendon": elements.Tendon(
+        *("e", ("hinge",), (-1.5,), 20.0, (-0.2, 0.3), (3.0, 2.0), 1.0, (0.5, 0.2)), friction=0.3, smoothing=0.3
+    ),
+    "tendon at its stops": elements.Tendon("e", ("hinge",), (1.5,), lower=-0.2, upper=0.3, time=0.1),
+    "weight support": elements.WeightSupport("e", 0.7, ("tool",)),
+    "boxes in a fluid": elements.Fluid("e", (elements.DragBox("tool", (0.1, 0.2, 0.3), TILTED),), 1.2, 0.1),
+    "ellipsoids in a fluid": elements.Fluid(
+        "e",
+        tuple(
+            elements.DragEllipsoid(body, (0.1, 0.3, 0.2), TILTED, added_mass=(0.1, 0.2, 0.3), added_inertia=A)
+            for body in ("tool", "slider")
+        ),
+        1.2,
+        0.1,
+    ),
     "torsion spring": elements.TorsionSpring("e", "hinge", 5.0, 0.2, 0.4),
     "joint friction": elements.JointFriction("e", breakaway=1.4, stribeck=0.5, smoothing=0.3, viscous=0.2),
     "friction of a joint": elements.JointFriction("e", ("hinge",), 2.0, smoothing=0.1),
@@ -321,7 +337,9 @@ def test_angles_of_a_bushing_have_finite_rates_where_they_lock(order: str) -> No
 # ── at the end of a step ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", ["torsion spring", "joint friction", "joint limits", "limits of a joint"])
+@pytest.mark.parametrize(
+    "name", ["torsion spring", "curved torsion spring", "joint friction", "joint limits", "limits of a joint"]
+)
 def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     model, h = ROBOTS["arm"](), 1e-3
     instant = Instant(model, [FORCES[name]])
@@ -330,7 +348,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         slopes = instant.slopes(t, q, v)
         laws = law_of(FORCES[name]).stiff(FORCES[name], world.views[0]).joints
         assert laws
-        for place, law in laws:
+        for place, law, _ in laws:
             joint = JointState(q[place], v[place])  # on this robot coordinates stand where velocities do
             force, pivot = law.linear(joint, h)
             assert force == pytest.approx(float(world.gathered().torques[place]), abs=1e-12)

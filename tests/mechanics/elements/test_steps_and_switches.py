@@ -39,7 +39,7 @@ def test_the_pivot_of_a_motor_has_the_friction_of_its_gears() -> None:
     motor = elements.DCMotor("e", "hinge", 2.0, 0.05, inductance=1e-2, ratio=10.0, efficiency=0.7, slow=0.1)
     instant = Instant(arm(), [motor])
     instant.x = [3.0]
-    ((_, law),) = law_of(motor).stiff(motor, instant.world(0.0, [0.0] * 4, [0.0] * 4).views[0]).joints
+    ((_, law, _),) = law_of(motor).stiff(motor, instant.world(0.0, [0.0] * 4, [0.0] * 4).views[0]).joints
     force, pivot = law.linear(JointState(0.0, 0.0), H)
     T = 0.05 * (1e-2 * 3.0) / (1e-2 + H * 2.0)
     assert force == pytest.approx(10.0 * T)

@@ -7,6 +7,9 @@ tendons; what springs, dampers and tendons do is part of the generalized force t
 v_mj = B v (free joints: linear velocity in the world there, body twist here)
 
     M = B^T M_mj B        h = B^T (h_mj + M_mj Bdot v)        a = B^T (a_mj - Bdot v)        tau = B^T tau_mj
+
+A last comparison is that of what acts: `qacc` with all that the file itself drives, pulls and brakes (actuators at
+random controls and activations, springs, dampers, tendons, gravity compensation, fluid), with MuJoCo's constraints off.
 """
 
 from __future__ import annotations
@@ -23,12 +26,16 @@ import numpy as np
 from kinemorph.algebra.quaternions import quat_to_rotation
 from kinemorph.formats.loading import examine
 from kinemorph.formats.sources import Options
+from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
+from kinemorph.mechanics.elements.instant import SystemInstant, generalized
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.recursions.newton_euler import bias_forces
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements import Constraint
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
 
 PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "mujoco")
 STATES = 3
@@ -50,7 +57,7 @@ class Peer(NamedTuple):
 class Row(NamedTuple):
     """What came of a file: `errors` of poses [m, 1], of M, bias and qacc as shares of the largest entry; or a `reason`.
 
-    Where nothing moves there are poses and masses alone.
+    Where nothing moves there are poses and masses alone. `acts` is the error of qacc with all that the file drives.
     """
 
     name: str
@@ -58,6 +65,7 @@ class Row(NamedTuple):
     nv: int = 0
     warnings: str = ""
     errors: tuple[float, ...] = ()
+    acts: float | None = None
     reason: str = ""
     kind: str = ""  # of the reason
 
@@ -95,7 +103,10 @@ def compared(peer: Peer) -> Row:
     robot = examination.system.robot
     told = Counter(finding.rule for finding in examination.warnings)
     warnings = ", ".join(f"{count} {rule}" for rule, count in sorted(told.items()))
-    return Row(peer.name, model.nbody - 1, robot.nv, warnings, worst(robot, model))
+    errors = worst(robot, model)
+    model = mujoco.MjModel.from_xml_path(str(peer.path))
+    acts = acting_error(examination.system, model) if robot.nv else None
+    return Row(peer.name, model.nbody - 1, robot.nv, warnings, errors, acts)
 
 
 def _kind(rule: str, problem: str) -> str:
@@ -138,18 +149,64 @@ def _share(mine: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.abs(mine - theirs).max()) / (scale or 1.0)
 
 
-class Reference:
-    """MuJoCo's answers in our convention, for a robot whose q is qpos."""
+def acting_error(system: System, model: object, states: int = STATES) -> float:
+    """The largest error of qacc as a share of the largest entry, with all that acts, at random states and controls."""
+    tree = resolve(replace(system.robot, loops=(), couplings=()))
+    rng = np.random.default_rng(7)
+    reference = Reference(system.robot, model, acts=True)
+    errors = []
+    for _ in range(states):
+        q, v, _ = reference.random_state(rng)
+        controls, activations = reference.random_commands(rng)
+        a = reference.answers(q, v, np.zeros(model.nv))[2]
+        errors.append(_share(accelerations(system, tree, q, v, controls, activations), a))
+    return max(errors)
 
-    def __init__(self, robot: Robot, model: object) -> None:
+
+def accelerations(
+    system: System, tree: object, q: np.ndarray, v: np.ndarray, controls: dict[str, float], states: dict[str, float]
+) -> np.ndarray:
+    """Our accelerations (nv,) of the first instant, without constraints, by the recursion over plain numbers."""
+    robot = replace(system.robot, loops=(), couplings=())
+    free = [element for element in system.elements if not isinstance(element, Constraint)]
+    all_of = ensemble(robot, [_unstopped(element) for element in free])
+    x = [states[slot.name.partition(".")[0]] for slot in all_of.states]
+    u = [controls[slot.name] for slot in all_of.inputs]
+    m = [slot.start for slot in all_of.memory]
+    instant = SystemInstant(all_of, tree, 0.0, q.tolist(), v.tolist(), x, m, u, {})
+    found = instant.gathered()
+    damping = [float(d) for joint in robot.joints for d in joint.damping]
+    loads = np.array(generalized(instant.motions, found.loads), dtype=float)
+    tau = np.array(found.torques, dtype=float) + loads - np.array(damping) * v
+    return np.array(forward_dynamics(tree, q.tolist(), v.tolist(), tau.tolist()), dtype=float)
+
+
+def _unstopped(element: object) -> object:
+    """A tendon without its stops and its friction, which are constraints in MuJoCo; any other element as it is."""
+    if type(element).__name__ != "Tendon":
+        return element
+    return replace(element, lower=-np.inf, upper=np.inf, friction=0.0)
+
+
+class Reference:
+    """MuJoCo's answers in our convention, for a robot whose q is qpos.
+
+    What the file drives and the fluid are off, unless it `acts`. An activation is that of the instant, also where the
+    file asks for that of the end of the step (`actearly`).
+    """
+
+    def __init__(self, robot: Robot, model: object, *, acts: bool = False) -> None:
         import mujoco
 
         self.robot, self.model, self.mujoco = robot, model, mujoco
         flags = mujoco.mjtDisableBit
-        model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_CONTACT | flags.mjDSBL_ACTUATION
+        model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_CONTACT
         model.opt.enableflags = 0
-        model.opt.density = model.opt.viscosity = 0.0
-        model.tendon_armature[:] = 0.0
+        model.actuator_actearly[:] = False
+        if not acts:
+            model.opt.disableflags |= flags.mjDSBL_ACTUATION
+            model.opt.density = model.opt.viscosity = 0.0
+            model.tendon_armature[:] = 0.0
         self.data = mujoco.MjData(model)
         assert (robot.nq, robot.nv) == (model.nq, model.nv)
 
@@ -167,6 +224,21 @@ class Reference:
         v, tau = rng.normal(size=(2, self.robot.nv))
         return q, v, tau
 
+    def random_commands(self, rng: np.random.Generator) -> tuple[dict[str, float], dict[str, float]]:
+        """(control, activation) of every actuator by its name; controls exceed their ranges now and then."""
+        model, controls, activations = self.model, {}, {}
+        for k in range(model.nactuator):
+            name = model.actuator(k).name or f"actuator{k}"
+            name = f"{name}~2" if name in RESERVED else name
+            at, first = model.actuator_ctrladr[k], model.actuator_actadr[k]
+            for i in range(at, at + model.actuator_ctrlnum[k]):
+                low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1.0, 1.0)
+                self.data.ctrl[i] = controls[name] = rng.uniform(1.2 * low - 0.2 * high, 1.2 * high - 0.2 * low)
+            for i in range(first, first + model.actuator_actnum[k]) if first >= 0 else ():
+                low, high = model.actuator_actrange[k] if model.actuator_actlimited[k] else (0.0, 1.0)
+                self.data.act[i] = activations[name] = rng.uniform(low, high)
+        return controls, activations
+
     def answers(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, ...]:
         """(M, bias, a, generalized force without the actuators) in our velocities."""
         model, data, mujoco = self.model, self.data, self.mujoco
@@ -176,7 +248,7 @@ class Reference:
         mujoco.mj_forward(model, data)
         M = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, M)
-        force = data.qfrc_passive + tau
+        force = data.qfrc_passive + data.qfrc_actuator + tau
         return B.T @ M @ B, B.T @ (data.qfrc_bias + M @ rate), B.T @ (data.qacc - rate), B.T @ force
 
     def _turned(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,13 +270,16 @@ PAGE = """# MJCF files of other packages, read and compared
 Every XML file in {packages} is read and compared with MuJoCo: the poses of all
 bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
 contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are absolute (positions in meters,
-entries of rotation matrices without unit), the others are relative to the largest entry. The column "bodies" counts the
+entries of rotation matrices without unit), the others are relative to the largest entry. The column "acts" is the error
+of `qacc` with all that the file itself drives, pulls and brakes: actuators at random controls and activations, springs,
+dampers, tendons, gravity compensation and fluid, without MuJoCo's constraints. The column "bodies" counts the
 bodies of MuJoCo, without the massless bodies that are added where a body has several joints. Warnings are counted by
 rule; they name data that have no counterpart in our model.
 
 {found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
 **{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
 masses). The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
+**{acting} of {moving} files with joints act as in MuJoCo**, to 1e-9; the others name in a warning what does not act.
 The other files, by reason:
 
 | reason | files |
@@ -223,19 +298,26 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
 | site | frame |
 | connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
-| joint equality | coupling, if the polynomial is of first order |
-| motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
-| linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
+| joint equality | coupling, if the polynomial is of first order, else an element `Constraint` |
+| tendon equality | element `Constraint`, if the tendons are fixed |
+| actuator on a joint, fixed tendon or site | element `Actuator`; rotor inertia and damping go to the joint or tendon |
+| fixed tendon | element `Tendon`; its stops and its friction are compliant, whereas MuJoCo's are constraints |
+| spring or curved damper of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
+| spring of a ball or free joint | element `Bushing` named `<joint> spring` |
+| gravity compensation of bodies | element `WeightSupport`, one for each share of the weight |
+| density, viscosity, wind, fluidshape | element `Fluid` |
+| sensors of joints, tendons, actuators, sites, frames, subtrees | `Meter`, `IMU`, `Probe`, `ForceTorqueSensor`, ... |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
-Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, mocap, gravity
-compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, delays of actuators,
-other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
-the sizes of MuJoCo's memory are left out without a warning.
+Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
+slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins,
+skins, flexes, contact pairs, planes and height fields are left out, with a warning for each kind. Textures, custom
+data, lights, cameras and the sizes of MuJoCo's memory are left out without a warning. Activations are those of the
+instant, also where the file asks for the end of the step (`actearly`).
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
 them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
@@ -244,8 +326,8 @@ time (1 s more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 
-| file | bodies | nv | warnings | poses | M | bias | qacc |
-|---|---|---|---|---|---|---|---|
+| file | bodies | nv | warnings | poses | M | bias | qacc | acts |
+|---|---|---|---|---|---|---|---|---|
 {rows}
 
 ## Not compared
@@ -284,6 +366,7 @@ def page(rows: list[Row]) -> str:
     lines = []
     for row in good:
         errors = [f"{error:.1e}" for error in row.errors] + ["-"] * (4 - len(row.errors))
+        errors.append("-" if row.acts is None else f"{row.acts:.1e}")
         cells = (row.name, row.bodies, row.nv, row.warnings or "-", *errors)
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return PAGE.format(
@@ -295,6 +378,7 @@ def page(rows: list[Row]) -> str:
         compared=len(good),
         share=100.0 * len(good) / whole,
         moving=sum(row.nv > 0 for row in good),
+        acting=sum(row.acts is not None and row.acts < CLOSE for row in good),
         still=sum(row.nv == 0 for row in good),
         pose=pose,
         M=M,

@@ -170,14 +170,12 @@ def _by_pinocchio(path: Path, robot: Any) -> Heard:
     if model.nv != robot.nv:
         return Heard(True, f"has {model.nv} velocities, here {robot.nv}", (1.0,))
     model.gravity.linear = np.array(robot.gravity, dtype=float)
-    B = to_convention(robot, "pinocchio", np.array(_random_state(robot, rng)[0]), np.eye(robot.nv)[0], joints=joints,
-                      unbounded=unbounded)
+    there_by = {"joints": joints, "unbounded": unbounded}
     worst = np.zeros(3)
     for _ in range(STATES):
         q, v, tau = _random_state(robot, rng)
-        there, _ = to_convention(robot, "pinocchio", q, v, joints=joints, unbounded=unbounded)
-        rows = [to_convention(robot, "pinocchio", q, row, joints=joints, unbounded=unbounded)[1] for row in np.eye(robot.nv)]
-        B = np.array(rows).T  # v there = B v, constant for joints of a fixed base
+        there, _ = to_convention(robot, "pinocchio", q, v, **there_by)
+        B = to_convention(robot, "pinocchio", q, np.eye(robot.nv), **there_by)[1].T  # v there = B v
         upper = np.triu(pin.crba(model, data, there))
         M = upper + np.triu(upper, 1).T
         h = pin.rnea(model, data, there, B @ v, np.zeros(model.nv))

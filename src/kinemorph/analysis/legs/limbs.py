@@ -140,7 +140,8 @@ def drives_of(robot: Robot, elements: Iterable[Any]) -> dict[str, tuple[str, ...
     """The signals of torques and forces that drive velocities of joints, by the name of the velocity.
 
     These are the outputs of controllers that drive joints, and the torques of `DCMotor`. A controller of motors is not
-    among them, as its outputs are voltages. An `Actuator` publishes no torque, so that it is an error here.
+    among them, as its outputs are voltages. The force of an `Actuator` is that before its gear and before the limits of
+    its joint, so that it is an error here.
     """
     velocity = {name: name for name in robot.all_v_names}
     velocity |= {joint.name: joint.v_names[0] for joint in robot.joints if len(joint.v_names) == 1}
@@ -148,7 +149,8 @@ def drives_of(robot: Robot, elements: Iterable[Any]) -> dict[str, tuple[str, ...
     for element in elements:
         if isinstance(element, Actuator):
             raise ModelError(
-                f"actuator '{element.name}' publishes no torque, so that its effort and work cannot be summed up. "
+                f"actuator '{element.name}' publishes its force, not the effort on its joint, so that its effort and "
+                "work cannot be summed up. "
                 "Let a controller drive its joint, or measure neither effort nor work."
             )
         pairs = dict(law_of(element).drives(element))

@@ -9,13 +9,12 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.scenes.sampled_columns import between_samples, course
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.drives.actuators import Drive, Drives
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.steps.point_states import JointState
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.control.wiring import below, channel_names, driven
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.drives.tendons import Tendon
 from kinemorph.model.elements.forces.applied import AppliedEffort
 from kinemorph.model.elements.forces.joint_forces import ONE_AXIS
 from kinemorph.model.robot import Robot
@@ -25,7 +24,8 @@ from kinemorph.simulation.results.trajectory import Trajectory
 
 def driven_joints(robot: Robot, elements: Sequence[Element]) -> tuple[str, ...]:
     """The names of the one-axis joints that a motor, an actuator or a controller drives, in the order of the robot."""
-    named = {element.joint for element in elements if isinstance(element, (DCMotor, Actuator))}
+    named = {element.joint for element in elements if isinstance(element, DCMotor)}
+    named |= {joint for one in elements if isinstance(one, Actuator) for joint in _arms(one, elements)}
     named |= {target for element in elements for target in _targets(element)} - _inputs(elements)
     return tuple(joint.name for joint in robot.joints if joint.name in named and joint.kind in ONE_AXIS)
 
@@ -37,31 +37,42 @@ def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times
         return between_samples(run, name, times) if name in run.columns else None
 
     joints = {joint.name for joint in robot.joints if joint.kind in ONE_AXIS}
-    commands = {target: name for element in elements for target, name in _targets(element).items()}
     plain = joints - _inputs(elements)  # where an actuator has the name of a joint, the name means the actuator
     drives = [pair for element in elements for pair in _targets(element).items()]
     found = [(target, signal(name)) for target, name in drives if target in plain]
     found += [(joint, signal(f"u.{joint}")) for joint in plain]
-    actuators: dict[str, list[Drive]] = {}
+    actuators: dict[str, list[Array]] = {}
     for element in elements:
         if isinstance(element, DCMotor):
             found.append((element.joint, signal(f"{element.name}.torque")))
         elif isinstance(element, Actuator):
-            named = (commands.get(name) for name in (element.name, f"{element.name}.command"))
-            command = signal(next(filter(None, named), f"u.{element.name}"))
-            if command is not None:
-                actuators.setdefault(element.joint, []).append(Drive(element, command))
+            for joint, arm in _arms(element, elements).items():
+                force = signal(f"{element.name}.force")
+                if force is not None:
+                    actuators.setdefault(joint, []).append(arm * force)
         elif isinstance(element, AppliedEffort):
             found.append((element.joint, course(element, "effort", 1, times)[:, 0]))
     for name, on_joint in actuators.items():
         place = robot.axis_places[name]
-        law = Drives(tuple(on_joint), float(place.joint.effort[place.number]))
-        found.append((name, law.force(JointState(signal(f"q.{name}"), signal(f"v.{name}")))))
+        most = float(place.joint.effort[place.number])
+        found.append((name, np.clip(sum(on_joint), -most, most)))
     total: dict[str, Array] = {}
     for joint, effort in found:
         if joint in joints and effort is not None:
             total[joint] = total.get(joint, np.zeros(len(times))) + effort
     return {joint.name: total[joint.name] for joint in robot.joints if joint.name in total}
+
+
+def _arms(actuator: Actuator, elements: Sequence[Element]) -> dict[str, float]:
+    """The joints along which an actuator acts, on them or by a tendon, with its effort per unit of its force."""
+    if not isinstance(actuator.gear, float | int):
+        return {}
+    found: dict[str, float] = {actuator.joint: actuator.gear} if actuator.joint else {}
+    for tendon in elements:
+        if isinstance(tendon, Tendon) and tendon.name == actuator.tendon:
+            for joint, coefficient in zip(tendon.joints, tendon.coefficients, strict=True):
+                found[joint] = found.get(joint, 0.0) + coefficient * actuator.gear
+    return found
 
 
 def _inputs(elements: Sequence[Element]) -> set[str]:

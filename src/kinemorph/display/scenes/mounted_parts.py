@@ -54,10 +54,11 @@ def _flange(joint: Joint, figure: Figure) -> Part:
 
 
 def _motor(motor: DCMotor | Actuator, figure: Figure) -> Iterator[Part]:
-    """The housing of a motor, behind the flange of its joint; nothing for a joint with several axes."""
-    joint = figure.robot.axis_places[motor.joint].joint
-    if joint.motion.nv > 1:
+    """The housing of a motor, behind the flange of its joint; nothing for a joint with several axes, or none."""
+    place = figure.robot.axis_places.get(motor.joint)
+    if place is None or place.joint.motion.nv > 1:
         return
+    joint = place.joint
     radius, length = HOUSING[0] * figure.size, HOUSING[1] * figure.size
     middle = (ASIDE + FLANGE[1]) * figure.size + 0.5 * length
     housing = shape_surface(Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, middle))))

@@ -29,6 +29,8 @@ FIELDS = [
     "body_gravcomp",
     "body_mocapid",
     "jnt_type",
+    "jnt_bodyid",
+    "jnt_actgravcomp",
     "jnt_qposadr",
     "jnt_dofadr",
     "jnt_pos",
@@ -64,6 +66,12 @@ FIELDS = [
     "actuator_ctrlrange",
     "actuator_forcelimited",
     "actuator_forcerange",
+    "actuator_dynprm",
+    "actuator_actlimited",
+    "actuator_actrange",
+    "actuator_plugin",
+    "actuator_ctrlnum",
+    "actuator_outnum",
     "actuator_armature",
     "actuator_damping",
     "actuator_dampingpoly",
@@ -78,6 +86,31 @@ FIELDS = [
     "key_ctrl",
     "key_mpos",
     "key_mquat",
+    "tendon_type",
+    "tendon_adr",
+    "tendon_num",
+    "tendon_limited",
+    "tendon_actfrclimited",
+    "tendon_range",
+    "tendon_actfrcrange",
+    "tendon_stiffness",
+    "tendon_stiffnesspoly",
+    "tendon_damping",
+    "tendon_dampingpoly",
+    "tendon_armature",
+    "tendon_frictionloss",
+    "tendon_lengthspring",
+    "tendon_springyield",
+    "wrap_objid",
+    "wrap_prm",
+    "sensor_type",
+    "sensor_objtype",
+    "sensor_objid",
+    "sensor_refid",
+    "sensor_cutoff",
+    "sensor_delay",
+    "sensor_interval",
+    "tendon_length0",
     "geom_type",
     "geom_bodyid",
     "geom_contype",
@@ -115,6 +148,8 @@ COUNTS = [
     "ngravcomp",
     "nmocap",
 ]
+SPRINGS = [f"{part}_stiffness{poly}" for part in ("jnt", "tendon") for poly in ("", "poly")]
+DAMPERS = [f"{part}_damping{poly}" for part in ("dof", "tendon", "actuator") for poly in ("", "poly")]
 SMALL = 4000  # vertices: only meshes of at most this size are returned
 
 
@@ -165,12 +200,12 @@ def switch_off(option: Any, arrays: dict[str, Any], bits: Any) -> None:
     flags = int(option.disableflags)
     none = flags & bits.mjDSBL_CONSTRAINT
     for off, names in (
-        (flags & bits.mjDSBL_SPRING, ("jnt_stiffness", "jnt_stiffnesspoly")),
-        (flags & bits.mjDSBL_DAMPER, ("dof_damping", "dof_dampingpoly", "actuator_damping", "actuator_dampingpoly")),
+        (flags & bits.mjDSBL_SPRING, SPRINGS),
+        (flags & bits.mjDSBL_DAMPER, DAMPERS),
         (flags & bits.mjDSBL_CLAMPCTRL, ("actuator_ctrllimited",)),
         (none or flags & bits.mjDSBL_EQUALITY, ("eq_active0",)),
-        (none or flags & bits.mjDSBL_FRICTIONLOSS, ("dof_frictionloss",)),
-        (none or flags & bits.mjDSBL_LIMIT, ("jnt_limited",)),
+        (none or flags & bits.mjDSBL_FRICTIONLOSS, ("dof_frictionloss", "tendon_frictionloss")),
+        (none or flags & bits.mjDSBL_LIMIT, ("jnt_limited", "tendon_limited")),
         (none or flags & bits.mjDSBL_CONTACT, ("geom_contype", "geom_conaffinity")),
     ):
         for name in names if off else ():

@@ -1,5 +1,7 @@
 """Reads equality constraints of a compiled MuJoCo model: connect and weld close loops, joint couples two joints.
 
+A coupling of first order is one of the robot; any other one, and a coupling of tendons, is an element `Constraint`.
+
 In MuJoCo these constraints are soft; here they are exact. The parent of a joint that closes a loop is the body farther
 from the root, so that the tree is that of the file.
 """
@@ -10,9 +12,11 @@ from typing import Any
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation, translation
 from kinemorph.formats.mjcf.compiler import Compiled
+from kinemorph.model.elements import Constraint
+from kinemorph.model.expressions import name_text, number
 
-CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
-OTHERS = {3: "tendon equalities", 4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
+CONNECT, WELD, JOINT, TENDON = 0, 1, 2, 3  # mjtEq
+OTHERS = {4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
 SITE = 6  # mjtObj
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
 
@@ -29,6 +33,8 @@ def add_equalities(model: Compiled, reading: Any) -> None:
             why = _loop(model, reading, e, kind)
         elif kind == JOINT:
             why = _coupling(model, reading, e, leaders)
+        elif kind == TENDON:
+            why = _tendons(model, reading, e)
         else:
             why = OTHERS.get(kind, "distance equalities")
         if why:
@@ -71,27 +77,29 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
 
 
 def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) -> str | None:
-    """Declares the coupling q1 - ref1 = c0 + c1 (q2 - ref2) of equality number e, in which joint 1 follows joint 2.
+    """Declares the coupling q1 - ref1 = c0 + c1 (q2 - ref2) + ... of equality number e: joint 1 follows joint 2.
 
     Returns None, or, if the coupling cannot be expressed and is left out, a text that says which kind of equality it
     is. `leaders` maps each joint that follows another to that joint, by MuJoCo's ids.
     """
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     c0, c1, *more = model.eq_data[e][:5].tolist()
+    ref1, ref2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
+    sides = [[(1.0, reading.joints[j])] for j in (one, two) if j >= 0]
     if two < 0:  # a joint that is kept constant: it follows another joint with the factor 0
         c1, more = 0.0, []
         others = [j for j in range(len(reading.joints)) if j not in (one, *leaders) and model.jnt_type[j] in SIMPLE]
         if not others:
-            return "equalities that keep the only joint constant"
+            _polynomial(model, reading, e, sides, (ref1,), (c0,))
+            return None
         two = others[0]
-    if any(more):
-        return "couplings of joints by polynomials of higher order"
+        ref2 = float(model.qpos0[model.jnt_qposadr[two]])
     here, seen = two, {one}
     while here in leaders and here not in seen:
         here = leaders[here]
-    if one in leaders or here in seen:
-        return "couplings of joints that are coupled already"
-    ref1, ref2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
+    if any(more) or one in leaders or here in seen:
+        _polynomial(model, reading, e, sides, (ref1, ref2), (c0, c1, *more))
+        return None
     offset = ref1 + c0 - c1 * ref2
     if not _meet(model, one, two, c1, offset):
         return "couplings of joints whose limits contradict each other"
@@ -99,6 +107,49 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
     line = reading.line("equality", model.names["eq"][e])
     reading.blueprint.couple(line, reading.joints[one], reading.joints[two], c1, offset)
     return None
+
+
+def _tendons(model: Compiled, reading: Any, e: int) -> str | None:
+    """Declares the coupling of the lengths of two tendons, or the constant length of one, of equality number e."""
+    ids = [int(ids[e]) for ids in (model.eq_obj1id, model.eq_obj2id) if int(ids[e]) >= 0]
+    if any(model.tendon_type[i] for i in ids):
+        return "equalities of spatial tendons"
+    sides = []
+    for i in ids:
+        part = slice(int(model.tendon_adr[i]), int(model.tendon_adr[i]) + int(model.tendon_num[i]))
+        joints = [reading.joints[j] for j in model.wrap_objid[part].tolist()]
+        sides.append(list(zip(model.wrap_prm[part].tolist(), joints, strict=True)))
+    rests = tuple(float(model.tendon_length0[i]) for i in ids)
+    _polynomial(model, reading, e, sides, rests, tuple(model.eq_data[e][:5].tolist()))
+    return None
+
+
+def _polynomial(
+    model: Compiled,
+    reading: Any,
+    e: int,
+    sides: list[list[tuple[float, str]]],
+    rests: tuple[float, ...],
+    coefficients: tuple[float, ...],
+) -> None:
+    """Declares equality number e as a constraint y = c0 + c1 x + c2 x^2 + ...
+
+    y and x are sums of factors times joint coordinates (`sides`), minus their `rests`; without x, y is c0.
+    """
+    left, *right = (f"({_sum(side, rest)})" for side, rest in zip(sides, rests, strict=False))
+    powers = ["", *right, *(f"{right[0]}**{n}" for n in range(2, 5) if right)]
+    terms = [f"{number(c)} * {x}" if x else number(c) for c, x in zip(coefficients, powers, strict=False) if c]
+    name = model.names["eq"][e]
+    row = f"{left} - ({' + '.join(terms) or '0'})"
+    reading.blueprint.element(
+        reading.line("equality", name), Constraint(reading.new_element(name or f"equality{e}"), row)
+    )
+
+
+def _sum(side: list[tuple[float, str]], rest: float) -> str:
+    """The text of a sum of factors times joint coordinates, minus a constant."""
+    terms = [f"{number(factor)} * {name_text(f'q.{joint}')}" for factor, joint in side]
+    return " + ".join(terms) + (f" - ({number(rest)})" if rest else "")
 
 
 def _meet(model: Compiled, one: int, two: int, multiplier: float, offset: float) -> bool:

@@ -17,20 +17,23 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.blueprint import Blueprint
-from kinemorph.formats.findings import Findings
+from kinemorph.formats.findings import Findings, reserved_name
 from kinemorph.formats.mjcf.compiler import Compiled
-from kinemorph.formats.mjcf.drives import add_drives, add_springs, reflected_inertia
+from kinemorph.formats.mjcf.drives import add_drives, reflected
 from kinemorph.formats.mjcf.equalities import add_equalities
 from kinemorph.formats.mjcf.files import Bundle
 from kinemorph.formats.mjcf.keyframes import with_keyframes
+from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
+from kinemorph.formats.mjcf.sensors import add_sensors
 from kinemorph.formats.mjcf.shapes import Geometry
+from kinemorph.formats.mjcf.text import FAR
+from kinemorph.mechanics.elements.ensemble import RESERVED
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import quoted
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
-FAR = 1e10  # [rad] or [m]: a larger limit means none, for a joint that is limited in one direction only
 GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the world
 
 
@@ -50,8 +53,15 @@ class _Reading:
         self.bodies += [self.unique(name or f"body{i + 1}") for i, name in enumerate(model.names["body"][1:])]
         self.joints: list[str] = []
         self.drives: dict[int, str] = {}  # names of elements by the number of the actuator that they are
+        self.joint_frames: dict[int, tuple[str, str, Pose, Pose]] = {}  # parent, child, and the joint's frame in each
         self.depth = {WORLD: 0}
-        self.armature = model.dof_armature + reflected_inertia(model)
+        self.joint_above: dict[str, str] = {}  # the joint that carries each body, by the name of the body
+        self.armature = model.dof_armature + reflected(model, "armature")
+        self.damping = model.dof_damping + reflected(model, "damping")
+        self.elements: set[str] = {*RESERVED}
+        self.actuators = [self.new_element(name or f"actuator{k}") for k, name in enumerate(model.names["actuator"])]
+        self.tendons = [self.new_element(name or f"tendon{k}") for k, name in enumerate(model.names["tendon"])]
+        self.sites = [self.unique(name or f"site{k}") for k, name in enumerate(model.names["site"])]
         self.geometry = Geometry(model, bundle)
 
     def system(self) -> System | None:
@@ -67,8 +77,13 @@ class _Reading:
             self._with_joints(i, looks.get(i, ((), ())))
         self._sites()
         add_equalities(model, self)
+        add_tendons(model, self)
         add_drives(model, self)
         add_springs(model, self)
+        add_turning_springs(model, self)
+        add_weight_supports(model, self)
+        add_fluid(model, self)
+        add_sensors(model, self)
         self._left_out()
         self._start()
         system = self.blueprint.system()
@@ -83,6 +98,17 @@ class _Reading:
             count += 1
             found = f"{name}~{count}"
         self.taken.add(found)
+        return found
+
+    def new_element(self, name: str) -> str:
+        """The name, with `~2`, `~3` ... added if an element has it already, or, with a warning, if signals have it."""
+        found, count = name, 1
+        while found in self.elements:
+            count += 1
+            found = f"{name}~{count}"
+        self.elements.add(found)
+        if name in RESERVED:
+            self.findings.report("warning", reserved_name(name, found))
         return found
 
     def line(self, part: str, name: str) -> int:
@@ -145,6 +171,7 @@ class _Reading:
     def _joint(self, name: str, kind: str, parent: str, child: str, line: int, **data: Any) -> None:
         """Declares a joint of the tree, and stores the depth of its child."""
         self.depth[child] = self.depth[parent] + 1
+        self.joint_above[child] = name
         self.blueprint.joint(line, name, kind, parent, child, **data)
 
     def _with_joints(self, i: int, looks: tuple[Any, Any]) -> None:
@@ -196,13 +223,15 @@ class _Reading:
             if model.jnt_actfrclimited[j]:
                 effort = float(np.abs(model.jnt_actfrcrange[j]).max())
                 data["effort"] = effort if effort > 0.0 else math.inf
+        placement = compose(before, anchor, reference)
+        self.joint_frames[j] = (parent, child, placement, anchor)
         self._joint(
             self.joints[j],
             KINDS[kind],
             parent,
             child,
             self.line("joint", self.joints[j]),
-            placement=compose(before, anchor, reference),
+            placement=placement,
             child_placement=anchor,
             **self._losses(v, nv),
             **data,
@@ -213,7 +242,7 @@ class _Reading:
         model, part = self.model, slice(v, v + nv)
         return {
             "armature": self.armature[part].tolist(),
-            "damping": model.dof_damping[part].tolist(),
+            "damping": self.damping[part].tolist(),
             "friction": model.dof_frictionloss[part].tolist(),
         }
 
@@ -221,6 +250,7 @@ class _Reading:
         """Declares a free joint; if it has armature, as three slides along the world's axes and a ball."""
         v, name = int(self.model.jnt_dofadr[j]), self.joints[j]
         line, losses = self.line("joint", name), self._losses(v, 6)
+        self.joint_frames[j] = (WORLD, body, IDENTITY, IDENTITY)
         if not any(losses["armature"]):
             self._joint(name, "free", parent, body, line, **losses)
             return
@@ -238,7 +268,7 @@ class _Reading:
         for k, name in enumerate(model.names["site"]):
             placement = Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist()))
             body = self.bodies[int(model.site_bodyid[k])]
-            self.blueprint.frame(self.line("site", name), self.unique(name or f"site{k}"), body, placement=placement)
+            self.blueprint.frame(self.line("site", name), self.sites[k], body, placement=placement)
 
     def _start(self) -> None:
         """Makes qpos0 the initial configuration, unless it is the neutral one."""
@@ -252,7 +282,7 @@ class _Reading:
 
     # ── data that are left out ────────────────────────────────────────────────────────────────────────────────────
 
-    def _moving(self) -> NDArray[np.bool_]:
+    def moving(self) -> NDArray[np.bool_]:
         """Whether each body moves, shape (nbody,): it, or a body that carries it, has a joint. Parents come first."""
         moving: NDArray[np.bool_] = self.model.body_jntnum > 0
         for i, parent in enumerate(self.model.body_parentid.tolist()):
@@ -264,19 +294,8 @@ class _Reading:
         model, counts, joints = self.model, self.model.counts, self.joints
         cones = (model.jnt_type == BALL) & (model.jnt_limited != 0)
         self.drop("limits of ball joints", [joints[j] for j in np.flatnonzero(cones)])
-        uneven = (model.jnt_actfrclimited != 0) & (model.jnt_actfrcrange.sum(axis=1) != 0.0)
-        what = "smaller effort limits, where limits differ between the two directions"
-        self.drop(what, [joints[j] for j in np.flatnonzero(uneven)])
-        self.drop("damping that is not linear", [""] * int(np.count_nonzero(np.any(model.dof_dampingpoly, axis=1))))
-        self.drop("tendons", model.names["tendon"])
-        self.drop("sensors", model.names["sensor"])
         mocap = [self.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
         self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
-        if np.any(model.gravity):
-            felt = (model.body_gravcomp != 0.0) & (model.body_mass > 0.0) & self._moving()
-            self.drop("gravity compensations of bodies", [self.bodies[i] for i in np.flatnonzero(felt)])
-        if model.wind[3] or model.wind[4]:
-            self.drop("fluid forces (density, viscosity)", [""])
         for what, key in (
             ("deformable bodies (flex), except the bodies at their nodes", "nflex"),
             ("contact pairs", "npair"),

@@ -1,8 +1,7 @@
-"""Writes geoms, equalities and actuators of an MJCF file."""
+"""Writes geoms and equalities of an MJCF file."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
-from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.mjcf.text import Losses, numbers, place
 from kinemorph.formats.xml_documents import Node
-from kinemorph.model.elements import Actuator, JointFriction, TorsionSpring
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -142,34 +140,3 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
             place(etree.SubElement(nodes[body], "site", name=f"{name}~{side}", group="4"), at)
         kind = "weld" if loop.kind == "fixed" else "connect"
         etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b")
-
-
-# ── actuators ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def write_drives(system: System, actuator: Node, losses: Losses) -> None:
-    """Writes motors and servos of joints with one coordinate; other elements are left out, with a warning."""
-    simple = {joint.name for joint in system.robot.joints if joint.kind in ("revolute", "prismatic", "helical")}
-    for element in system.elements:
-        if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
-            continue  # it is written as an attribute of its joint
-        if element == JointFriction(element.name, getattr(element, "joints", ())):
-            continue  # the friction of joints is written as their frictionloss
-        if not isinstance(element, Actuator) or element.joint not in simple:
-            losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
-            continue
-        data = {"name": element.name, "joint": element.joint, "gear": number(element.gear)}
-        tag = {"effort": "motor", "position": "position", "velocity": "velocity"}[element.control]
-        if element.control == "position":
-            data |= {"kp": number(element.gain), "kv": number(element.damping)}
-        elif element.control == "velocity":
-            data["kv"] = number(element.gain)
-        if math.isfinite(element.lower) and math.isfinite(element.upper):
-            data["ctrlrange"] = numbers((element.lower, element.upper))
-        elif math.isfinite(element.lower) or math.isfinite(element.upper):
-            losses.add("input limits in one direction only are left out", element.name)
-        if math.isfinite(element.effort):
-            data["forcerange"] = numbers((-element.effort, element.effort))
-        if element.inertia:
-            losses.add("rotor inertias of actuators are left out", element.name, "Give them to the joints as armature.")
-        etree.SubElement(actuator, tag, **data)

@@ -9,6 +9,8 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.xml_documents import Node
 from kinemorph.words import quoted
 
+FAR = 1e10  # [rad] or [m], [N] or [N m]: written instead of infinity where there is a limit in one direction only
+
 
 def number(x: float) -> str:
     """A number as text that is read back without rounding; whole numbers have no decimal point."""

@@ -27,10 +27,11 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_elements
 from kinemorph.formats.mjcf.inertia import write_inertial
 from kinemorph.formats.mjcf.keyframes import write_keyframe
-from kinemorph.formats.mjcf.parts import write_drives, write_equalities, write_looks
-from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.mjcf.parts import write_equalities, write_looks
+from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
 from kinemorph.model.body import Body
@@ -42,7 +43,6 @@ from kinemorph.model.starts import Start
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 
-FAR = 1e10  # [rad] or [m]: written instead of infinity if a joint is limited in one direction only
 MOST = 6  # largest number of degrees of freedom of a MuJoCo body
 DOF = {"ball": 3, "free": 6}
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -101,7 +101,6 @@ class _Writing:
         self.asset = etree.SubElement(self.root, "asset")
         self.nodes: dict[str, Node] = {WORLD: etree.SubElement(self.root, "worldbody")}
         self.equality = etree.SubElement(self.root, "equality")
-        self.actuator = etree.SubElement(self.root, "actuator")
 
     def document(self) -> Node:
         """The XML tree of the whole file."""
@@ -114,10 +113,10 @@ class _Writing:
             place(etree.SubElement(self.nodes[frame.body], "site", name=frame.name), evaluate_all(frame.placement))
         write_looks(robot, self.nodes, self.asset, self.path, self.losses)
         write_equalities(self.system, self.nodes, self.equality, self.q0, self.losses)
-        write_drives(self.system, self.actuator, self.losses)
+        write_elements(Target(self.system, self.root, self.nodes), self.losses)
         self._start()
         self._left_out()
-        for node in (self.asset, self.equality, self.actuator):
+        for node in (self.asset, self.equality):
             if not len(node):
                 self.root.remove(node)
         return self.root
@@ -237,7 +236,6 @@ class _Writing:
             node.set("pos", numbers(frame.p))
         if len(step.v) == 1:
             self._limits(node, joint, step.v[0])
-            self._spring(node, step)
         else:
             for key in ("velocity", "effort"):
                 if any(math.isfinite(getattr(joint, key)[k]) for k in step.v):
@@ -248,17 +246,22 @@ class _Writing:
                 self.losses.add(f"{key} that differs between axes is written as its mean", joint.name)
             if any(values):
                 node.set(word, number(values[0] if len(set(values)) == 1 else sum(values) / len(values)))
+        self._spring(node, step)
         body_axes = {"free": (0, 1, 2), "planar": (0, 1)}.get(joint.kind, ())
         if any(k in body_axes and evaluate(joint.armature[k]) for k in step.v):
             self.losses.add("armature along the body's axes acts along the world's axes in MuJoCo", joint.name)
 
     def _spring(self, node: Node, step: Step) -> None:
-        """Writes the first spring of a joint, if it has no damping."""
-        springs = [e for e in self.system.elements if isinstance(e, TorsionSpring) and e.joint == step.name]
-        for spring in springs[:1]:
-            if evaluate(spring.damping) == 0.0:
-                node.set("stiffness", number(float(evaluate(spring.stiffness))))
-                node.set("springref", number(float(evaluate(spring.rest))))
+        """Writes the first spring of a joint, if MuJoCo's joints can have it."""
+        spring = joint_spring(self.system, step.name, step.joint, self.q0[self.robot.q_slice(step.joint.name)])
+        if isinstance(spring, TorsionSpring):
+            node.set("stiffness", numbers(evaluate_all((spring.stiffness, *spring.curve))))
+            node.set("springref", number(float(evaluate(spring.rest))))
+            if spring.damping_curve:
+                linear = float(evaluate(step.joint.damping[step.v[0]]))
+                node.set("damping", numbers((linear, *evaluate_all(spring.damping_curve))))
+        elif spring is not None and step.kind in ("ball", "free"):
+            node.set("stiffness", number(float(evaluate(spring.turning_stiffness[0]))))
 
     def _limits(self, node: Node, joint: Joint, k: int) -> None:
         """Writes the limits of velocity number k of a joint."""

@@ -20,7 +20,7 @@ from kinemorph.algebra.vectors import matvec
 from kinemorph.formats.sdf.frames import Entry, Frames
 from kinemorph.formats.sdf.models import Model
 from kinemorph.formats.sdf.values import SdfValues, text_of
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node, drake_child, line_of
 from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import JOINT_KINDS, Axis, Joint, Z
@@ -202,6 +202,8 @@ class Joints:
         tags = ("axis", "axis2")[: max(row.axes, 1)] if row.nv else ()
         rows = [self._numbers(node.find(tag), tag, kind, model, element) for tag in tags]
         data: dict[str, Any] = {key: tuple(numbers[key] for numbers in rows) for key in rows[0]} if rows else {}
+        if row.nv == 1:
+            data["armature"] = (_reflected(node, model, element),)
         if ours == "spherical":
             data = {key: values * 3 for key, values in data.items()}
             data |= {"lower": (-math.inf,) * 4, "upper": (math.inf,) * 4}
@@ -271,3 +273,13 @@ class Joints:
 def _rewrite(node: Node, numbers: Sequence[float]) -> None:
     """Writes numbers into the text of a node."""
     node.text = " ".join(map(repr, numbers))
+
+
+def _reflected(node: Node, model: Model, element: str) -> float:
+    """The rotor inertia of Drake's tags, seen at the joint [kg m^2 or kg]: gear ratio^2 times rotor inertia."""
+    found = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
+    for name in found:
+        child = drake_child(node, name)
+        if child is not None:
+            found[name] = model.file.values.real(child, text_of(child), f"<drake:{name}>", element, "")
+    return found["gear_ratio"] ** 2 * found["rotor_inertia"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinemorph.formats.sdf.models import Model, Models
-from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_documents import Node, drake_child
 from kinemorph.formats.xml_values import Tally
 from kinemorph.words import did_you_mean
 
@@ -109,10 +109,15 @@ def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
         node = ahead.pop()
         known = KNOWN[node.tag]
         for child in node.iterchildren("*"):
-            if child.tag not in known:
+            if child.tag not in known and not (node.tag == "joint" and child in _rotor(node)):
                 yield child, node.tag
             elif child.tag in KNOWN:
                 ahead.append(child)
+
+
+def _rotor(joint: Node) -> list[Node | None]:
+    """The tags of Drake for the rotor of a joint, which are read."""
+    return [drake_child(joint, name) for name in ("rotor_inertia", "gear_ratio")]
 
 
 def _warn(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:

@@ -12,7 +12,7 @@ from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings, Repair
 from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.sources import Options, Source
-from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_documents import DRAKE, Node
 from kinemorph.formats.xml_values import Tally, Values
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import Axis
@@ -58,7 +58,7 @@ KNOWN = {
 }
 Placement: TypeAlias = tuple[Mat, Vec]  # of a frame in its parent: rotation (3, 3), origin (3,) [m]
 NO_TURN = (0.0, 0.0, 0.0)
-PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
+PREFIXES = dict.fromkeys(DRAKE, "drake:")
 
 
 class Reading:

@@ -1,7 +1,8 @@
 """Reads URDF transmissions as actuators: a motor, the joint that it drives, and the gear ratio between them.
 
 <mechanicalReduction> may be in <transmission>, the older form, or in <actuator> or <joint>. A transmission with several
-motors or joints cannot be expressed; it is left out, with a warning, as is one whose ratio is not a number.
+motors or joints cannot be expressed; it is left out, with a warning, as is one whose ratio is not a number. Drake's
+tags <drake:rotor_inertia> and <drake:gear_ratio> of an actuator give its joint the armature ratio^2 * inertia.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Container
 from itertools import takewhile
 
 from kinemorph.formats.urdf.cursor import Reading
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node, drake_child, line_of
 from kinemorph.formats.xml_values import Values
 from kinemorph.model.elements import Actuator
 from kinemorph.words import counted
@@ -57,13 +58,27 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         gear = values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
     if values.faults:
         return
+    rotor = _rotor(node, element, reading)
+    if rotor is not None:
+        reading.blueprint.add_armature(driven[0], rotor[0] * rotor[1] ** 2)
+    inertia = 0.0 if rotor is None else rotor[0]
     lines = reading.blueprint.lines
     for label in (motors[0], name, f"{motors[0]} of {driven[0]}"):
         if label and ("element", label) not in lines:
-            reading.blueprint.element(line_of(node), Actuator(label, driven[0], gear))
+            reading.blueprint.element(line_of(node), Actuator(label, driven[0], gear, inertia=inertia))
             return
     problem = f"the name '{motors[0]}' of its actuator is used already: it is left out"
     reading.repeated("name", "actuator", node, element, problem, "Rename the actuator.")
+
+
+def _rotor(node: Node, element: str, reading: Reading) -> tuple[float, float] | None:
+    """(rotor inertia [kg m^2], gear ratio) of Drake's tags in the actuator of a transmission; None without them."""
+    found = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
+    nodes = {name: drake_child(part, name) for part in node.iterchildren("actuator") for name in found}
+    for name, child in nodes.items():
+        if child is not None:
+            found[name] = reading.values.number(child, "value", element)
+    return (found["rotor_inertia"], found["gear_ratio"]) if any(one is not None for one in nodes.values()) else None
 
 
 def _text(node: Node) -> str:

@@ -94,9 +94,9 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, (tuple, list)) or bool(getattr(value, "shape", ()))
 
 
-def _paired(row: Field) -> bool:
-    """Whether a field is one number, or a pair of numbers for joints that turn and joints that slide."""
-    return all(one.form == "value" or (one.form == "list" and one.inner[1] == 2) for one in row.inner)
+def _numeric(row: Field) -> bool:
+    """Whether a field is one number or several, in any of its forms."""
+    return row.form in ("value", "literal") or (row.form == "list" and _numeric(row.inner[0]))
 
 
 _FITS: dict[str, Callable[[Field, Any], bool]] = {
@@ -116,7 +116,9 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
     ),
     "part": lambda row, value: is_dataclass(value),  # the law reports parts of the wrong kind
     "function": lambda row, value: callable(value),
-    "either": lambda row, value: any(_fits(one, value) for one in row.inner) or (callable(value) and not _paired(row)),
+    "either": lambda row, value: (
+        any(_fits(one, value) for one in row.inner) or (callable(value) and not all(map(_numeric, row.inner)))
+    ),
 }
 
 

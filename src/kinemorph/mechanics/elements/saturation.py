@@ -41,10 +41,10 @@ def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
     if is_open(lower) or is_open(upper):
         return force, pivot
     half = 0.5 * (upper - lower)
-    return force, times(pivot, share_within(minus(u, 0.5 * (lower + upper)), half))
+    return force, times(pivot, share_within(minus(u, 0.5 * (lower + upper)), -half, half))
 
 
-def share_within(u: S, most: S) -> S:
-    """The largest factor f from 0 to 1 for which f u lies in [-most, most]."""
+def share_within(u: S, lower: Any, upper: Any) -> S:
+    """The largest factor f from 0 to 1 for which f u lies in [lower, upper], an interval around 0."""
     there = less(0.0, absolute(u))
-    return where(there, div(limited(u, -most, most), where(there, u, 1.0)), 1.0)
+    return where(there, div(limited(u, lower, upper), where(there, u, 1.0)), 1.0)

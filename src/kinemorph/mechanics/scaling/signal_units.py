@@ -19,12 +19,13 @@ from kinemorph.model.elements.constraints.own_constraints import Constraint
 from kinemorph.model.elements.control.functions import OwnFunction
 from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
 from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
-from kinemorph.model.elements.drives.actuators import Actuator
-from kinemorph.model.elements.forces.joint_forces import JointFriction, JointLimits
+from kinemorph.model.elements.drives.actuators import Actuator, Integrating
+from kinemorph.model.elements.drives.tendons import Tendon
+from kinemorph.model.elements.forces.joint_forces import JointFriction, JointLimits, TorsionSpring
 from kinemorph.model.elements.gaits.torque_splines import TorqueSpline
 from kinemorph.model.elements.gaits.virtual_constraints import VirtualConstraints
 from kinemorph.model.elements.sensing.integrals import Integral
-from kinemorph.model.elements.sensing.sensors import ContactSwitch, Probe
+from kinemorph.model.elements.sensing.sensors import ContactSwitch, MassCenter, Meter, Probe
 
 FORCES = {"rad": "N m", "m": "N", "": ""}  # unit of a coordinate -> unit of the effort along it
 
@@ -76,8 +77,36 @@ class SignalUnits:
 
     def command(self, actuator: Actuator) -> str:
         """The unit of the input of an actuator."""
-        coordinate = self.joint(actuator.joint)
-        return {"effort": FORCES[coordinate], "position": coordinate, "velocity": f"{coordinate}/s"}[actuator.control]
+        return self._actuator(actuator)["in"][0]
+
+    def stroke(self, actuator: Actuator) -> str:
+        """The unit of the stroke of an actuator."""
+        if actuator.tendon:
+            tendons = {one.element.name: one.element for one in self.ensemble.members}
+            return self._tendon(tendons[actuator.tendon])["length"][0]
+        if isinstance(actuator.gear, tuple):
+            return "m" if len(actuator.gear) == 6 and any(actuator.gear[:3]) else "rad"
+        return self.joint(actuator.joint)
+
+    def _actuator(self, actuator: Actuator) -> dict[str, list[str]]:
+        """The units of the words in the fields of an actuator."""
+        stroke = self.stroke(actuator)
+        effort = FORCES[stroke]
+        drive = {"effort": effort, "position": stroke, "velocity": f"{stroke}/s"}.get(actuator.control, "")
+        bias = [effort, f"({effort})/({stroke})", f"({effort}) s/({stroke})"]
+        return {
+            "in": [f"({drive or 1})/s" if isinstance(actuator.activation, Integrating) else drive],
+            "drive": [drive],
+            "effort": [effort],
+            "gear": ["", "", "", "m", "m", "m"] if stroke == "m" and isinstance(actuator.gear, tuple) else [""],
+            "gains": [f"({unit})/({drive or 1})" for unit in bias],
+            "bias": bias,
+        }
+
+    def _tendon(self, tendon: Tendon) -> dict[str, list[str]]:
+        """The units of the words in the fields of a tendon: lengths if a joint slides, else angles."""
+        length = "m" if any(self.joint(name) == "m" for name in tendon.joints) else "rad"
+        return {"length": [length], "tension": [FORCES[length]], **_curves(tendon, length)}
 
     def joint(self, name: str) -> str:
         """The unit of the coordinate of a joint with one axis, or of one coordinate of a joint by its full name."""
@@ -105,6 +134,8 @@ class SignalUnits:
             names = [self.ensemble.robot.all_v_names[k] for k in law.velocities(element, self.ensemble.robot)]
             found = {self.velocities[name].removesuffix("/s") for name in names}
             return [unit for unit in ("rad", "m") if unit in found] or ["rad"]
+        if isinstance(element, Actuator):
+            return [self.stroke(element)]
         if getattr(element, "joint", ""):
             return [self.joint(element.joint)]
         if getattr(element, "joints", ()):
@@ -116,12 +147,16 @@ class SignalUnits:
         if isinstance(element, Integral):
             signals = [self._power(self.unit(self.ensemble.source(name)), element.of) for name in element.signals]
             return {"own": [element.unit], "signal": signals}
-        if isinstance(element, ContactSwitch):
+        if isinstance(element, (ContactSwitch, Meter)):
             return {"signal": [self.unit(self.ensemble.source(element.signal))]}
-        if isinstance(element, Probe):
+        if isinstance(element, (Probe, MassCenter)):
             return {"own": [self.unit(self._signals(element)[0])]}
         if isinstance(element, Actuator):
-            return {"in": [self.command(element)], "effort": [FORCES[self.joint(element.joint)]]}
+            return self._actuator(element)
+        if isinstance(element, Tendon):
+            return self._tendon(element)
+        if isinstance(element, TorsionSpring):
+            return _curves(element, self.joint(element.joint))
         if isinstance(element, OwnFunction):
             return {"out": self.outputs(element)}
         if isinstance(element, TorqueSpline):
@@ -153,3 +188,12 @@ class SignalUnits:
     def _signals(self, element: Any) -> list[str]:
         owned: Iterable[tuple[str, Any]] = self.ensemble.signals.items()
         return [name for name, (index, _) in owned if self.ensemble.members[index].element is element]
+
+
+def _curves(element: Tendon | TorsionSpring, unit: str) -> dict[str, list[str]]:
+    """The units of coefficients of higher order of a spring along a coordinate with this unit, and of its damper."""
+    force = FORCES[unit]
+    return {
+        "curve": [f"({force})/({unit})^{n}" for n in range(2, 2 + len(element.curve))] or [""],
+        "damping_curve": [f"({force})/({unit}/s)^{n}" for n in range(2, 2 + len(element.damping_curve))] or [""],
+    }

@@ -101,8 +101,8 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     for name, along in stiff.joints.items():
         stiffness, damping = joint_slopes(tree, q, v, along, h)
-        unit = np.zeros((tree.nv, tree.nv))
-        unit[along.velocity, along.velocity] = 1.0
+        row = np.array([along.factors.get(j, 0.0) for j in range(tree.nv)])
+        unit = np.outer(row, row)
         shares.append(Share(name, stiffness * unit, damping * unit))
     moves = tree.moves(q)
     sight, flows = Sight(tree, moves), outward(tree, moves, v, [0.0] * tree.nv)
@@ -154,9 +154,8 @@ def joint_slopes(
 
     `h` as for `frozen`.
     """
-    places, (j, law) = coordinates(tree), force
-    at = JointState(q[places[j]] if j in places else None, v[j])
-    K, C = _split(lambda h: np.array(law.linear(at, h)[1]), h)
+    at = JointState(force.place(q, coordinates(tree)), force.sum_of(v))
+    K, C = _split(lambda h: np.array(force.law.linear(at, h)[1]), h)
     return float(K), float(C)
 
 

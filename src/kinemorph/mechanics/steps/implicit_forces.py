@@ -52,7 +52,9 @@ from kinemorph.mechanics.steps.pair_forces import (
     pair_slope,
     pair_wrenches,
     relative,
+    soft_row,
     soft_rows,
+    spans,
     times_symmetric,
 )
 from kinemorph.mechanics.steps.point_motions import (
@@ -165,7 +167,7 @@ def implicit_accelerations(
         answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     forces = (
         [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
-        [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
+        [f - pivot * joint.sum_of(answer.a) for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
         [
             sub(f, times_symmetric(D, laws.pair_reach(pair, answer)))
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
@@ -192,8 +194,10 @@ def present_forces(
         wrenches[link] = added(wrenches.get(link, (ZERO3, ZERO3)), (f, cross(point, f)))
     tau: list[S] = [0.0] * tree.nv
     places = coordinates(tree)
-    for j, law_j in joints:
-        tau[j] = tau[j] + law_j.force(JointState(q[places[j]] if j in places else None, v[j]))
+    for joint in joints:
+        f_j = joint.law.force(JointState(joint.place(q, places), joint.sum_of(v)))
+        for j, arm in joint.factors.items():
+            tau[j] = plus(tau[j], times(arm, f_j))
     return tau, wrenches, states
 
 
@@ -285,15 +289,15 @@ class _Laws:
         for force, free, f in zip(self.points, self.free.points, points, strict=True):
             found[0].append(point_account(force, self.sight, self.left, free, motions[force.link], f))
         for joint, push in zip(self.joints, joints, strict=True):
-            j = joint.velocity
-            late = plus(self.v[j], times(self.h, answer.a[j]))
-            place = self.q[self.coordinates[j]] if j in self.coordinates else None
+            start = joint.sum_of(self.v)
+            late = plus(start, times(self.h, joint.sum_of(answer.a)))
+            place = joint.place(self.q, self.coordinates)
             left = 0.0 if self.centered and joint.law.affine else self.left  # such a force is that of the middle
-            found[1].append(joint_account(joint, left, place, self.v[j], late, push))
-        for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
+            found[1].append(joint_account(joint, left, place, start, late, push))
+        for pair, (first, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
             more = scale(self.h, self.pair_reach(pair, answer))
-            mean = add(start, scale(0.5, more))
-            found[2].append(pair_account(pair, self.left, start, add(free, more), mean, f))
+            mean = add(first, scale(0.5, more))
+            found[2].append(pair_account(pair, self.left, first, add(free, more), mean, f))
         return found
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
@@ -306,16 +310,17 @@ class _Laws:
         For an affine law they do not depend on `a`, and the `known` values of an earlier pass are used.
         """
         held = []
-        for number, (j, law) in enumerate(self.joints):
+        for number, joint in enumerate(self.joints):
+            law, speed = joint.law, joint.sum_of(self.v)
             if known is not None and law.affine:
                 held.append(known[number])
                 continue
-            start = self.q[self.coordinates[j]] if j in self.coordinates else None
+            start = joint.place(self.q, self.coordinates)
             if law.affine and self.centered:
-                held.append(law.linear(JointState(start, self.v[j]), self.left))
+                held.append(law.linear(JointState(start, speed), self.left))
                 continue
-            a = 0.0 if before is None or law.affine else before.a[j]
-            rate = plus(self.v[j], times(self.h, a))
+            a = 0.0 if before is None or law.affine else joint.sum_of(before.a)
+            rate = plus(speed, times(self.h, a))
             place = None if start is None else start + self.left * rate
             f, pivot = law.linear(JointState(place, rate), self.left)
             pivot = times(self.share, pivot)
@@ -347,9 +352,14 @@ def _answer(
         for link, (force, moment) in pair_wrenches(pair, laws.sight, f):
             loads[link] = added(loads[link], (negative(force), negative(moment)))
     pivots: dict[int, S] = {}
-    for (j, _), (f, pivot) in zip(laws.joints, ends.joints, strict=True):
-        tau[j] = tau[j] + f
-        pivots[j] = plus(pivots.get(j, 0.0), pivot)
+    soft: list[list[S]] = []
+    for joint, (f, pivot) in zip(laws.joints, ends.joints, strict=True):
+        for j, arm in joint.factors.items():
+            tau[j] = plus(tau[j], times(arm, f))
+        if spans(joint):
+            soft.append(soft_row(tree.nv, joint.factors, pivot))
+        else:
+            pivots[j] = plus(pivots.get(j, 0.0), times(arm * arm, pivot))
     if under is None:
         return responses(tree, moves, tau, loads, _inertias(laws, ends), pivots, locked)
     assert slopes is not None
@@ -363,7 +373,6 @@ def _answer(
         M[j][j] = plus(M[j][j], pivot)
     for force_, slope, (_, D) in zip(laws.points, slopes.points, ends.points, strict=True):
         _add_inertia(tree, M, slope, D, force_.link)
-    soft: list[list[S]] = []
     for pair, slope, (_, D) in zip(laws.pairs, slopes.pairs, ends.pairs, strict=True):
         if couples(pair):
             soft += soft_rows(tree.nv, slope, D)

@@ -23,7 +23,7 @@ from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses
 from kinemorph.mechanics.recursions.newton_euler import Wrench
-from kinemorph.mechanics.steps.point_states import Sight
+from kinemorph.mechanics.steps.point_states import JointForce, Sight
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import WORLD
 
@@ -75,6 +75,11 @@ class PairForce(NamedTuple):
 def couples(pair: PairForce) -> bool:
     """Whether both links of a pair move; then its force adds inertia between two links, not to a single link."""
     return WORLD not in pair.links
+
+
+def spans(joint: JointForce) -> bool:
+    """Whether a force acts along a sum of several velocities; then it adds inertia between joints, not to one alone."""
+    return len(joint.factors) > 1
 
 
 def relative(pair: PairForce, sight: Sight, velocities: Mapping[int, tuple[Vec3, Vec3]]) -> Vec3:
@@ -146,6 +151,12 @@ def soft_rows(nv: int, slope: Mapping[int, Vec3], D: Sym3) -> list[list[S]]:
     `slope` has the columns of J by index in v.
     """
     return [[dot(column, slope[j]) if j in slope else 0.0 for j in range(nv)] for column in factor_columns(D)]
+
+
+def soft_row(nv: int, arms: Mapping[int, float], pivot: S) -> list[S]:
+    """The soft row sqrt(pivot) * arms, (nv,), of a force along a sum of velocities with the factors `arms`."""
+    root, _ = _root(pivot, 0.0)
+    return [times(arms[j], root) if j in arms else 0.0 for j in range(nv)]
 
 
 def factor_columns(D: Sym3) -> list[Vec3]:

@@ -10,7 +10,7 @@ of the step, with position = start + step * velocity. With a step of 0 they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -159,10 +159,39 @@ class PointForce(NamedTuple):
 
 
 class JointForce(NamedTuple):
-    """A force law that acts along one velocity (index in v)."""
+    """A force law that acts along one velocity (index in v), or along a sum of velocities, as of a tendon.
+
+    The sum is that of `arms` (by index in v) times velocities; its coordinate is that sum of coordinates. The force
+    acts along each of these velocities with its arm.
+    """
 
     velocity: int
     law: JointLaw
+    arms: Mapping[int, float] = {}
+
+    @property
+    def factors(self) -> Mapping[int, float]:
+        """The factors of the sum, by index in v."""
+        return self.arms or {self.velocity: 1.0}
+
+    def sum_of(self, values: Sequence[S]) -> S:
+        """The sum for velocities or accelerations, (nv,)."""
+        total: S = 0.0
+        for j, arm in self.factors.items():
+            total = plus(total, times(arm, values[j]))
+        return total
+
+    def place(self, q: Sequence[S], coordinates: Mapping[int, int]) -> S | None:
+        """The coordinate; None where a velocity is not the rate of one.
+
+        `coordinates` are the indices in q of the coordinates whose rates are velocities, by the indices of those in v.
+        """
+        total: S = 0.0
+        for j, arm in self.factors.items():
+            if j not in coordinates:
+                return None
+            total = plus(total, times(arm, q[coordinates[j]]))
+        return total
 
 
 # ── derivatives of any law ────────────────────────────────────────────────────────────────────────────────────────────

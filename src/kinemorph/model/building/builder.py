@@ -246,6 +246,14 @@ class RobotBuilder:
                 draft["shapes"], draft["collisions"] = shapes[draft["name"]]
         return self
 
+    def add_armature(self, joint: str, inertia: float) -> Self:
+        """Adds to the armature [kg m^2 or kg] of a declared joint with one axis."""
+        for k, draft in enumerate(self._joints):
+            if draft["name"] == joint:
+                (before,) = draft.get("armature") or (0.0,)
+                self._joints[k] = {**draft, "armature": (before + inertia,)}
+        return self
+
     def without(self, joint: str) -> Self:
         """Removes a declared joint."""
         self._joints = [draft for draft in self._joints if draft["name"] != joint]

@@ -16,8 +16,10 @@ from kinemorph.words import did_you_mean
 
 FILES: dict[str, tuple[str, ...]] = {
     "drives.actuators": ("Actuator",),
-    "forces.applied": ("AppliedWrench", "AppliedEffort", "Gravity", "CentralGravity"),
+    "drives.tendons": ("Tendon",),
+    "forces.applied": ("AppliedWrench", "AppliedEffort", "Gravity", "CentralGravity", "WeightSupport"),
     "forces.bushings": ("Bushing",),
+    "forces.fluids": ("Fluid",),
     "constraints.own_constraints": ("Constraint", "VelocityConstraint"),
     "contact.contacts": ("Contact",),
     "control.c_functions": ("CController",),
@@ -40,13 +42,15 @@ FILES: dict[str, tuple[str, ...]] = {
     "control.references": ("FourierSeries", "MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "constraints.rolling": ("KnifeEdge", "RollingDisc", "RollingSphere"),
     "sensing.integrals": ("Integral",),
-    "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
+    "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "MassCenter", "Meter", "Probe"),
     "forces.springs": ("Spring", "Damper", "Rope", "Bumper"),
     "forces.tires": ("Tire",),
 }  # the elements that each file defines
 FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # contain functions, which a model file cannot
 PARTS: dict[str, tuple[str, ...]] = {
+    "drives.actuators": ("Lag", "Integrating"),
     "forces.applied": ("Table",),
+    "forces.fluids": ("DragBox", "DragEllipsoid"),
     "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor", "Rigid", "Coulomb"),
     "contact.impact_laws": ("Plastic", "Newton", "Poisson", "Energetic"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),

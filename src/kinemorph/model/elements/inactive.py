@@ -13,6 +13,7 @@ from typing import Any
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.drives.actuators import Actuator
+from kinemorph.model.elements.drives.tendons import Tendon
 from kinemorph.model.elements.forces.joint_forces import without_friction, without_stops
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
@@ -62,7 +63,10 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     beyond = {element.name: _beyond(element, limited) for element in system.elements}
     controllers = tuple(name for name, joints in beyond.items() if joints)
     driving = dict.fromkeys(joint for joints in beyond.values() for joint in joints)
-    bounded = {element.joint for element in system.elements if isinstance(element, Actuator)}  # they obey the limit
+    drives = [element for element in system.elements if isinstance(element, Actuator)]  # they obey the limit
+    pulled = [element for element in system.elements if isinstance(element, Tendon)]
+    bounded = {drive.joint for drive in drives}
+    bounded |= {joint for one in pulled for joint in one.joints if any(drive.tendon == one.name for drive in drives)}
     efforts = tuple(joint for joint in (limited if driven else driving) if joint not in bounded)
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
     shapes = () if contacts else tuple(body.name for body in robot.bodies if body.collisions)
@@ -72,7 +76,7 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
 def _beyond(element: Any, limited: dict[str, float]) -> list[str]:
     """The joints that a controller may drive with more than their effort limit; none for any other element."""
     joints, lower, upper = (getattr(element, name, ()) for name in ("joints", "lower", "upper"))
-    if not (joints and lower and upper) or getattr(element, "drives", None):
+    if not (joints and lower and upper) or getattr(element, "drives", None) or isinstance(element, Tendon):
         return []
     lows, highs = (tuple(values) * (len(joints) if len(values) == 1 else 1) for values in (lower, upper))
     return [

@@ -53,12 +53,13 @@ def damping_losses(segment: Segment, step: float) -> dict[str, float]:
         slopes = {name: joint_slopes(tree, q, v, force, step) for name, force in stiff.joints.items()}
         damping = _joint_damping(segment.plant)
         for name, (_, C) in slopes.items():
-            damping[stiff.joints[name].velocity] += C
+            for j, arm in stiff.joints[name].factors.items():
+                damping[j] += C * arm * arm
         for name, (K, _) in slopes.items():
-            j, law_j = stiff.joints[name]
-            if not hasattr(law_j, "stored"):
-                counts = step * K > SHARE * damping[j]
-                found.setdefault(name, []).append(step * K * float(squares[j]) if counts else 0.0)
+            if not hasattr(stiff.joints[name].law, "stored"):
+                along = {j: step * K * arm * arm for j, arm in stiff.joints[name].factors.items()}
+                losses = [x * float(squares[j]) for j, x in along.items() if x > SHARE * damping[j]]
+                found.setdefault(name, []).append(sum(losses))
     return {name: float(np.mean(losses)) for name, losses in found.items()}
 
 

@@ -13,9 +13,16 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.forces.springs import TINY
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Wrench, plain, register
 from kinemorph.mechanics.trees.motions import ZERO3
-from kinemorph.model.elements.forces.applied import AppliedEffort, AppliedWrench, CentralGravity, Gravity, Table
+from kinemorph.model.elements.forces.applied import (
+    AppliedEffort,
+    AppliedWrench,
+    CentralGravity,
+    Gravity,
+    Table,
+    WeightSupport,
+)
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
 
@@ -64,7 +71,7 @@ def course_problems(element: Any, what: str, size: int) -> list[str]:
 
 
 class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
-    """A force and a moment on a body, constant or changing over time."""
+    """A force and a moment on a body, constant, changing over time, or scaled by an input."""
 
     def problems(self, element: AppliedWrench, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
@@ -72,6 +79,9 @@ class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
 
     def acts_on(self, element: AppliedWrench, robot: Robot) -> Sequence[str]:
         return (element.body,)
+
+    def inputs(self, element: AppliedWrench) -> tuple[Slot, ...]:
+        return (Slot("level"),) if element.scaled else ()
 
     def effort(self, element: AppliedWrench, view: ElementView) -> Effort:
         force = over_time(element, "force", element.force, 3, view)
@@ -81,6 +91,9 @@ class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
             pushed, turned = point.into(force), matvec_transposed(frame.pose.R, moment)
         else:
             pushed, turned = frame.to_link(force), tuple(moment)
+        if element.scaled:
+            u = view.input("level")
+            pushed, turned = scale(u, pushed), scale(u, turned)
         power = dot(pushed, point.velocity) + dot(turned, frame.turning)
         return Effort(pushes=(Push(point, pushed),), wrenches=(Wrench(frame, ZERO3, turned),), supplied=power)
 
@@ -100,7 +113,7 @@ class AppliedEffortLaw(ElementLaw[AppliedEffort]):
 # ── gravity ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _heavy(element: Gravity | CentralGravity, robot: Robot, *, but: str = "") -> Sequence[Any]:
+def _heavy(element: Gravity | CentralGravity | WeightSupport, robot: Robot, *, but: str = "") -> Sequence[Any]:
     """The bodies that a gravity field acts on, without massless bodies; `but` is the name of a body to leave out."""
     named = element.bodies or [name for name in robot.body_names if name != but]
     bodies = [robot.body(name) for name in named]
@@ -136,6 +149,25 @@ class GravityLaw(ElementLaw[Gravity]):
 
     def field(self, element: Gravity, view: ElementView, body: str) -> Vec3 | None:
         return None if element.bodies and body not in element.bodies else plain(view.value(element.acceleration))
+
+
+class WeightSupportLaw(ElementLaw[WeightSupport]):
+    """The force -share m g at the center of mass of every body, with its mass m and the gravity g of the robot."""
+
+    def problems(self, element: WeightSupport, robot: Robot) -> list[str]:
+        return _body_problems(element, robot) + finite_vector(element, "share")
+
+    def acts_on(self, element: WeightSupport, robot: Robot) -> Sequence[str]:
+        return [body.name for body in _heavy(element, robot)]
+
+    def effort(self, element: WeightSupport, view: ElementView) -> Effort:
+        pushes, stored = [], 0.0
+        for body in _heavy(element, view.robot):
+            point = view.point(body.name, body.com)
+            lift = scale(-view.value(element.share) * view.value(body.mass), view.gravity)
+            pushes.append(Push(point, point.into(lift)))
+            stored = stored - dot(lift, point.position)
+        return Effort(pushes=pushes, stored=stored)
 
 
 class CentralGravityLaw(ElementLaw[CentralGravity]):
@@ -177,4 +209,5 @@ class CentralGravityLaw(ElementLaw[CentralGravity]):
 register(AppliedWrench, AppliedWrenchLaw())
 register(AppliedEffort, AppliedEffortLaw())
 register(Gravity, GravityLaw())
+register(WeightSupport, WeightSupportLaw())
 register(CentralGravity, CentralGravityLaw())

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
@@ -89,7 +90,8 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
         return {"force": next(iter(self.effort(element, view).torques.values()))}
 
     def along(self, element: TorsionSpring, view: ElementView) -> Sequence[Along]:
-        law = Elastic(*view.value((element.stiffness, element.rest, element.damping)))
+        numbers = (element.stiffness, element.rest, element.damping, element.curve, element.damping_curve)
+        law = Elastic(*view.value(numbers))
         place = view.robot.axis_places[element.joint]
         return [Along(place.v, place.q, law)]
 
@@ -217,15 +219,29 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
     return stiffness, 2.0 * inertia / element.time if element.damping is None else element.damping
 
 
-@lru_cache(maxsize=16)
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
     """The inertia [kg m^2 or kg], (nv,), that an effort along each single velocity moves: 1 over the diagonal of M^-1.
 
     It is taken at the initial configuration, with the nominal values of parameters.
     """
+    return tuple(float(1.0 / x) for x in np.diag(_inverse_masses(robot)))
+
+
+def inertia_along(robot: Robot, arms: Mapping[int, float]) -> float:
+    """The inertia 1 / (j M^-1 j^T) that a force along the row j moves; `arms` are the entries of j by index in v."""
+    row = np.zeros(robot.nv)
+    for v, arm in arms.items():
+        row[v] = arm
+    return float(1.0 / (row @ _inverse_masses(robot) @ row))
+
+
+@lru_cache(maxsize=16)
+def _inverse_masses(robot: Robot) -> Array:
+    """The inverse of the mass matrix, (nv, nv), at the initial configuration."""
     q = initial_configuration(robot)
     M = np.array(state_formulation(robot).mass_matrix(resolve(robot), q.tolist()), dtype=float)
-    return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))
+    inverse: Array = np.linalg.pinv(M, hermitian=True)
+    return inverse
 
 
 register(TorsionSpring, TorsionSpringLaw())

@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kinemorph.algebra.scalar import S, div, exp, less, maximum, minimum, sqrt, where
+from kinemorph.algebra.scalar import S, absolute, div, exp, less, maximum, minimum, sqrt, where
 from kinemorph.mechanics.elements.forces.springs import one_sided
 from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
+from kinemorph.mechanics.steps.point_states import joint_slope
 
 
 class JointLaw(AtItsEnd, Protocol):
@@ -31,25 +32,63 @@ class JointLaw(AtItsEnd, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Elastic:
-    """The force -k (q - rest) - c v of a spring with stiffness k and damping c."""
+    """The force of a spring with stiffness k and damping c, both with further coefficients of higher order:
+
+        -(k x + curve[0] x^2 + curve[1] x^3 + ...) - (c v + damping_curve[0] |v| v + damping_curve[1] v^3 + ...)
+
+    Here x is q - rest, or with a `slack` the part of q - rest that is below 0 or beyond the slack.
+    """
 
     stiffness: S
     rest: S
     damping: S
-    affine: bool = True
+    curve: tuple[S, ...] = ()
+    damping_curve: tuple[S, ...] = ()
+    slack: float = 0.0
+
+    @property
+    def affine(self) -> bool:
+        """Whether its derivatives are the same everywhere."""
+        return not (self.curve or self.damping_curve or self.slack)
+
+    def stretch(self, joint: Any) -> S:
+        """The displacement x [rad or m] from where the spring is at rest."""
+        x = joint.position - self.rest
+        return maximum(x - self.slack, 0.0) + minimum(x, 0.0) if self.slack else x
 
     def force(self, joint: Any) -> S:
-        return -self.stiffness * (joint.position - self.rest) - self.damping * joint.velocity
+        x, v = self.stretch(joint), joint.velocity
+        spring = self.stiffness * x
+        for n, factor in enumerate(self.curve, start=2):
+            spring = spring + factor * _power(x, n)
+        return -spring - self._resistance(v) * v
+
+    def _resistance(self, v: S) -> S:
+        """The secant of the damper [N m s/rad or N s/m]: its force divided by the velocity."""
+        secant = self.damping
+        for n, factor in enumerate(self.damping_curve, start=1):
+            secant = secant + factor * (_power(absolute(v), n) if n % 2 else _power(v, n))
+        return secant
 
     def dissipated(self, joint: Any) -> S:
-        return self.damping * joint.velocity * joint.velocity
+        return self._resistance(joint.velocity) * joint.velocity * joint.velocity
 
     def stored(self, joint: Any) -> S:
-        stretch = joint.position - self.rest
-        return 0.5 * self.stiffness * stretch * stretch
+        x = self.stretch(joint)
+        energy = 0.5 * self.stiffness * x * x
+        for n, factor in enumerate(self.curve, start=3):
+            energy = energy + (factor / n) * _power(x, n)
+        return energy
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        return self.force(joint), h * (self.damping + h * self.stiffness)
+        if self.affine:
+            return self.force(joint), h * (self.damping + h * self.stiffness)
+        return joint_slope(self.force, joint, h)
+
+
+def _power(x: S, n: int) -> S:
+    """The power x^n, by multiplication."""
+    return x if n == 1 else x * _power(x, n - 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kinemorph.algebra.groups import compose, inverse
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
-from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
+from kinemorph.algebra.vectors import add, cross, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, nearest, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Slot, register
@@ -16,9 +17,21 @@ from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.elements.sensing.sensor_readings import Channel, SensorLaw, three_channels
 from kinemorph.mechanics.recursions.newton_euler import carried_point, ground_flow, outward
 from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.mechanics.trees.tree import WORLD
-from kinemorph.model.elements.sensing.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
+from kinemorph.model.body import Body
+from kinemorph.model.elements.sensing.sensors import (
+    IMU,
+    ContactSwitch,
+    Encoder,
+    ForceTorqueSensor,
+    MassCenter,
+    Meter,
+    Probe,
+)
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.model.topology import WORLD as WORLD_NAME
 from kinemorph.words import listed
 
 PROBED = {
@@ -113,6 +126,12 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
         if element.joint not in names:
             problem = f"joint is '{element.joint}', and robot '{robot.name}' has no such joint"
             found.append(wrong(element.name, problem, nearest(element.joint, names), "joint"))
+        elif element.frame:
+            child = next(one.child for one in (*robot.joints, *robot.loops) if one.name == element.joint)
+            known = [frame.name for frame in robot.frames if frame.body == child]
+            if element.frame not in known:
+                problem = f"frame is '{element.frame}', and the child '{child}' of its joint has no such frame"
+                found.append(wrong(element.name, problem, nearest(element.frame, known), "frame"))
         return found + super().problems(element, robot)
 
     def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
@@ -123,7 +142,14 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
         )
 
     def true(self, element: ForceTorqueSensor, view: ElementView) -> Sequence[S]:
-        return view.instant.reactions[element.joint]
+        wrench = view.instant.reactions[element.joint]
+        if not element.frame:
+            return wrench
+        frame = next(one for one in view.robot.frames if one.name == element.frame)
+        joint = next(one for one in (*view.robot.joints, *view.robot.loops) if one.name == element.joint)
+        T = compose(inverse(view.value(frame.placement)), view.value(joint.child_placement))  # from joint to frame
+        force, moment = matvec(T.R, wrench[:3]), matvec(T.R, wrench[3:])
+        return (*force, *add(moment, cross(T.p, force)))
 
 
 class ProbeLaw(SensorLaw[Probe]):
@@ -146,7 +172,9 @@ class ProbeLaw(SensorLaw[Probe]):
 
     def true(self, element: Probe, view: ElementView) -> Sequence[S]:
         frame, point = view.frame(element.body), view.point(element.body, element.point)
-        return _probed(element.quantity, frame, point, view, element.point)
+        found = _probed(element.quantity, frame, point, view, element.point)
+        turned = element.axes == "own" and element.quantity not in ("position", "orientation")
+        return matvec_transposed(frame.pose.R, found) if turned else found
 
 
 def _probed(quantity: str, frame: Frame, point: PointState, view: ElementView, offset: Any) -> Sequence[S]:
@@ -160,6 +188,54 @@ def _probed(quantity: str, frame: Frame, point: PointState, view: ElementView, o
     }
     found: Sequence[S] = table[quantity]()
     return found
+
+
+class MeterLaw(SensorLaw[Meter]):
+    """One signal."""
+
+    def reads(self, element: Meter) -> tuple[str, ...]:
+        return (element.signal,)
+
+    def signals(self, element: Meter) -> tuple[Slot, ...]:
+        return (Slot("", element.signal),)
+
+    def channels(self, element: Meter) -> tuple[Channel, ...]:
+        return (Channel("", element.signal, element.noise),)
+
+    def true(self, element: Meter, view: ElementView) -> Sequence[S]:
+        return (view.signal(element.signal),)
+
+
+class MassCenterLaw(SensorLaw[MassCenter]):
+    """The center of mass of a body and of those that it carries."""
+
+    def problems(self, element: MassCenter, robot: Robot) -> list[str]:
+        found = known_body(element, "body", element.body, robot, frames=False) if element.body != WORLD_NAME else []
+        if not found and not any(float(evaluate(body.mass)) > 0.0 for body in _carried(element.body, robot)):
+            problem = f"body is '{element.body}', and neither it nor a body that it carries has a mass"
+            found = [wrong(element.name, problem, "Name a body with a mass.", "body")]
+        return found + super().problems(element, robot)
+
+    def channels(self, element: MassCenter) -> tuple[Channel, ...]:
+        names, unit = PROBED.get(element.quantity, ("", ""))
+        return tuple(Channel(name, unit, element.noise) for name in names.split())
+
+    def true(self, element: MassCenter, view: ElementView) -> Sequence[S]:
+        total, mass = ZERO3, 0.0
+        for body in _carried(element.body, view.robot):
+            own, point = view.value(body.mass), view.point(body.name, body.com)
+            part = point.position if element.quantity == "position" else point.out(point.velocity)
+            total, mass = add(total, scale(own, part)), mass + own
+        return scale(div(1.0, mass), total)
+
+
+def _carried(body: str, robot: Robot) -> list[Body]:
+    """A body and all bodies that it carries; all bodies for the world."""
+    found = {body}
+    for joint in robot.order:
+        if joint.parent in found:
+            found.add(joint.child)
+    return [one for one in robot.bodies if one.name in found]
 
 
 class ContactSwitchLaw(SensorLaw[ContactSwitch]):
@@ -221,4 +297,6 @@ register(Encoder, EncoderLaw())
 register(IMU, IMULaw())
 register(ForceTorqueSensor, ForceTorqueLaw())
 register(Probe, ProbeLaw())
+register(Meter, MeterLaw())
+register(MassCenter, MassCenterLaw())
 register(ContactSwitch, ContactSwitchLaw())

@@ -72,7 +72,7 @@ class AppliedWrench:
     """A force [N] at `point` [m] of a body and a moment [N m], in the axes of the world or of the body.
 
     Each is a vector, a Table with three columns, or a function of t [s] that returns (x, y, z). `point` is in the axes
-    of the body.
+    of the body. With `scaled`, both are multiplied by an input u of the element, such as the thrust of a rotor.
     """
 
     name: str
@@ -81,6 +81,7 @@ class AppliedWrench:
     moment: Vector | Table | Law = field(default=(0.0, 0.0, 0.0), metadata={"kind": "torque"})
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     axes: Literal["world", "body"] = "world"
+    scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,19 @@ class Gravity:
 
     name: str
     acceleration: Vector = field(metadata={"kind": "acceleration"})
+    bodies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WeightSupport:
+    """A force against gravity that carries a share of the weight of bodies: -share * mass * gravity of the robot.
+
+    It acts at the center of mass of each body, as a spring balance or a buoyant body would: an accelerometer measures
+    it. With a `share` of 1 bodies float. Without `bodies` it acts on all bodies.
+    """
+
+    name: str
+    share: Value = field(default=1.0, metadata={"kind": "number"})
     bodies: tuple[str, ...] = ()
 
 

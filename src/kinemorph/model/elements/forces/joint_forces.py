@@ -20,7 +20,8 @@ Paired: TypeAlias = Value | tuple[Value, Value]  # one number for all joints, or
 class TorsionSpring:
     """A spring in a joint with one axis: its effort is  -stiffness (q - rest) - damping v.
 
-    Units are [N m/rad], [rad] and [N m s/rad]; in a prismatic joint [N/m], [m] and [N s/m].
+    Units are [N m/rad], [rad] and [N m s/rad]; in a prismatic joint [N/m], [m] and [N s/m]. With x = q - rest, `curve`
+    adds  -curve[0] x^2 - curve[1] x^3 - ...,  and `damping_curve`  -damping_curve[0] |v| v - damping_curve[1] v^3 - ...
     """
 
     name: str
@@ -28,6 +29,8 @@ class TorsionSpring:
     stiffness: Value = field(metadata={"kind": "joint stiffness"})
     rest: Value = field(default=0.0, metadata={"kind": "joint coordinate"})
     damping: Value = field(default=0.0, metadata={"kind": "joint damping"})
+    curve: tuple[Value, ...] = field(default=(), metadata={"unit": "{curve}"})
+    damping_curve: tuple[Value, ...] = field(default=(), metadata={"unit": "{damping_curve}"})
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,12 @@ class ForceTorqueSensor(Sensor):
     """The wrench from the parent on the child of a joint, in the joint frame on the child, about its origin.
 
     For a mass that hangs from the joint the force points upward. The joint may be of any kind; it may be fixed or close
-    a loop. Signals: fx, fy, fz [N], mx, my, mz [N m].
+    a loop. With a `frame` of the child, the wrench is in the axes of that frame and about its origin. Signals: fx, fy,
+    fz [N], mx, my, mz [N m].
     """
 
     joint: str
+    frame: str = field(default="", kw_only=True)
     force_noise: float = field(default=0.0, metadata=FORCE)
     force_bias: Vector = field(default=NONE, metadata=FORCE)
     force_range: float = field(default=math.inf, metadata=FORCE)
@@ -104,15 +106,43 @@ class ContactSwitch(Sensor):
 
 @dataclass(frozen=True)
 class Probe(Sensor):
-    """One quantity of `point` [m] of a body or frame, in world axes; `point` is in the axes of the body or frame.
+    """One quantity of `point` [m] of a body or frame; `point` is in the axes of the body or frame.
 
     position        x, y, z [m]             velocity    vx, vy, vz [m/s]        acceleration    ax, ay, az [m/s^2]
     orientation     qw, qx, qy, qz          rate        wx, wy, wz [rad/s]
 
-    `noise` is the standard deviation of each number, in its unit; an orientation has no noise.
+    Vectors are in the axes of the world, or in the body's or frame's `own` axes; a position and an orientation are
+    always seen from the world. `noise` is the standard deviation of each number, in its unit; an orientation has no
+    noise.
     """
 
     body: str
     quantity: Literal["position", "velocity", "acceleration", "orientation", "rate"] = "position"
     point: Vector = field(default=NONE, metadata=LENGTH)
+    noise: float = field(default=0.0, metadata={"unit": "{own}"})
+    axes: Literal["world", "own"] = "world"
+
+
+@dataclass(frozen=True)
+class Meter(Sensor):
+    """One signal as a column of its own: a coordinate "q.hip", a velocity "v.hip", a force "motor.force", the time "t".
+
+    `noise` is the standard deviation of a reading, in its unit. It has one signal, with the name of the sensor.
+    """
+
+    signal: str
+    noise: float = field(default=0.0, metadata={"unit": "{signal}"})
+
+
+@dataclass(frozen=True)
+class MassCenter(Sensor):
+    """The center of mass of a body and of all bodies that it carries, in world axes.
+
+    position    x, y, z [m]         velocity    vx, vy, vz [m/s]
+
+    With the body "world" it is that of the whole robot. `noise` is the standard deviation of each number, in its unit.
+    """
+
+    body: str = "world"
+    quantity: Literal["position", "velocity"] = "position"
     noise: float = field(default=0.0, metadata={"unit": "{own}"})
