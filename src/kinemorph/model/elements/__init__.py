@@ -47,7 +47,11 @@ FILES: dict[str, tuple[str, ...]] = {
 FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # contain functions, which a model file cannot
 PARTS: dict[str, tuple[str, ...]] = {
     "forces.applied": ("Table",),
-    "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor", "Rigid", "Coulomb"),
+    "contact.contact_laws": (
+        *("EasyDynNormal", "HuntCrossley", "ImpedanceNormal", "Rigid"),
+        *("Regularized", "Anchor", "Coulomb"),
+    ),
+    "contact.contacts_from_shapes": ("contacts",),
     "contact.impact_laws": ("Plastic", "Newton", "Poisson", "Energetic"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),
     "phases.automaton": ("Automaton", "Phase", "Edge"),
