@@ -39,7 +39,7 @@ class Surface:
     """
 
     friction: float | None = field(default=None, metadata={"kind": "number"})
-    normal: Any = field(default=None, metadata={"in_files": False})
+    normal: Any = None
     groups: int = 1
     meets: int = 1
     priority: int = 0

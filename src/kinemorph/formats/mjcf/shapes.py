@@ -66,7 +66,8 @@ class Geometry:
                 continue
             touches = bool(model.geom_contype[k] or model.geom_conaffinity[k])
             if touches:
-                collisions.setdefault(body, []).append(replace(shape, surface=self.touching.surface(k)))  # type: ignore[call-arg]
+                shape = replace(shape, surface=self.touching.surface(k))  # type: ignore[call-arg]
+                collisions.setdefault(body, []).append(shape)
             is_ground = isinstance(shape, (HalfSpace, Terrain))
             if not is_ground and (not touches or model.geom_group[k] <= SHOWN):
                 shapes.setdefault(body, []).append(shape)
