@@ -1,7 +1,7 @@
 """Planned runs: a system and a RunPlan, carried out in the same way by the command line, the studio and Python.
 
 `simulate` computes exactly what it is given. A planned run adds what a user of a model file expects: joints stop at
-their limits, their friction acts, a robot without an initial state starts where it does not stay at rest, and one that
+their limits, their friction acts, the collision shapes of URDF, SDF and MJCF files touch the ground, a robot without an initial state starts where it does not stay at rest, and one that
 falls freely is simulated for one second only. Therefore it is a function of its own and not an option of `simulate`.
 All numbers of a run follow from the system and the plan, so that runs of the same plan agree bitwise.
 """
@@ -13,14 +13,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.stances import closed_stance
+from kinemorph.mechanics.elements.contact.touching_points import touched_along
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.contacts_from_shapes import contacts
+from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements.contact.unstopped import touched_grounds
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
 from kinemorph.model.modules.docked_sides import module_name
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
+from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.simulate import simulate
@@ -46,7 +55,7 @@ class Note(NamedTuple):
 class PreparedRun(NamedTuple):
     """A planned run that is ready to be carried out.
 
-    `system` has the elements for joint limits and friction. `arguments` are those of `simulate`. `notes` tell what was
+    `system` has the elements for joint limits, friction and contacts that were added. `arguments` are those of `simulate`. `notes` tell what was
     chosen for the user.
     """
 
@@ -87,12 +96,14 @@ def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> P
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
+    made = contacts(whole) if chosen.contacts and whole.source and not touched_grounds(whole.elements) else ()
+    acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
     q, note = initial_configuration(acting, chosen.numbers("q"), chosen.numbers("v"))
     notes = [] if note is None else [note]
     until = chosen.time
     if until is None:
         until = acting.settings.duration
-        if acting.robot.is_free and until == Settings().duration:
+        if acting.robot.is_free and not made and until == Settings().duration:
             until = FREE_TIME
             falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
             notes.append(Note(falls, ("time",), "time"))
@@ -142,9 +153,27 @@ def initial_configuration(system: System, q: Any, v: Any) -> tuple[Any, Note | N
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, None
-    pose = [float(value) for value in closed_stance(robot)[0]]
+    pose = put_down(system, [float(value) for value in closed_stance(robot)[0]])
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
     where = listed(moved, LISTED) if moved else "the neutral configuration"
     return pose, Note(f"starts at rest at {where}", ("q", "v"), "initial state")
+
+
+def put_down(system: System, q: list[float]) -> list[float]:
+    """A configuration (nq,) in which free robots whose contacts begin in level ground are raised onto it."""
+    robot = system.robot
+    raised = list(q)
+    for joint in robot.joints:
+        if joint.kind != "free" or joint.parent != WORLD:
+            continue
+        deepest = 0.0
+        for contact in system.elements:
+            level = isinstance(contact, Contact) and isinstance(contact.ground, Plane) and contact.ground == Plane()
+            if level and joint.child in robot.path_to_root(robot.frame(contact.body).body):  # type: ignore[union-attr]
+                (pose,) = frame_matrices(robot, np.array([q]), [contact.body]).swapaxes(0, 1)  # type: ignore[union-attr]
+                courses = touched_along(contact, pose)  # type: ignore[arg-type]
+                deepest = max(deepest, *(-float(course.heights[0]) for course in courses))
+        raised[robot.q_slice(joint.name).start + 2] += deepest
+    return raised

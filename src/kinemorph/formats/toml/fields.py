@@ -209,6 +209,7 @@ RUN = (
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
     Field("limits", "flag", "", "Joints stop at their limits; true if it is left out."),
     Field("friction", "flag", "", "The Coulomb friction of joints acts; true if it is left out."),
+    Field("contacts", "flag", "", "Collision shapes of files of other formats touch; true if it is left out."),
 )
 DOCK_EVENT = (
     Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
