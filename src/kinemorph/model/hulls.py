@@ -47,18 +47,20 @@ def _chosen(points: Array, tolerance: float) -> list[int]:
 
     corners = np.sort(ConvexHull(points).vertices)
     rest = points[corners]
-    chosen = _first(rest)
-    while len(chosen) < len(rest):
+    chosen, outside = _first(rest), np.arange(len(rest))
+    while len(outside):
         hull = ConvexHull(rest[chosen])
-        beyond = (rest @ hull.equations[:, :-1].T + hull.equations[:, -1]).max(axis=1)
-        far = int(beyond.argmax())
-        if beyond[far] <= tolerance:  # the distance from a plane is the least that it can be
-            out = np.flatnonzero(beyond > 1e-12)
-            distances = _distances(rest[out], hull) if len(out) else np.zeros(1)
-            if distances.max() <= tolerance:
+        beyond = (rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]).max(axis=1)
+        far = int(outside[beyond.argmax()])
+        if beyond.max() <= tolerance:  # the distance from a plane is the least that the distance can be
+            outside = outside[beyond > 0.0]
+            distances = _distances(rest[outside], hull)
+            outside = outside[distances > tolerance]  # as the hull grows, no other point gets farther away than that
+            if not len(outside):
                 break
-            far = int(out[distances.argmax()])
+            far = int(outside[distances[distances > tolerance].argmax()])
         chosen.append(far)
+        outside = outside[outside != far]
     return [int(corners[k]) for k in chosen]
 
 

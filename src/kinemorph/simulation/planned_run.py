@@ -1,8 +1,9 @@
 """Planned runs: a system and a RunPlan, carried out in the same way by the command line, the studio and Python.
 
 `simulate` computes exactly what it is given. A planned run adds what a user of a model file expects: joints stop at
-their limits, their friction acts, the collision shapes of URDF, SDF and MJCF files touch the ground, a robot without an initial state starts where it does not stay at rest, and one that
-falls freely is simulated for one second only. Therefore it is a function of its own and not an option of `simulate`.
+their limits, their friction acts, the collision shapes of URDF, SDF and MJCF files touch the ground, a robot without an
+initial state starts where it does not stay at rest, and one that falls freely is simulated for one second only.
+Therefore it is a function of its own and not an option of `simulate`.
 All numbers of a run follow from the system and the plan, so that runs of the same plan agree bitwise.
 """
 
@@ -55,8 +56,8 @@ class Note(NamedTuple):
 class PreparedRun(NamedTuple):
     """A planned run that is ready to be carried out.
 
-    `system` has the elements for joint limits, friction and contacts that were added. `arguments` are those of `simulate`. `notes` tell what was
-    chosen for the user.
+    `system` has the elements for joint limits, friction and contacts that were added. `arguments` are those of
+    `simulate`. `notes` tell what was chosen for the user.
     """
 
     system: System

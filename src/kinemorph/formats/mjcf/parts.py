@@ -138,7 +138,7 @@ def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) 
     meshes[shape] = f"terrain{len(meshes)}"
     (nx, ny), (dx, dy), top = heights.shape, shape.spacing, float(heights.max())
     size = numbers((0.5 * dx * (nx - 1), 0.5 * dy * (ny - 1), top, THICK))
-    data = numbers((heights.T / top).ravel().tolist())
+    data = numbers((heights.T[::-1] / top).ravel().tolist())  # in a text the row with the largest y comes first
     etree.SubElement(asset, "hfield", name=meshes[shape], nrow=str(ny), ncol=str(nx), size=size, elevation=data)
     return etree.SubElement(body, "geom", type="hfield", hfield=meshes[shape])
 

@@ -3,11 +3,17 @@
 A solid has one or more touching points, each the deepest point of a simple convex set in the ground. With the ground's
 normal n, and the semi-axes e_k of the set around its center,
 
-    point        the center                                                         corners of boxes, vertices of meshes
+    point        the center                                                         corners of boxes
+    corners      the deepest of several points                                      part of the vertices of a mesh
     sphere       center - r n
     ellipsoid    center + sum w_k e_k,  w_k = -e_k . n, scaled to |w| = 1           its support point
     half         the same with w_3 = max(w_3, 0)                                    the dome and the rim of half of one
     disc         the same without w_3                                               the rim of the end of a cylinder
+
+A mesh of up to FEW vertices touches with each of them. The vertices of a larger one are divided into PARTS parts,
+around as many vertices that are as far as possible from each other; each part touches with its deepest vertex. Where
+several vertices of a part are deep to within BLEND, as on a flat face, it touches at their weighted mean: the point
+would otherwise jump between them. The energy of its spring is then wrong by at most about the force times BLEND.
 
 On a plane these are exact. The deepest point is a point of the body whose depth changes at the speed of the body there,
 so that springs conserve energy. A disc that lies flat needs two points more to stand: those whose w is turned by a
@@ -22,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,7 +36,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, act
-from kinemorph.algebra.scalar import S, is_zero, less, maximum, minus, sqrt, where
+from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, sqrt, where
 from kinemorph.algebra.vectors import add, dot, matvec, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface, surface
@@ -52,6 +59,8 @@ from kinemorph.model.shapes import (
 from kinemorph.words import listed
 
 FLAT = 1e-9  # the sine of the angle between a disc and the ground below which any point of its rim is the deepest
+FEW, PARTS = 16, 8  # a mesh of more than FEW vertices has PARTS touching points
+BLEND = 1e-4  # [m]: corners that are no more than this higher than the deepest one take part
 THIRD = 2.0 * math.pi / 3.0
 TURNS = (0.0, THIRD, -THIRD)  # of the touching points of a disc
 ALONG = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -65,18 +74,22 @@ class Spot(NamedTuple):
     axes: tuple[Any, ...] = ()  # [m], semi-axes of an ellipsoid (3) or a disc (2)
     turn: float = 0.0  # [rad] along the rim, from its deepest point
     half: bool = False  # only the half of an ellipsoid on the side of its third axis
+    corners: tuple[Any, ...] = ()  # [m], points of which the deepest touches
 
     @property
     def is_point(self) -> bool:
         """Whether it is a fixed point of the body."""
-        return not self.axes and is_zero(self.radius)
+        return not self.axes and not self.corners and is_zero(self.radius)
 
     def moved(self, pose: Pose) -> Spot:
         """The same set in other axes."""
-        return self._replace(center=act(pose, self.center), axes=tuple(matvec(pose.R, one) for one in self.axes))
+        axes, corners = tuple(matvec(pose.R, one) for one in self.axes), tuple(act(pose, one) for one in self.corners)
+        return self._replace(center=act(pose, self.center), axes=axes, corners=corners)
 
     def deepest(self, normal: Sequence[S]) -> Any:
         """The deepest point [m] in a ground with this normal of length 1, in the same axes."""
+        if self.corners:
+            return self._deepest_corner(normal)
         if not self.axes:
             return sub(self.center, scale(self.radius, normal))
         w = [-dot(axis, normal) for axis in self.axes]
@@ -95,6 +108,16 @@ class Spot(NamedTuple):
         found = self.center
         for share, axis in zip(w, self.axes, strict=False):
             found = add(found, scale(share, axis))
+        return found
+
+    def _deepest_corner(self, normal: Sequence[S]) -> Any:
+        """The deepest corner; where others are less than BLEND higher, the mean of them, weighted by what they lack."""
+        heights = [dot(corner, normal) for corner in self.corners]
+        lowest = reduce(minimum, heights)
+        weights = [maximum(1.0 - (height - lowest) / BLEND, 0.0) for height in heights]
+        share, found = div(1.0, sum(weights)), (0.0, 0.0, 0.0)
+        for weight, corner in zip(weights, self.corners, strict=True):
+            found = add(found, scale(weight * share, corner))
         return found
 
 
@@ -117,7 +140,7 @@ def touched(
     if spot.is_point:
         return Touched(spot.center, meeting)
     point = spot.deepest(into(meeting.normal))
-    if not spot.axes:
+    if not spot.axes and not spot.corners:
         return Touched(point, Meeting(minus(meeting.height, spot.radius), meeting.normal))
     for _ in range(passes - 1):
         point = spot.deepest(into(ground(position(point)).normal))
@@ -237,7 +260,26 @@ def _half_ellipsoid(shape: HalfEllipsoid, value: Callable[[Any], Any]) -> list[S
 
 
 def _mesh(shape: Mesh, value: Callable[[Any], Any]) -> list[Spot]:
-    return [Spot(vertex) for vertex in shape.vertices]
+    return [
+        Spot(part[0]) if len(part) == 1 else Spot(tuple(np.mean(part, axis=0).tolist()), corners=part)
+        for part in neighborhoods(shape.vertices)
+    ]
+
+
+@lru_cache(maxsize=256)
+def neighborhoods(vertices: tuple[tuple[float, float, float], ...]) -> list[tuple[Any, ...]]:
+    """The vertices of a mesh [m] in parts, each around one of the vertices that are farthest apart."""
+    if len(vertices) <= FEW:
+        return [(vertex,) for vertex in vertices]
+    points = np.array(vertices, dtype=float).reshape(-1, 3)
+    first = int(np.linalg.norm(points - points.mean(axis=0), axis=1).argmax())
+    chosen, distances = [first], np.linalg.norm(points - points[first], axis=1)[:, None]
+    while len(chosen) < PARTS:
+        far = int(distances.min(axis=1).argmax())
+        chosen.append(far)
+        distances = np.column_stack([distances, np.linalg.norm(points - points[far], axis=1)])
+    nearest = distances.argmin(axis=1)
+    return [tuple(vertices[k] for k in np.flatnonzero(nearest == part)) for part in range(len(chosen))]
 
 
 def _semi_axes(radii: Sequence[S]) -> tuple[Any, ...]:

@@ -21,9 +21,9 @@ class Contact:
     apart.
 
     Other solids are given as `shape`, placed in the axes of `body`, instead of these. A box touches with its corners,
-    a mesh with its vertices (give one with few), an ellipsoid with its deepest point. The flat ends of cylinders,
-    frustums and half ellipsoids touch with the deepest point of their rim and two more, a third of a turn away from it
-    on both sides, so that they roll exactly and stand.
+    an ellipsoid with its deepest point. The flat ends of cylinders, frustums and half ellipsoids touch with the deepest
+    point of their rim and two more, a third of a turn away from it on both sides, so that they roll exactly and stand.
+    A mesh touches with its vertices; one of more than 16 with the deepest vertex of each of eight parts.
 
     The laws `normal` and `friction` (None for no friction) act at every point that touches, each with its full
     stiffness.

@@ -29,7 +29,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Ground, HeightMap, Plane
 from kinemorph.model.elements.contact.unstopped import stopped_bodies
 from kinemorph.model.hulls import hull_points
-from kinemorph.model.meshes import surface as mesh_surface
+from kinemorph.model.meshes import vertices as mesh_vertices
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import (
@@ -261,8 +261,8 @@ def _touching(shape: Shape, tolerance: float | None) -> dict[str, Any] | None:
 def hull_of(shape: Mesh | MeshFile, tolerance: float | None = None) -> Mesh | None:
     """The convex hull of a mesh with few points, as in `hulls`; None, with a warning, if its file cannot be read."""
     try:
-        mesh = mesh_surface(shape) if isinstance(shape, MeshFile) else shape
-        points = np.array(mesh.vertices, dtype=float).reshape(-1, 3)
+        points = mesh_vertices(shape) if isinstance(shape, MeshFile) else np.array(shape.vertices, dtype=float)
+        points = points.reshape(-1, 3)
         size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
         kept = hull_points(points, max(FINE, SHARE * size) if tolerance is None else tolerance)
     except (ModelError, MissingExtraError) as error:
