@@ -227,12 +227,15 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
+| friction, contype, conaffinity, priority, margin, solref, solimp, `exclude` with the world | `surface` of the collision shape ([contact.md](contact.md#contacts-from-the-file)) |
+| plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
 Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
-compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, delays of actuators,
+compensation, fluid, plugins, skins, flexes, contact pairs, contacts between moving bodies and with fixed geoms that are
+no ground, torsional and rolling friction, delays of actuators,
 other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
 the sizes of MuJoCo's memory are left out without a warning.
 
