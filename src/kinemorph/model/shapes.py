@@ -9,7 +9,7 @@ ground, on which other shapes stand.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -237,6 +237,11 @@ SHAPE_FIELDS: dict[type[Any], Fields] = {
     HalfSpace: Fields((), (), ()),
     Terrain: Fields((), (), ()),
 }
+
+
+def with_surface(shape: Shape, surface: Surface | None) -> Shape:
+    """The shape with a surface; lines and triangles touch nothing and stay as they are."""
+    return shape if isinstance(shape, (Line, Triangle)) else replace(shape, surface=surface)
 
 
 def shape_values(shape: Shape) -> tuple[Any, ...]:

@@ -163,18 +163,16 @@ def initial_configuration(system: System, q: Any, v: Any) -> tuple[Any, Note | N
 
 
 def put_down(system: System, q: list[float]) -> list[float]:
-    """A configuration (nq,) in which free robots whose contacts begin in level ground are raised onto it."""
-    robot = system.robot
-    raised = list(q)
-    for joint in robot.joints:
+    """A configuration (nq,) in which free robots that begin in the ground z = 0 are raised onto it."""
+    robot, raised = system.robot, list(q)
+    level = [one for one in system.elements if isinstance(one, Contact) and one.ground == Plane()]
+    for joint in robot.joints if level else ():
         if joint.kind != "free" or joint.parent != WORLD:
             continue
         deepest = 0.0
-        for contact in system.elements:
-            level = isinstance(contact, Contact) and isinstance(contact.ground, Plane) and contact.ground == Plane()
-            if level and joint.child in robot.path_to_root(robot.frame(contact.body).body):  # type: ignore[union-attr]
-                (pose,) = frame_matrices(robot, np.array([q]), [contact.body]).swapaxes(0, 1)  # type: ignore[union-attr]
-                courses = touched_along(contact, pose)  # type: ignore[arg-type]
-                deepest = max(deepest, *(-float(course.heights[0]) for course in courses))
+        for contact in level:
+            if joint.child in robot.path_to_root(robot.frame(contact.body).body):
+                (pose,) = frame_matrices(robot, np.array([q]), [contact.body]).swapaxes(0, 1)
+                deepest = max(deepest, *(-float(course.heights[0]) for course in touched_along(contact, pose)))
         raised[robot.q_slice(joint.name).start + 2] += deepest
     return raised

@@ -213,8 +213,9 @@ def _touches(plant: Plant, contact: GroundContact, q: Array, friction: float | N
     ground = contact.ground if isinstance(contact, Contact) else Plane()
     if isinstance(ground, Plane) and ground.on != "world":
         raise UnsupportedError(f"least_effort: the ground of '{contact.name}' is on '{ground.on}'; expected the world.")
-    held = not isinstance(contact, Contact)
-    touching = Contact(contact.name, contact.body, Rigid(), point=contact.point) if held else contact
+    touching = contact
+    if not isinstance(touching, Contact):
+        touching = Contact(contact.name, contact.body, Rigid(), point=contact.point)
     found, mu = [], _friction(contact, friction)
     for points, heights, normals in touched_along(touching, pose[None]):
         x, y, z = pose[:3, :3] @ points[0]

@@ -144,9 +144,8 @@ def acting_joints(system: System, given: System, option: str = "--no-{}") -> lis
         found.append(f"the {what} of {counted(count, 'joint')} ({option.format(what)} leaves them out)")
     notes = [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
     if touching:
-        count = counted(len(touching), "contact")
-        leaves = f"{option.format('contacts')} leaves them out"
-        notes.append(f"{count} of {given.robot.name} from the collision shapes of its file; {leaves}")
+        made = f"{counted(len(touching), 'contact')} of {given.robot.name} from the collision shapes of its file"
+        notes.append(f"{made}; {option.format('contacts')} leaves them out")
     return notes
 
 

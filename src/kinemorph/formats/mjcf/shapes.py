@@ -8,7 +8,6 @@ ground, which is drawn with the contacts on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from kinemorph.algebra.groups import Pose, compose, inverse, quat_to_rotation
 from kinemorph.formats.mjcf.compiler import Compiled
@@ -26,6 +25,7 @@ from kinemorph.model.shapes import (
     Shape,
     Sphere,
     Terrain,
+    with_surface,
 )
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -66,7 +66,7 @@ class Geometry:
                 continue
             touches = bool(model.geom_contype[k] or model.geom_conaffinity[k])
             if touches:
-                shape = replace(shape, surface=self.touching.surface(k))  # type: ignore[call-arg]
+                shape = with_surface(shape, self.touching.surface(k))
                 collisions.setdefault(body, []).append(shape)
             is_ground = isinstance(shape, (HalfSpace, Terrain))
             if not is_ground and (not touches or model.geom_group[k] <= SHOWN):

@@ -49,7 +49,8 @@ class Touching:
         self.model = model
         self.fixed = model.body_weldid[model.geom_bodyid] == 0
         kinds = model.geom_type
-        self.grounds = [k for k in np.flatnonzero(np.isin(kinds, GROUNDS) & self.fixed) if self._acts(k)]
+        flat: list[int] = np.flatnonzero(np.isin(kinds, GROUNDS) & self.fixed).tolist()
+        self.grounds = [k for k in flat if self._acts(k)]
         self.excluded = {(int(pair) >> 16, int(pair) & 0xFFFF) for pair in model.exclude_signature.tolist()}
 
     def _acts(self, k: int) -> bool:
@@ -64,20 +65,20 @@ class Touching:
         friction = float(model.geom_friction[k][0]) if int(model.geom_condim[k]) > 1 else 0.0
         margin, gap = float(model.geom_margin[k]), float(model.geom_gap[k])
         own = Surface(friction, None, groups, meets, int(model.geom_priority[k]), margin, gap)
-        return own if self.fixed[k] else replace(own, normal=self._normal(k, own))
+        return own if self.fixed[k] else replace(own, normal=self._normal(k))
 
     def _is_excluded(self, k: int) -> bool:
         """Whether the file excludes contacts of the geom's body with the world."""
         body = int(self.model.geom_bodyid[k])
         return bool({(0, body), (body, 0)} & self.excluded)
 
-    def _normal(self, k: int, own: Surface) -> ImpedanceNormal | None:
+    def _normal(self, k: int) -> ImpedanceNormal | None:
         """The normal force of geom number k on the ground; None where the mass that it feels is not known."""
         model = self.model
         weight = float(model.body_invweight0[int(model.geom_bodyid[k])][0])
         if not weight > NO_WEIGHT:
             return None
-        met = [g for g in self.grounds if own.touches(Surface(0.0, None, *self._bits(g)))]
+        met = self._met(k)
         pair = self.combined(k, met[0] if met else k)
         start, end, width, midpoint, power = pair.solimp
         start, end = (min(max(x, LEAST), MOST) for x in (start, end))
@@ -99,8 +100,14 @@ class Touching:
             max(power, 1.0),
         )
 
-    def _bits(self, k: int) -> tuple[int, int]:
-        return int(self.model.geom_contype[k]), int(self.model.geom_conaffinity[k])
+    def _met(self, k: int) -> list[int]:
+        """The grounds that geom number k touches, by their groups."""
+        own = self._plain(k)
+        return [g for g in self.grounds if own.touches(self._plain(g))]
+
+    def _plain(self, k: int) -> Surface:
+        """The groups of geom number k as a surface."""
+        return Surface(None, None, int(self.model.geom_contype[k]), int(self.model.geom_conaffinity[k]))
 
     def _edges(self, pair: Contact) -> float:
         """The factor s of this file's docstring."""
@@ -108,7 +115,7 @@ class Touching:
         if elliptic or pair.condim == 1:
             return 1.0
         mu = max(pair.friction, 1e-5)
-        return (pair.condim - 1) * impratio / (mu**2 * (1.0 + mu**2))
+        return float((pair.condim - 1) * impratio / (mu**2 * (1.0 + mu**2)))
 
     def combined(self, a: int, b: int) -> Contact:
         """The parameters of a contact of two geoms: those of the higher priority, or a mixture of both."""
@@ -131,21 +138,16 @@ class Touching:
 
     def twisting(self) -> list[int]:
         """The geoms whose contacts with the ground have torsional or rolling friction in MuJoCo."""
-        moving = [k for k in range(len(self.fixed)) if not self.fixed[k] and self._acts(k)]
-        return [
-            k
-            for k in moving
-            if any(
-                self.combined(k, g).condim > SLIDING and self.surface(k).touches(self.surface(g)) for g in self.grounds
-            )
-        ]
+        moving: list[int] = np.flatnonzero(~self.fixed).tolist()
+        return [k for k in moving if any(self.combined(k, g).condim > SLIDING for g in self._met(k))]
 
     def scenery(self) -> list[int]:
         """The geoms that do not move and are no ground, and that geoms of moving bodies would touch in MuJoCo."""
-        still = [k for k in np.flatnonzero(self.fixed) if k not in self.grounds and self._acts(k)]
-        moving = {self._bits(k) for k in np.flatnonzero(~self.fixed)}
-        met = [Surface(0.0, None, *bits) for bits in moving]
-        return [k for k in still if any(Surface(0.0, None, *self._bits(k)).touches(one) for one in met)]
+        still: list[int] = np.flatnonzero(self.fixed).tolist()
+        moving: list[int] = np.flatnonzero(~self.fixed).tolist()
+        kinds = {(one.groups, one.meets): one for one in map(self._plain, moving)}
+        others = [k for k in still if k not in self.grounds and self._acts(k)]
+        return [k for k in others if any(self._plain(k).touches(one) for one in kinds.values())]
 
     def body_pairs(self) -> list[tuple[int, int]]:
         """The pairs of moving bodies whose geoms would touch each other in MuJoCo."""

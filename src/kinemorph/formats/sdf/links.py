@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation
@@ -35,6 +34,7 @@ from kinemorph.model.shapes import (
     MeshFile,
     Shape,
     Sphere,
+    with_surface,
 )
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
@@ -231,7 +231,7 @@ class Links:
         bits = surface.find("contact/collide_bitmask")
         mask = ALL_GROUPS if bits is None else _mask(text_of(bits))
         found = gazebo_surface(mu, kp, kd, mask=mask, ground=isinstance(shape, HalfSpace))
-        return replace(shape, surface=found)  # type: ignore[call-arg]
+        return with_surface(shape, found)
 
     def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
         """The shape of a <mesh>, with a warning if its file is not found or may not be read."""

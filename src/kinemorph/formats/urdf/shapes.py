@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -16,7 +15,7 @@ from kinemorph.formats.mesh_search import MeshSearch, MeshUse
 from kinemorph.formats.urdf.cursor import Reading
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.input_reader import short
-from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere, with_surface
 
 UNSCALED = (1.0, 1.0, 1.0)
 GAZEBO = {"mu1": "mu", "mu": "mu", "mu2": "mu2", "kp": "kp", "kd": "kd"}  # tags in <gazebo>
@@ -50,7 +49,7 @@ class ShapeReader:
             if placed is not None and tag == "collision" and link in self.touching:
                 given = self.touching[link]
                 surface = gazebo_surface(given.get("mu"), given.get("kp"), given.get("kd"))
-                placed = replace(placed, surface=surface)  # type: ignore[call-arg]
+                placed = with_surface(placed, surface)
             if placed is not None:
                 (looks if tag == "visual" else touches).setdefault(self.renamed.get(link, link), []).append(placed)
         self.reading.blueprint.builder.dress({

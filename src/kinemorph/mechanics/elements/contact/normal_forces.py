@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.dual import with_derivative
 from kinemorph.algebra.scalar import S, div, less, maximum, minimum, power, times, where
 from kinemorph.mechanics.elements.checks import wrong
-from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, ImpedanceNormal, Soft
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, ImpedanceNormal, Normal
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.words import listed
 
@@ -193,8 +193,8 @@ class ImpedanceLaw(NormalLaw):
         return math.sqrt(2.0 * energy * (1.0 - self.start) / number(self.k)) / self.start
 
 
-def normal_law(normal: Soft, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
-    """The normal force law of a contact; `value` looks up parameters in its data."""
+def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
+    """The normal force law of a contact that is not rigid; `value` looks up parameters in its data."""
     law, numbers = _FORMS[type(normal)](normal)
     return law(*value(numbers))
 
