@@ -19,12 +19,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from kinemorph.codegen.backends.llvm import engine
+from support.tools.browsing import Browser, started_browser
 from support.tools.durations import Durations
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +69,14 @@ FIRST = (*PAGES, "test_examples.py", "test_conservation.py", "test_cli*.py")  # 
 def among(path: Path, patterns: Sequence[str]) -> bool:
     """Whether a test file matches one of the patterns."""
     return any(path.match(pattern) for pattern in patterns)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process that want one. Without a browser they are skipped."""
+    started = started_browser()
+    yield started
+    started.close()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, __version__, save
 from kinemorph.analysis.verification.verdict import Verification, judged
+from kinemorph.cli.application import VERBS
 from kinemorph.cli.verbs.derive import Emit
 from kinemorph.codegen.building.compile import runnable_backends
 from kinemorph.deriving.function_names import FUNCTIONS
@@ -33,6 +34,25 @@ def test_help_names_every_verb_and_every_robot() -> None:
     text = run("--help").stdout
     for word in ("info", "derive", "verify", "doctor", "demo", *CHOICE):
         assert word in text
+
+
+def test_help_lists_the_verbs_in_order_with_the_first_sentence_of_each() -> None:
+    listed = re.findall(r"^│ ([a-z]+) +(\w.+?) *│$", run("--help").stdout.partition(" Commands ")[2], re.MULTILINE)
+    assert [name for name, _ in listed] == list(VERBS)
+    assert dict(listed)["studio"].startswith("Opens the studio in the browser")
+
+
+def test_only_the_verb_that_is_called_is_imported() -> None:
+    calls = """
+import sys
+from support.tools.command_line import run
+for arguments in (["--version"], ["new", "--wrong"], ["nwe"]):
+    code = run(*arguments).exit_code
+    print(code, [name for name in sys.modules if name.startswith(("kinemorph.cli.verbs.", "numpy"))])
+"""
+    ran = subprocess.run([sys.executable, "-c", calls], capture_output=True, text=True, cwd=Path(__file__).parent)
+    new = ["kinemorph.cli.verbs.new"]
+    assert ran.stdout.splitlines() == ["0 []", f"2 {new}", f"2 {new}"], ran.stderr
 
 
 def test_info_lists_the_library() -> None:

@@ -38,7 +38,6 @@ HOMES: dict[str, str] = {
     "load_text": "kinemorph.formats.loading",
     "examine": "kinemorph.formats.loading",
     "save": "kinemorph.formats.loading",
-    "from_dh": "kinemorph.formats.dh.reader",
     # moving about the configuration space
     "neutral": "kinemorph.model.configuration",
     "integrate": "kinemorph.model.configuration",
@@ -119,6 +118,7 @@ MOVED: dict[str, str] = {
     "with_rotors": "elements.robot_with_rotors",
     "to_convention": "conventions.to_convention",
     "from_convention": "conventions.from_convention",
+    "from_dh": "conventions.from_dh",
     "quat_wxyz_to_xyzw": "conventions.quat_wxyz_to_xyzw",
     "quat_xyzw_to_wxyz": "conventions.quat_xyzw_to_wxyz",
     "Projection": "loops.Projection",
@@ -176,7 +176,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.replays.replay import replay as replay
     from kinemorph.display.reports.report import report as report
     from kinemorph.display.viewer.view import view as view
-    from kinemorph.formats.dh.reader import from_dh as from_dh
     from kinemorph.formats.loading import examine as examine
     from kinemorph.formats.loading import load as load
     from kinemorph.formats.loading import load_text as load_text

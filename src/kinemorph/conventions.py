@@ -1,4 +1,4 @@
-"""The conventions of Kinemorph, conversion of states to and from those of Pinocchio, MuJoCo and Drake, and scales.
+"""The conventions of Kinemorph, states in those of Pinocchio, MuJoCo and Drake, robots from DH tables, and scales.
 
 from kinemorph.conventions import from_convention, to_convention
 """
@@ -18,11 +18,14 @@ HOMES: dict[str, str] = {
     "from_convention": "kinemorph.model.conventions.conversions",
     "quat_wxyz_to_xyzw": "kinemorph.model.conventions.joint_rows",
     "quat_xyzw_to_wxyz": "kinemorph.model.conventions.joint_rows",
+    # tables of Denavit and Hartenberg
+    "from_dh": "kinemorph.formats.dh.reader",
 }
 
 __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.formats.dh.reader import from_dh as from_dh
     from kinemorph.model.conventions.conversions import from_convention as from_convention
     from kinemorph.model.conventions.conversions import to_convention as to_convention
     from kinemorph.model.conventions.joint_rows import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw

@@ -1,9 +1,14 @@
-"""Public names that are imported when they are first used, so that `import kinemorph` stays fast (PEP 562)."""
+"""Public names that are imported when they are first used, so that `import kinemorph` stays fast (PEP 562).
+
+Also `uncollected`, which makes importing and reading of models faster.
+"""
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import reduce
 from importlib import import_module
 from typing import Any
@@ -52,3 +57,19 @@ def lazy_names(
         return sorted({*homes, *(name for name in own if name.startswith("__"))})
 
     return get, names
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pauses the garbage collector inside this context.
+
+    Models and imported modules consist of many small objects that stay; the collector would visit all of them again
+    and again while more are made, which takes a third of the time of reading and a fifth of that of importing.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()

@@ -1,4 +1,4 @@
-"""One browser for all tests of a process that want one, a page of it for each. Without a browser they are skipped."""
+"""A page of the browser for each test that wants one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.tools.browsing import Browser, started_browser
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    started = started_browser()
-    yield started
-    started.close()
+from support.tools.browsing import Browser
 
 
 @pytest.fixture

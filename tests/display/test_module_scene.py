@@ -7,9 +7,10 @@ import numpy as np
 from kinemorph import library
 from kinemorph.display.looks.outlines import ROD
 from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.replays.joint_rows import own_row
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import scene_of
-from kinemorph.display.scenes.module_scene import module_scene, port_marks
+from kinemorph.display.scenes.module_scene import module_scene, placed_look, port_marks
 from kinemorph.display.scenes.scene import Figure, Scene
 from kinemorph.display.scenes.usual_view import replay_camera
 from kinemorph.model.modules import Assembly
@@ -79,3 +80,19 @@ def test_surfaces_are_made_once_for_each_kind() -> None:
     scenes: list[Scene] = [module_scene(assemble("B>0 B>1 S>2")), module_scene(assemble("B^0 B>1 S>2 B>3"))]
     surfaces = [{id(part.surface) for part in scene.figures[0].parts} for scene in scenes]
     assert surfaces[0] == surfaces[1]
+
+
+def test_modules_that_were_shown_before_look_as_new_ones_do() -> None:
+    def shown(grid: str) -> str:
+        scene = module_scene(assemble(grid, name="organism"))
+        return pack(scene, replay_camera(scene, None, None))
+
+    # the same names at other places, with other types, fronts and neighbors
+    grids = ("B>0 B>1 S^2", "B>0 S>1 B^2", "B^0\nB>1 B>2", "B>0 B>1 S^2 B>3", "S>1 B>0 B>2")
+    stored = [[shown(grid) for grid in grids] for _ in range(2)][1]
+    fresh = []
+    for grid in grids:
+        placed_look.cache_clear()
+        own_row.cache_clear()
+        fresh.append(shown(grid))
+    assert stored == fresh and len(set(fresh)) == len(grids)

@@ -137,6 +137,27 @@ def test_marks_are_seen(stages: Any, robot: Robot) -> None:
     assert (ghost - plain)[2] > 20.0  # it is blue
 
 
+def test_a_cord_leads_from_a_point_of_a_body_to_its_target(stages: Any, robot: Robot) -> None:
+    point, target = [0.0, 0.0, -0.3], [0.4, 0.1, 0.2]
+    pulled = np.array(placed(robot, [0.5, 0.6])[0][3:6]) + Poses(robot, [0.5, 0.6]).R["link2"][0] @ point
+    cord = {"figure": 0, "body": "link2", "point": point, "target": target}
+    stages.evaluate("(cord) => { stage.setScene(seen); stage.setCord(cord); }", cord)
+    stages.evaluate(DRAWN)
+    area = stages.evaluate(
+        "(() => { const b = stage.element.querySelector('.area').getBoundingClientRect(); return [b.left, b.top]; })()"
+    )
+    line = stages.evaluate(
+        "['x1', 'y1', 'x2', 'y2'].map((k) => Number(stage.element.querySelector('.cord line').getAttribute(k)))"
+    )
+    assert not stages.evaluate("stage.element.querySelector('.cord').hasAttribute('hidden')")
+    ends = [np.array(stages.evaluate(SEEN, list(map(float, end)))) - area for end in (pulled, target)]
+    np.testing.assert_allclose(line, np.concatenate(ends), atol=0.2)
+    for gone in ("{ ...cord, body: 'link9' }", "null"):
+        stages.evaluate(f"(cord) => stage.setCord({gone})", cord)
+        stages.evaluate(DRAWN)
+        assert stages.evaluate("stage.element.querySelector('.cord').hasAttribute('hidden')")
+
+
 def test_live_poses_move_bodies_until_the_time_is_set(stages: Any, robot: Robot) -> None:
     positions, quaternions = placed(robot, [-1.0, 0.3])
     stages.evaluate("([p, q]) => stage.setPoses(0, p, q)", [positions, quaternions])

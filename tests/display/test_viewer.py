@@ -408,6 +408,61 @@ def test_a_hand_plays_and_scrubs(
         assert page.complaints == []
 
 
+HOLD = """const { ask } = viewer.connection;
+window.held = [];
+viewer.connection.ask = (...asked) => new Promise((done, failed) => {
+  held.push(() => ask(...asked).then(done, failed));
+});"""  # what the page asks from now on is under way until `held` is called
+
+
+def test_a_report_that_arrives_after_a_newer_command_of_the_program_is_dropped(
+    swing: km.Trajectory, browser: Browser, kept: list[Viewer]
+) -> None:
+    """The user scrubs and hides a layer; while the report is under way, the program sets the time, not the layers."""
+    viewer = view(swing)
+    kept.append(viewer)
+    with browser.page() as page:
+        opened(page, viewer.url)
+        page.evaluate(f"() => {{ {HOLD} }}")
+        page.evaluate("viewer.stage.setTime(0.75); viewer.stage.setLayer('shapes', false)")
+        assert until(lambda: page.evaluate("held.length") == 1)
+        page.evaluate("viewer.stage.setLoop(true)")  # to be reported after the first one
+        viewer.time = 0.25
+        assert until(lambda: page.evaluate("viewer.stage.time") == 0.25)
+        assert not page.evaluate("viewer.stage.layers.shapes")  # the program has set another thing
+        page.evaluate("held.shift()()")
+        assert until(lambda: page.evaluate("viewer.changed.size === 0 || held.length > 0"))
+        page.evaluate("held.splice(0).forEach((send) => send())")
+        assert until(lambda: not viewer.layers["shapes"])
+        assert viewer.time == 0.25 == page.evaluate("viewer.stage.time")
+        assert viewer.loop == page.evaluate("viewer.stage.loop") and not viewer.loop
+        page.evaluate("held.length = 0; viewer.stage.setTime(0.5)")  # the page knows the newest command now
+        assert until(lambda: page.evaluate("held.length") == 1)
+        page.evaluate("held.shift()()")
+        assert until(lambda: viewer.time == 0.5)
+        assert page.complaints == []
+
+
+def test_reports_of_pages_that_do_not_know_the_newest_state_are_dropped(pendulum: km.Robot, kept: list[Viewer]) -> None:
+    """Of two pages that change the same, the first one to arrive counts; what nobody else has changed counts always."""
+    viewer = view(pendulum, q=[0.1, 0.2])
+    kept.append(viewer)
+    one = two = viewer._state()["revisions"]
+    one = one | viewer._change({"q": [[0.3, 0.2]], "known": one})["revisions"]
+    assert viewer._change({"q": [[0.5, 0.5]], "layers": {"shapes": False}, "known": two}) == {
+        "revisions": {"layers": 1}
+    }
+    assert viewer.q.tolist() == [0.3, 0.2] and not viewer.layers["shapes"]
+    assert viewer._change({"layers": {"shapes": True}, "known": one}) == {"revisions": {}}
+    assert viewer._change({"q": [[0.4, 0.2]], "known": one}) == {"revisions": {"q": 2}}
+    viewer.set_joint("q1", 0.6)
+    viewer.show("inertia")
+    viewer.speed = 2.0
+    assert viewer._state()["revisions"] == {"q": 3, "clock": 1, "layers": 2}
+    assert viewer._change({"q": [[0.0, 0.0]], "clock": {"speed": 1.0}, "known": {}}) == {"revisions": {}}
+    assert viewer.q.tolist() == [0.6, 0.2] and viewer.speed == 2.0
+
+
 def test_what_a_page_sends_is_checked(pendulum: km.Robot, kept: list[Viewer]) -> None:
     viewer = view(pendulum)
     kept.append(viewer)

@@ -116,7 +116,7 @@ def test_modules_of_several_cells() -> None:
         ("B>0 B?1", "'?' after the letter; expected the direction of the module's front: > (+x)"),
         ("B>0 B", "has nothing after the letter"),
         ("B>0 B>a.b", "the module's name is 'a.b'"),
-        ("B>0 B>1\nB>1", "line 2: module 'm1' is already in line 1"),
+        ("B>0 B>1\nB>1", "line 2: module 'm1' is already in line 1 of the grid's text"),
         ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' or the 1 module docked to it; expected one organism"),
         ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected 0.105 m, the pitch of the base 'm0'"),
         ("W>0 B>1", "fills 3 rows and 1 column here, but the cell 1 below its token is empty, expected '#'"),

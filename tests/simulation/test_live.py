@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import System, audit, library, load_trajectory, simulate
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph import System, audit, library, load_trajectory
 from kinemorph.elements import PD, PrescribedMotion, PythonController, Setpoint, Sinusoid
 from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
 from kinemorph.model.changes.live_system import live_system
-from kinemorph.model.modules import Assembly, Docking, Module, cube
+from kinemorph.model.elements.forces.pulls import Pull
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.run_plans import RunPlan
-from kinemorph.modules import Dock
 from kinemorph.simulation.live import live_run as live_module
-from kinemorph.simulation.live.commands import COMMANDS, reproduced
+from kinemorph.simulation.live.commands import COMMANDS, record_of_run, reproduced
 from kinemorph.simulation.live.live_run import LiveRun
-from kinemorph.simulation.live.pacing import CHASE, LATE
+from kinemorph.simulation.live.pacing import CHASE, LATE, Pacer
 from kinemorph.simulation.planned_run import prepared_run
 from kinemorph.simulation.results.body_poses import body_poses
-from support.references.flying_modules import loss_of_locking, momentum
+from kinemorph.simulation.running import execution
 
 TIGHT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
@@ -110,6 +109,84 @@ def test_a_run_that_is_too_slow_says_by_how_much_and_never_has_more_to_catch_up_
     assert live.status().sentence == "" and live.status().factor == pytest.approx(1.0, abs=0.02)
 
 
+def test_a_pacer_gives_up_what_a_run_does_not_make_up_for_in_a_quarter_of_a_second() -> None:
+    """By hand, at twice the real time: lags and losses are in seconds of the clock, times that are due in the run's."""
+    clock = FakeClock()
+    pacer = Pacer(clock, 2.0)
+    pacer.begin(5.0)
+    clock.now += 0.1
+    assert pacer.due() == pytest.approx(5.2)
+    pacer.look(5.0)
+    assert pacer.lag == pytest.approx(0.1) and pacer.lost == 0.0 and not pacer.late
+    clock.now += 0.26
+    pacer.look(5.0)  # late for more than 0.25 s
+    assert pacer.lost == pytest.approx(0.36 - LATE) and pacer.due() == pytest.approx(5.0 + 2.0 * LATE)
+    assert pacer.late and pacer.factor == 0.0
+    pacer.look(5.02)
+    clock.now += 0.02
+    pacer.look(5.02)  # one that was late a moment ago is not waited for again
+    assert pacer.lag == pytest.approx(LATE + 0.01) and pacer.lost == pytest.approx(0.37 - LATE) and pacer.late
+    pacer.set_speed(4.0, 5.0)
+    assert pacer.due() == 5.0 and pacer.speed == 4.0
+    assert pacer.factor == 1.0 and not pacer.late  # nothing is known of the new speed yet
+    pacer.begin(6.0)  # again, as after a docking: the time before counts still
+    assert pacer.running_time() == pytest.approx(0.38)
+    pacer.stop()
+    clock.now += 0.5
+    assert (pacer.lag, pacer.runs, pacer.late) == (0.0, False, False) and pacer.running_time() == pytest.approx(0.38)
+    pacer.begin(6.0)
+    for k in range(3):
+        pacer.look(6.0 + 4.0 * 0.01 * k)
+        clock.now += 0.01
+    assert pacer.factor == pytest.approx(1.0) and pacer.running_time() == pytest.approx(0.41)
+
+
+def test_single_steps_pause_a_run_and_a_fast_run_waits_less(pendulum: System) -> None:
+    clock = FakeClock()
+    live = LiveRun(pendulum, clock=clock)
+    live.set_speed(4.0)
+    assert live.wait == float("inf")
+    live.resume()
+    assert live.wait == pytest.approx(0.0025)
+    clock.now += 0.001
+    assert live.wait == pytest.approx(0.0015)
+    live.step(2)
+    assert live.paused and live.t == 0.02 and live.catch_up() == 0
+    clock.now += 1.0
+    assert live.wait == float("inf") and live.status().clock == pytest.approx(0.001)
+
+
+def test_samples_of_a_long_run_are_joined_and_stay_the_same(pendulum: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    for pieces in (4, 4096):
+        monkeypatch.setattr(execution, "MOST_PIECES", pieces)
+        live = LiveRun(pendulum, q={"q1": 0.4})
+        live.step(12)
+        assert (len(live.run.done[-1]) <= 4) == (pieces == 4)
+        runs.append(live.trajectory())
+    for group in ("t", "q", "v", "x", "u"):
+        assert np.array_equal(getattr(runs[0], group), getattr(runs[1], group)), group
+    assert runs[0].t == pytest.approx(0.01 * np.arange(13))
+
+
+def test_the_record_of_a_run_has_all_that_was_asked_for(pendulum: System) -> None:
+    given: dict[str, Any] = {"q": {"q1": 0.4}, "v": [0.1, 0.0], "rtol": 1e-7, "max_step": 0.02, "inputs": {"q2": 0.5}}
+    live = LiveRun(pendulum, **given, locked=("q2",), slice_length=0.02, speed=0.5)
+    options, commands = record_of_run(live.trajectory())
+    assert options == {**given, "locked": ["q2"], "slice_length": 0.02}
+    assert commands == [{"t": 0.0, "do": "set_slice", "length": 0.01}]
+    with pytest.raises(ModelError, match="it was not a live run"):
+        record_of_run(replace(live.trajectory(), settings={}))
+
+
+def test_the_hand_swings_the_whole_mass_twelve_radians_a_second_with_seven_tenths_of_the_critical_damping() -> None:
+    robot = library.build("double_pendulum")
+    mass = sum(float(evaluate(body.mass)) for body in robot.bodies)
+    (hand,) = live_system(robot).elements
+    assert isinstance(hand, Pull) and np.sqrt(hand.stiffness / mass) == pytest.approx(12.0)
+    assert hand.damping == pytest.approx(0.7 * 2.0 * np.sqrt(hand.stiffness * mass))
+
+
 @pytest.mark.slow
 def test_sixty_seconds_are_within_fifty_milliseconds_of_the_clock(pendulum: System) -> None:
     live = LiveRun(pendulum)
@@ -166,6 +243,8 @@ def test_the_energy_of_a_run_that_is_pulled_balances_and_it_is_computed_again_bi
     turned_over = np.abs(np.diff(energy.supplied)).sum() + energy.dissipated[-1]
     assert turned_over > 10.0 and np.abs(energy.balance).max() < 1e-6 * turned_over
     assert audit(run).passed
+    now = (energy.kinetic[-1], energy.potential[-1], energy.supplied[-1], energy.dissipated[-1])
+    assert tuple(live.energy().values()) == pytest.approx(now) and list(live.energy())[::3] == ["kinetic", "dissipated"]
     assert run["u.goal.q1"][0] == -0.2 and run["u.goal.q1"][-1] == 0.8
     run.save(tmp_path / "live.npz")
     for one in (run, load_trajectory(tmp_path / "live.npz", pendulum)):
@@ -180,6 +259,19 @@ def test_the_energy_of_a_run_that_is_pulled_balances_and_it_is_computed_again_bi
     assert 2.0 * (x * z + w * y) == pytest.approx(last[:, 0, 2], abs=1e-12)
     live.reset()
     assert live.t == 0.0 and live.paused and live.commands[-1]["do"] == "set_slice" and len(live.trajectory()) == 1
+
+
+def test_the_last_sample_has_the_inputs_of_a_command_and_the_work_that_they_have_done(pendulum: System) -> None:
+    live = LiveRun(pendulum, q={"q1": 0.4})
+    live.step(3)
+    live.pull("link2", (0.0, 0.0, 0.0), (0.5, 0.0, 0.4), strength=0.5)
+    live.set_inputs({"goal.q1": 0.7})
+    run = live.trajectory()
+    assert run["u.hand.share"][-2:].tolist() == [0.0, 0.5] and run["u.goal.q1"][-2:].tolist() == [0.3, 0.7]
+    assert run.energy.supplied[-1] > 1.0 and tuple(live.energy().values()) == pytest.approx(
+        [getattr(run.energy, name)[-1] for name in ("kinetic", "potential", "supplied", "dissipated")]
+    )
+    assert np.abs(run.energy.balance).max() < 1e-6 * run.energy.supplied[-1]
 
 
 def test_references_that_are_numbers_become_set_points_and_those_of_constraints_stay() -> None:
@@ -218,6 +310,8 @@ def test_a_planned_live_run_begins_and_moves_as_the_planned_run() -> None:
     ("do", "given", "sentence"),
     [
         ("pull", {"body": "lnk", "point": (0, 0, 0), "target": (0, 0, 0)}, "has no body 'lnk'"),
+        ("pull", {"body": "link2", "point": (0, 0, 0), "target": (0, 0, 0), "strength": 0.0}, "strength is 0"),
+        ("pull", {"body": "link2", "point": (0, 0), "target": (0, 0, 0)}, "point has 2 numbers"),
         ("pull", {"body": "", "point": (0, 0), "target": (0, 0, 0)}, "has no body ''"),
         ("set_inputs", {"values": {"goal.q3": 1.0}}, "has no input 'goal.q3'"),
         ("set_inputs", {"values": {"goal.q1": float("nan")}}, "expected a finite number"),
@@ -280,120 +374,3 @@ def test_a_run_that_fails_says_why_and_can_begin_again() -> None:
 
 def test_every_command_has_a_method() -> None:
     assert all(hasattr(LiveRun, f"_{do}") for do in COMMANDS)
-
-
-# ── docking ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-GAP = 0.004  # [m] between the cubes
-V = {"a_root.vx": 0.3, "a_root.wz": 0.4, "b_root.vy": -0.2, "b_root.vx": 0.1, "b_root.wx": 0.7, "b_root.wy": -0.3}
-
-
-@pytest.fixture(scope="module")
-def cubes() -> System:
-    """Two rigid modules in free flight, face to face."""
-    modules = (Module("a", cube(), IDENTITY), Module("b", cube(), Pose(IDENTITY.R, (0.1 + GAP, 0.0, 0.0))))
-    return Assembly("cubes", modules).system(gravity=(0.0, 0.0, 0.0))
-
-
-def plastic(segment: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """(energy lost [J], velocity of the center, angular velocity after) where the two bodies at its end become one.
-
-    By hand: masses m, centers c, inertias I; both momenta are kept, and the new body is rigid.
-    """
-    names, m = ("a_cube", "b_cube"), [1.5, 1.5]
-    poses = body_poses_of(segment)
-    c = [poses[name][0] for name in names]
-    u = [poses[name][1] for name in names]
-    w = [poses[name][2] for name in names]
-    I = 1.5 * 0.1**2 / 6.0 * np.eye(3)  # a cube has the same inertia about all axes
-    center = (m[0] * c[0] + m[1] * c[1]) / sum(m)
-    velocity = (m[0] * u[0] + m[1] * u[1]) / sum(m)
-    L = sum(I @ w[k] + m[k] * np.cross(c[k] - center, u[k] - velocity) for k in (0, 1))
-    whole = sum(I + m[k] * (np.dot(r := c[k] - center, r) * np.eye(3) - np.outer(r, r)) for k in (0, 1))
-    turning = np.linalg.solve(whole, L)
-    before = sum(0.5 * m[k] * u[k] @ u[k] + 0.5 * w[k] @ I @ w[k] for k in (0, 1))
-    return float(before - 0.5 * sum(m) * velocity @ velocity - 0.5 * turning @ whole @ turning), velocity, turning
-
-
-def body_poses_of(segment: Any) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Position, velocity and angular velocity of the two cubes, from the coordinates of their free joints."""
-    q = dict(zip((c.name for c in segment.plant.q), segment.q[-1], strict=True))
-    v = dict(zip((c.name for c in segment.plant.v), segment.v[-1], strict=True))
-    found = {}
-    for name in ("a", "b"):
-        w, x, y, z = (q[f"{name}_root.q{axis}"] for axis in "wxyz")
-        R = np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-        place = np.array([q[f"{name}_root.{axis}"] for axis in "xyz"])
-        linear, angular = (np.array([v[f"{name}_root.{part}{axis}"] for axis in "xyz"]) for part in "vw")
-        found[f"{name}_cube"] = (place, R @ linear, R @ angular)
-    return found
-
-
-def test_two_organisms_docked_by_command_keep_momentum_and_lose_what_two_rigid_bodies_lose(cubes: System) -> None:
-    live = LiveRun(cubes, v=V, **TIGHT)
-    live.step(2)
-    event = live.dock("a", 3, "b", 4)
-    assert event.kind == "dock", event.note
-    live.step(3)
-    run = live.trajectory()
-    before, after = run.segments
-    change = momentum(after, 0) - momentum(before, -1)
-    assert np.abs(change).max() < 1e-12 * np.abs(momentum(before, -1)).max()
-    lost, *_ = plastic(before)
-    assert event["energy_loss"] == pytest.approx(lost, rel=1e-11) and lost > 1e-3
-    assert before.energy[-1, 0] - after.energy[0, 0] == pytest.approx(lost, rel=1e-10)
-    assert np.abs(run.momentum[-1] - run.momentum[0]).max() < 1e-9 * np.abs(run.momentum[0]).max()
-    timed = simulate(
-        cubes, 0.05, v=V, events=[Dock("a", 3, "b", 4, at=0.02)], output_step=0.01, **TIGHT
-    )  # the same physics
-    for mine, other in zip(run.segments, timed.segments, strict=True):
-        assert [c.name for c in mine.plant.q] == [c.name for c in other.plant.q]
-        assert mine.q == pytest.approx(other.q, abs=1e-11) and mine.v == pytest.approx(other.v, abs=1e-11)
-    assert event["energy_loss"] == pytest.approx(timed.events[0]["energy_loss"], rel=1e-9)
-
-
-def test_organisms_that_are_pulled_dock_and_undock_and_all_of_it_is_computed_again(tmp_path: Any) -> None:
-    """The hand keeps the body that it holds, and the energy balances up to the loss of the docking."""
-    modules = (
-        *(Module("m0", cube(), IDENTITY), Module("m1", cube())),
-        Module("m2", cube(), Pose(IDENTITY.R, (0.2 + GAP, 0.0, 0.0))),
-    )
-    system = Assembly("trio", modules, (Docking("m0", 3, "m1", 4),)).system(gravity=(0.0, 0.0, 0.0))
-    live = LiveRun(system, v={"m2_root.vx": -0.05})
-    hold = live.bodies[-1]
-    live.pull(hold, (0.0, 0.0, 0.01), (0.25, 0.1, 0.0))
-    live.step(2)
-    refused = live.dock("m0", 4, "m2", 3)
-    assert refused.kind == "refused" and "is refused" in refused.note
-    free = {(port["module"], port["side"]) for port in live.ports() if port["docked"] is None}
-    assert ("m1", 3) in free and ("m1", 4) not in free
-    place = live.poses()[0]
-    expected, _ = loss_of_locking(live.trajectory().segments[-1], system.assembly, [(("m1", 3), ("m2", 4))])
-    docked = live.dock("m1", 3, "m2", 4)
-    assert docked.kind == "dock" and docked["energy_loss"] == pytest.approx(expected, rel=1e-9)
-    assert live.poses()[0] == pytest.approx(place, abs=1e-12)
-    live.step(2)
-    assert live.undock("m0", 3).kind == "undock"
-    live.step(2)
-    with pytest.raises(ModelError, match="nothing is docked"):
-        live.undock("m0", 3)
-    run = live.trajectory()
-    for segment in run.segments:
-        number = int(segment.u[-1, [c.name for c in segment.plant.u].index("hand.body")])
-        assert segment.robot.body_names[number] == hold
-    jumps = docked["energy_loss"] * (run.t > docked.t)
-    first_after = int(np.flatnonzero(run.t >= docked.t)[1])
-    jumps[first_after:] = docked["energy_loss"]
-    turned_over = np.abs(np.diff(run.energy.supplied)).sum() + run.energy.dissipated[-1]
-    assert np.abs((run.energy.balance + jumps)[run.t != docked.t]).max() < 1e-6 * turned_over
-    run.save(tmp_path / "live.npz")
-    again = reproduced(system, load_trajectory(tmp_path / "live.npz", system))
-    for mine, other in zip(again.segments, run.segments, strict=True):
-        assert np.array_equal(mine.q, other.q) and np.array_equal(mine.u, other.u) and np.array_equal(mine.x, other.x)
-    assert [event.kind for event in again.events] == ["refused", "dock", "undock"]

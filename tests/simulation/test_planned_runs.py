@@ -16,8 +16,8 @@ from kinemorph.formats.toml import template_files
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
 from kinemorph.model.library import pendulum
 from kinemorph.model.run_plans import PlannedDock, PlannedUndock, RunPlan, RunPlans
-from kinemorph.simulation.docking.changes import Undock
-from kinemorph.simulation.planned_run import changed_plan, prepared_run, run_planned
+from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Dock, Undock
+from kinemorph.simulation.planned_run import changed_plan, planned_events, prepared_run, run_planned
 from support.tools.command_line import run as command
 
 TEMPLATES = Path(next(iter(template_files.__path__)))
@@ -176,6 +176,44 @@ def test_modules_undock_as_the_file_says(tmp_path: Path) -> None:
     assert [event.t for event in run.events] == [0.05] and len(run.segments) == 2
     same = simulate(with_joint_forces(system), 0.1, events=[Undock("m0", 3, at=0.05)])
     assert np.array_equal(run.segments[1].q, same.segments[1].q)
+
+
+def test_dockings_of_a_plan_are_events_with_the_tolerances_of_their_rows() -> None:
+    text = """
+[[runs.a.dock]]
+a = 0
+side_a = 3
+b = "tail"
+side_b = 4
+at = "20 ms"
+turn = 2
+distance = "15 mm"
+angle = "20 deg"
+
+[[runs.a.dock]]
+a = "m1"
+side_a = 1
+b = 2
+side_b = 6
+"""
+    plan = load_text(f"kinemorph = 1\n[assembly]\ngrid = 'L>0 L>1 L>2'\n{text}", "toml").runs["a"]
+    one, two = planned_events(plan)
+    assert one == Dock("m0", 3, "tail", 4, at=0.02, turn=2, distance=0.015, angle=np.radians(20.0))
+    assert two == Dock("m1", 1, "m2", 6, at=None, turn=None, distance=DISTANCE, angle=ANGLE)
+
+
+@pytest.mark.parametrize("name", ["step", "rtol", "atol", "max_step", "time", "output_step"])
+def test_numbers_of_a_plan_are_above_zero_and_finite(name: str) -> None:
+    for wrong in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(ModelError, match=rf"{name} is {wrong}"):
+            RunPlan(**{name: wrong})
+
+
+def test_an_initial_velocity_alone_is_an_initial_state() -> None:
+    """The robot starts in its neutral configuration then, not where it would fall from rest."""
+    assert prepared_run(pendulum(), RunPlan(v=(0.3,))).notes == ()
+    assert prepared_run(pendulum(), RunPlan(v=(0.3,))).arguments["q"] is None
+    assert prepared_run(pendulum()).notes[0].options == ("q", "v")
 
 
 def test_what_the_user_did_not_choose_is_told() -> None:

@@ -12,6 +12,7 @@ import pytest
 from kinemorph import Guard, HeldInputs, Trajectory, library, simulate
 from kinemorph.simulation.foreign import stepper as foreign
 from kinemorph.simulation.running import ledger
+from kinemorph.simulation.running.execution import Place, Run, Samples
 from kinemorph.simulation.stepping import stepper as own
 
 
@@ -106,6 +107,36 @@ def test_watched_parts_together_are_the_run(name: str, monkeypatch: pytest.Monke
     for group in "tqvxmu":
         assert np.concatenate([getattr(part, group) for part in parts]).tobytes() == getattr(run, group).tobytes()
     assert [event for part in parts for event in part.events] == list(run.events)
+
+
+def test_parts_of_a_run_are_not_handed_over_more_often_than_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "FIRST_TRIES", 7)
+    monkeypatch.setattr(own, "SLICE", 0.0)
+    assert ledger.EVERY == 0.1
+    monkeypatch.setattr(ledger, "EVERY", 1e9)
+    parts: list[Trajectory] = []
+    run = simulate(PENDULUM, 0.5, q=RAISED, watch=parts.append)
+    assert [len(part) for part in parts] == [len(run)]  # all of it at the end
+
+
+def test_samples_since_a_place_come_once_each_also_over_several_segments() -> None:
+    """The last sample waits, because it may still get other inputs."""
+
+    def samples(*times: float) -> Samples:
+        return Samples(np.array(times), np.zeros((len(times), 1)), np.zeros((len(times), 0)))
+
+    run = object.__new__(Run)
+    run.done = [[samples(0, 1), samples(2, 3)], [samples(3, 4)], [samples(4), samples(5, 6)]]
+    run._segment = lambda parts: [t for part in parts for t in part.t.tolist()]  # type: ignore[assignment,method-assign]
+    assert run.since(Place()) == ([[0, 1, 2, 3], [3, 4], [4, 5]], Place(2, 1, 1))
+    assert run.since(Place(0, 1, 1)) == ([[3], [3, 4], [4, 5]], Place(2, 1, 1))
+    assert run.since(Place(2, 1, 1)) == ([], Place(2, 1, 1))
+    assert run.since(Place(2, 1, 1), all_of_it=True) == ([[6]], Place(2, 1, 2))
+    run.done[-1].append(samples(7))
+    assert run.since(Place(2, 1, 1)) == ([[6]], Place(2, 2, 0))
+    assert run.since(Place(2, 1, 2), all_of_it=True) == ([[7]], Place(2, 2, 1))
+    run.done.append([])
+    assert run.since(Place(2, 2, 0)) == ([[7]], Place(3, 0, 0))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 from kinemorph.display.viewer.view import view
 from kinemorph.model.library.choosing import choose
 from kinemorph.studio.open_studio import Studio, open_studio
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 from support.tools.studio_panels import PATIENCE, STATES, STUDIO, make_project, open_panel, open_state
 
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # this rule is off by itself
@@ -30,13 +30,6 @@ OUTSIDE = """() => {
     return left < -0.5 || right > innerWidth + 0.5;
   }).map((one) => one.outerHTML.slice(0, 120));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -128,9 +121,8 @@ def test_colors_of_the_system_and_reduced_motion(browser: Browser, studio: Studi
 
 
 @pytest.mark.slow
-def test_the_board_and_the_picture_work_by_touch(studio: Studio) -> None:
+def test_the_board_and_the_picture_work_by_touch(browser: Browser, studio: Studio) -> None:
     """A tap places a module and chooses one; one finger turns the camera, two fingers bring it nearer."""
-    browser = started_browser()
     asyncio._set_running_loop(browser.loop)
     context = browser.chromium.new_context(has_touch=True, viewport={"width": 1000, "height": 800})
     page = context.new_page()

@@ -19,35 +19,27 @@ from kinemorph.errors import KinemorphError, ModelError, StorageError, Unsupport
 from kinemorph.formats.loading import load, load_text, saved_texts
 from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.model.library.choosing import CHOICE
-from kinemorph.studio.downloads import uploaded
 from kinemorph.studio.forms import form as forms
 from kinemorph.studio.forms import parts
+from kinemorph.studio.panels.model import shown_data
 from kinemorph.studio.session import Session
+from kinemorph.studio.transfers.downloads import uploaded
 from support.studio.lamp import URDF, triangle
+from support.studio.modurob import CRANE, PENDULUM
+from support.studio.noted_page import NotedPage
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / "examples" / "10_urdf_to_c.urdf"
 
 
-class Page:
-    """A connected page that only asks: what is sent to it is kept."""
+class Page(NotedPage):
+    """A page that is asked for fields."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.got = session, list[dict[str, Any]]()
-        session.opened(self)  # type: ignore[arg-type]
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        self.got.append(message)
-
-    def post_bytes(self, header: dict[str, Any], payload: Any, latest: str | None = None) -> None:
-        self.got.append(header)
-
-    def ask(self, question: str, **arguments: Any) -> Any:
-        return self.session.answer(self, question, arguments)  # type: ignore[arg-type]
+    session: Session
 
     def field(self, document: str, *path: str | int) -> dict[str, Any]:
         """A field of the form of a part."""
-        data = self.session.document(document).data
+        data = shown_data(self.session.document(document))
         form = self.ask("form", document=document, path=list(parts.part_around(data, path)))
         return next(one for one in _all(form) if tuple(one["path"]) == path)
 
@@ -155,19 +147,6 @@ def test_an_empty_grid_becomes_a_file_of_assemble_and_offers_the_joints_of_its_m
 
 
 # ── the library, and the benchmarks of MODUROB (000-31, section 3.2 of the requirements) ──────────────────────────────
-
-PENDULUM = {
-    1: (-0.675607718, -0.596543368, -2.838080451, -0.487334636),
-    2: (-0.022658465, -0.506769102, 0.336164954, 5.040972679),
-    3: (1.078000395, 0.687217432, -1.284783225, -0.835337159),
-    5: (0.093202728, 0.424157393, 3.132931094, 1.321073826),
-}  # absolute angles theta1, theta2 [rad] and their rates [rad/s] at times [s]
-CRANE = {
-    1: (0.576413039, -1.041601265, -0.054202889, 0.322100263),
-    2: (0.003803446, 1.024809078, 0.111536328, -0.644393282),
-    3: (0.568589664, -0.996810825, -0.175035901, 0.967079183),
-    5: (0.551253446, -0.907123336, -0.331467750, 1.614253399),
-}  # x [m], theta [rad] and their rates
 
 
 def test_double_pendulum_of_the_library_with_edited_parameters_moves_as_published(page: Page, tmp_path: Path) -> None:
@@ -289,7 +268,7 @@ def test_links_out_of_the_folder_are_not_followed(page: Page, tmp_path: Path, tm
 
 
 def test_limits_of_a_project(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinemorph.studio.new_files.MOST_FILES", 2)
+    monkeypatch.setattr("kinemorph.studio.documents.new_files.MOST_FILES", 2)
     uploaded(page.session, "a.stl", b"1")
     uploaded(page.session, "b.stl", b"1")
     with pytest.raises(StorageError, match="would have more than 2 files or 2 GB"):
@@ -360,7 +339,7 @@ def test_equilibrium_becomes_the_start(page: Page, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_element_kind_of_a_python_file_has_a_form_and_works_in_a_worker(tmp_path: Path) -> None:
     """A kind that a file given at the start registers: its form comes from its fields, and workers know it too."""
-    from kinemorph.studio.user_python import load_python
+    from kinemorph.studio.workers.user_python import load_python
 
     file = tmp_path / "own_gravity_kind.py"
     file.write_text("from kinemorph.elements import ELEMENT_KINDS, Gravity\nELEMENT_KINDS['own gravity'] = Gravity\n")
@@ -382,6 +361,41 @@ def test_an_element_kind_of_a_python_file_has_a_form_and_works_in_a_worker(tmp_p
 
         ELEMENT_KINDS.pop("own gravity", None)
         forms.whole_schema.cache_clear()
+
+
+def test_texts_that_are_no_grids_are_not_listed(page: Page, tmp_path: Path) -> None:
+    """A text file may be a grid of modules, also one with mistakes; notes are not models."""
+    (tmp_path / "notes.txt").write_text("Buy screws.\n# and a motor > 5 W\n")
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "cross.txt").write_text("; a cross\n.   B>1 .\nB>2 B>0 B<3\n")
+    (tmp_path / "wrong.txt").write_text("B>0 B>1\nB>2 Q>3\n")
+    (tmp_path / "large.txt").write_text("B> " * 80 + "\n" + ("B> " * 80 + "\n") * 40)
+    assert [one["name"] for one in page.ask("files")["files"]] == ["cross.txt", "large.txt", "wrong.txt"]
+
+
+def test_assemble_says_what_to_do_with_a_robot_without_modules(page: Page) -> None:
+    page.ask("new_model", name="bars", kind="four_bar")
+    page.ask("new_model", name="organism", kind="grid")
+    found = page.ask("grid", document="bars.toml")
+    assert found["foreign"] and found["reason"].startswith("The file has [bodies], so it describes a robot without")
+    assert "in the panel Files from the template grid" in found["reason"]
+    assert not page.ask("grid", document="organism.toml")["foreign"]
+
+
+def test_parts_of_a_file_that_is_not_toml_are_shown(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_bytes(ARM.read_bytes())
+    assert page.session.document("arm.urdf").model is not None
+    sections = {one["key"]: one for one in page.ask("parts", document="arm.urdf")["sections"] if one["present"]}
+    names = [part["name"] for part in sections["bodies"]["parts"]]
+    assert names == list(load(tmp_path / "arm.urdf").robot.body_names) and "joints" in sections
+    assert page.field("arm.urdf", "bodies", names[1], "mass")["value"] > 0.0
+
+
+def test_kinds_of_elements_are_listed_by_subject_then_by_name(page: Page) -> None:
+    page.ask("new_model", name="arm")
+    sections = {one["key"]: one for one in page.ask("parts", document="arm.toml")["sections"]}
+    kinds = [(one["group"], one["kind"]) for one in sections["elements"]["kinds"]]
+    assert kinds == sorted(kinds) and {("forces", "spring"), ("sensing", "imu"), ("gaits", "rhythmic")} <= {*kinds}
 
 
 def test_texts_with_mistakes_are_drafts(page: Page, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ Controls are found by their roles and names alone.
 from __future__ import annotations
 
 import os
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ import pytest
 import kinemorph
 from kinemorph import library
 from kinemorph.studio.open_studio import Studio, open_studio
-from support.tools.browsing import Browser, started_browser
+from support.studio.noted_page import wait_for
+from support.tools.browsing import Browser
 
 START = 'kinemorph = 1\nname = "organism9"\n'
 GRID = "grid = '''\nB>5 .   .   .\nB>4 B>3 .   .\n.   B>0 Bv1 B<2\nB^7 B>6 .   .\nB>8 .   .   .\n'''\n"
@@ -28,16 +29,9 @@ GOLDEN = Path(__file__).parent.parent / "model" / "golden" / "organism.txt"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     folder = tmp_path_factory.mktemp("organisms")
-    for name in ("few", "keys", "clicks", "docking", "mistakes", "speed"):
+    for name in ("few", "keys", "clicks", "docking", "mistakes", "saving", "speed"):
         (folder / f"{name}.toml").write_text(START)
     with open_studio(folder, open=False) as opened:
         yield opened
@@ -56,14 +50,6 @@ def cell(page: Any, row: int, column: int) -> Any:
 
 def text_of(studio: Studio, name: str) -> str:
     return (studio.folder / f"{name}.toml").read_text()
-
-
-def wait_for(is_so: Any, seconds: float = 15.0) -> None:
-    """Waits until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def check_organism(page: Any, studio: Studio, name: str) -> None:
@@ -193,6 +179,29 @@ def test_docking_at_a_port_of_the_picture(browser: Browser, studio: Studio) -> N
         form.get_by_role("button", name="Dock", exact=True).click()
         wait_for(lambda: "turn = 1" in text_of(studio, "docking"))  # no grid can show that
         page.get_by_text("a grid cannot show the modules of this file").wait_for()
+        assert not page.complaints
+
+
+@pytest.mark.slow
+def test_a_module_is_seen_before_it_is_saved(browser: Browser, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, settle = threading.Event(), os.fsync
+
+    def settled(handle: int) -> None:
+        assert disk.wait(30.0)
+        settle(handle)
+
+    with browser.page(1300, 850) as page:
+        opened(page, studio, "saving")
+        saved = page.get_by_role("status", name="Saved")
+        saved.filter(has_text="saved").wait_for()
+        monkeypatch.setattr(os, "fsync", settled)
+        cell(page, 4, 4).click()
+        saved.filter(has_text="saving").wait_for()
+        assert page.evaluate("kinemorph.studio.stage.scene.figures[0].bodies.length") == 2
+        assert page.evaluate("kinemorph.studio.state.revision") == 0 and "B>" not in text_of(studio, "saving")
+        disk.set()
+        saved.filter(has_text="saved").wait_for()
+        assert page.evaluate("kinemorph.studio.state.revision") == 1 and "B>0" in text_of(studio, "saving")
         assert not page.complaints
 
 

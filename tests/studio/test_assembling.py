@@ -17,6 +17,7 @@ from kinemorph.studio.assembling.assembly_view import assembly_view, grid_data
 from kinemorph.studio.assembling.ghosts import ghost
 from kinemorph.studio.assembling.linked_tables import KEYS, linked_tables
 from kinemorph.studio.assembling.palette import palette
+from kinemorph.studio.documents.commands.offered_docking import offered_docking
 from support.cases.paper_organism import DTL
 
 TYPES = standard_types()
@@ -95,6 +96,28 @@ def test_ghosts_stand_where_the_module_will_be() -> None:
     assert "unknown" in ghost(assembly, TYPES, "m0", 4, "Q", 4).sentence
     below = ghost(assemble("L>0"), TYPES, "m0", 6, "L", 1, ground=True)
     assert below.scene is not None and "0.1 m below the ground" in below.sentence
+    assert ghost(assemble("L>0"), TYPES, "m0", 3, "L", 1, ground=True).sentence == ""  # it stands on the ground
+
+
+@pytest.mark.parametrize(("turn", "kept"), [(0, {}), (1, {"turn": 1}), (5, {"turn": 1}), (-1, {"turn": 3})])
+@pytest.mark.parametrize("joint", ["", "revolute"])
+def test_the_command_of_a_ghost_docks_what_it_shows(turn: int, kept: dict[str, int], joint: str) -> None:
+    assembly = assemble("L>0 L>1")
+    made = ghost(assembly, TYPES, "m1", 3, "L", 6, turn, joint=joint)
+    command = {"verb": "dock", "module": "m1", "side": "3", "kind": "L", "own_side": "6", **kept}
+    assert made.command == command | ({"joint": joint} if joint else {})
+    offer = offered_docking(assembly, TYPES, "m1", 3, "L", 6, turn % 4, joint=joint or None)
+    assert made.scene is not None and np.allclose(made.scene.figures[0].positions[0, 0], offer.pose.p, atol=1e-12)
+    new = offer.assembly.dockings[-1]
+    assert (new.a, new.side_a, new.b, new.side_b, new.turn) == ("m1", 3, "m2", 6, turn % 4)
+    assert (new.joint is None) == (not joint)
+
+
+def test_a_port_that_is_taken_names_the_other_module_from_both_ends() -> None:
+    assembly = assemble("L>0 L>1")
+    for module, side, other in (("m0", 3, "m1"), ("m1", 4, "m0")):
+        sentence = ghost(assembly, TYPES, module, side, "L", 1).sentence
+        assert f"'{module}' is already docked to module '{other}'" in sentence
 
 
 @pytest.mark.parametrize("method", ["dfs", "bfs"])

@@ -21,8 +21,9 @@ import kinemorph
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studio.open_studio import Studio, open_studio
 from support.studio.hands import WORDS, Clicks, Hand, Keys
+from support.studio.modurob import CRANE, PENDULUM
 from support.studio.stopwatch import Stopwatch
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 from support.tools.command_line import run
 
 pytestmark = pytest.mark.slow
@@ -30,13 +31,6 @@ CELLS = [(4, 4), (4, 5), (4, 6), (3, 4), (3, 3), (2, 3), (5, 4), (5, 3), (6, 3)]
 FRONTS = ">v<>>>>^>"
 GOLDEN = Path(__file__).parent.parent / "model" / "golden" / "organism.txt"
 LIMIT = 60.0  # of the whole way, from an empty folder to the report, on a machine with nothing else to do [s]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture
@@ -182,19 +176,6 @@ def saved_run(studio: Studio, number: int) -> Trajectory:
 
 # ── MODUROB's benchmarks, section 3.2 of the requirements ───────────────────────────────────────────────────────────
 
-PENDULUM = {
-    1: (-0.675607718, -0.596543368, -2.838080451, -0.487334636),
-    2: (-0.022658465, -0.506769102, 0.336164954, 5.040972679),
-    3: (1.078000395, 0.687217432, -1.284783225, -0.835337159),
-    4: (-0.660306188, -1.512196190, -0.812657407, -1.297772147),
-    5: (0.093202728, 0.424157393, 3.132931094, 1.321073826),
-}  # absolute angles theta1, theta2 [rad] and their rates [rad/s] at times [s]
-CRANE = {
-    1: (0.576413039, -1.041601265, -0.054202889, 0.322100263),
-    2: (0.003803446, 1.024809078, 0.111536328, -0.644393282),
-    3: (0.568589664, -0.996810825, -0.175035901, 0.967079183),
-    5: (0.551253446, -0.907123336, -0.331467750, 1.614253399),
-}  # x [m], theta [rad] and their rates
 RELATIVE = np.array([[1.0, 0.0], [1.0, 1.0]])  # from the angles of the joints to those against the vertical
 
 

@@ -192,6 +192,50 @@ def test_a_file_that_another_program_changes_is_noticed(tmp_path: Path, running:
     assert document.text == outside
 
 
+def test_a_change_outside_that_an_edit_meets_is_told_with_it(tmp_path: Path) -> None:
+    document = opened(tmp_path)
+    for k, act in enumerate((lambda: document.apply({"verb": "set", "path": "name", "value": "b"}), document.undo)):
+        document.path.write_text(f"{document.text}# {k}\n")
+        change = act()
+        assert change.before is not None and change.before.label == OUTSIDE and change.before.revision == 2 * k + 1
+        assert change.as_data()["before"]["splice"][2] == f"# {k}\n" and change.revision == 2 * k + 2
+    assert document.data["name"] == "b" and document.history == [OUTSIDE, document.history[1]]
+
+
+@pytest.mark.parametrize("journaled", [True, False])
+def test_a_file_that_another_program_brings_to_the_unsaved_text_is_no_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journaled: bool
+) -> None:
+    """Where the journal has the edit, the document is saved then; where it has not, the document still says so."""
+    document = opened(tmp_path)
+    for value in (3, 4, 5):
+        document.apply({"verb": "set", "path": "settings.duration", "value": value})
+    document.undo()
+    document.undo()
+
+    def full(*given: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace" if journaled else "fsync", full)
+        assert not document.redo().saved
+    assert document.path.read_text() != document.text
+    document.path.write_text(document.text)
+    assert document.changed_outside() is None and document.saved == journaled
+    assert document.can_redo and document.revision == 6
+
+
+def test_a_file_that_is_moved_away_and_back_is_saved_again(tmp_path: Path) -> None:
+    document = opened(tmp_path)
+    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    os.utime(document.path, (1e9, 1e9))  # written long ago: its time of change tells that nothing has changed
+    assert document.changed_outside() is None and document.saved
+    away = document.path.rename(tmp_path / "away.toml")
+    assert document.changed_outside() is None and "not there any more" in document.problem
+    away.rename(document.path)
+    assert document.changed_outside() is None and document.problem == "" and document.revision == 1
+
+
 def test_a_change_within_the_same_tick_of_the_clock_is_noticed(tmp_path: Path) -> None:
     document = opened(tmp_path)
     document.apply({"verb": "set", "path": "settings.duration", "value": 3})
@@ -306,6 +350,11 @@ def test_a_torn_last_record_is_cut_and_a_damaged_journal_keeps_its_rest(tmp_path
     again.apply({"verb": "set", "path": "settings.duration", "value": 6})
     again.close()
     assert Document(document.path).revision == 4
+    journal.write_bytes(whole + b"0" * 5000)  # nothing of a longer one is left behind the next record either
+    longer = Document(document.path)
+    longer.apply({"verb": "set", "path": "settings.duration", "value": 6})
+    longer.close()
+    assert journals.read_journal(journal).rest == b"" and b"0000000" not in journal.read_bytes()
     lines = whole.splitlines(keepends=True)
     lines[3] = lines[3].replace(b'"4"', b'"7"').replace(b"4", b"7")
     journal.write_bytes(b"".join(lines))
@@ -318,7 +367,28 @@ def test_a_torn_last_record_is_cut_and_a_damaged_journal_keeps_its_rest(tmp_path
     assert damaged.text == (TEMPLATES / "arm.toml").read_text()
 
 
-def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path) -> None:
+def test_a_journal_without_one_of_its_lines_or_in_another_order_is_damaged_there(tmp_path: Path) -> None:
+    journal = journals.Journal(tmp_path / "folder" / "x.journal")
+    records: list[journals.Record] = [{"act": "saved", "n": k} for k in range(4)]
+    journal.append(records)
+    journal.close()
+    zero, one, two, three = journal.path.read_bytes().splitlines(keepends=True)
+    assert journals.read_journal(journal.path) == (records, len(zero + one + two + three), three[:16].decode(), b"")
+    for lines in ((zero, two, three), (zero, two, one, three), (zero, zero, one)):
+        journal.path.write_bytes(b"".join(lines))
+        found = journals.read_journal(journal.path)
+        assert (found.records, found.rest) == (records[:1], b"".join(lines[1:]))
+    kept = b""
+    for lines in ((zero, two), (zero, three)):  # what is cut off is kept, each time
+        journal.path.write_bytes(b"".join(lines))
+        kept += lines[1]
+        damaged = journals.Journal(journal.path)
+        damaged.append([{"act": "saved"}])
+        damaged.close()
+        assert damaged.damaged and damaged.damaged_path.read_bytes() == kept
+
+
+def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = opened(tmp_path)
     document.apply({"verb": "set", "path": "settings.duration", "value": 3})
     before = document.path.read_bytes()
@@ -332,6 +402,20 @@ def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path) -> Non
     journal.write_bytes(b"".join(lines[:-1]))  # as if the process had been killed before it wrote the file
     again = Document(document.path)
     assert "were restored" in again.notes[0] and again.path.read_text() == again.text == document.text
+    again.close()
+
+    def fails(*given: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    again = Document(document.path)
+    with monkeypatch.context() as patch:  # as if it had been killed after several edits that the file does not have
+        patch.setattr(os, "replace", fails)
+        for value in (5, 6):
+            again.apply({"verb": "set", "path": "settings.duration", "value": value})
+    again.close()
+    assert again.path.read_text() == document.text != again.text
+    last = Document(document.path)
+    assert "were restored" in last.notes[0] and last.path.read_text() == last.text == again.text
 
 
 def test_two_studios_do_not_write_to_one_journal(tmp_path: Path) -> None:
@@ -361,7 +445,12 @@ def test_an_edit_for_an_older_revision_is_refused(tmp_path: Path) -> None:
     assert change.revision == 1
     with pytest.raises(CommandError, match="changed by another edit: it has revision 1"):
         document.set_text("kinemorph = 1\n", base=0)
+    with pytest.raises(CommandError, match="it has revision 1, but 'set' was made for revision 2"):
+        document.apply({"verb": "set", "path": "settings.duration", "value": 4}, base=2)
     assert document.revision == 1 and "duration = 3" in document.text
+    document.set_text(f"{document.text}# more\n", base=1)
+    edit = journals.read_journal(document._journal.path).records[-2]
+    assert edit["command"] == {"verb": "set_text"}  # the text is in its splice already
 
 
 @pytest.mark.parametrize("name", [".kinemorph/journal/arm.toml.journal", ".hidden.toml", "robots/.git/arm.toml"])

@@ -204,3 +204,65 @@ def test_a_name_in_use_is_refused_and_other_names_stay() -> None:
     assert "hinge" in data["joints"] and "pole" in data["bodies"]
     assert data["joints"]["hinge"]["child"] == "pole"
     assert data["settings"]["q"] == {"hinge": "3 deg"}
+
+
+def test_an_empty_field_that_the_file_does_not_have_is_no_value() -> None:
+    absent = _field(CART, "joints", "slide", "friction")
+    assert not absent["present"] and absent["text"] == ""
+    with pytest.raises(ModelError, match="friction is empty, expected a number"):
+        forms.read(absent, "")
+
+
+def test_long_lists_and_values_of_a_wrong_type_are_edited_as_text() -> None:
+    def kind(size: int) -> str:
+        return str(_field({"runs": {"a": {"q": [0.5] * size}}}, "runs", "a", "q")["kind"])
+
+    assert [kind(size) for size in (5, 40, 41)] == ["list", "list", "data"]
+    rows = {"dockings": [{"a": 1, "side_a": 2, "b": 3, "side_b": 4, "turn": True}]}
+    assert _field(rows, "dockings", 0, "turn")["kind"] == "data"  # true is no whole number
+    assert forms.read(_field(rows, "dockings", 0, "a"), "7") == 7
+    assert forms.read(_field(rows, "dockings", 0, "a"), "m7") == "m7"
+
+
+def test_coordinates_have_the_unit_of_their_kind() -> None:
+    data = {"coordinates": {"x": {"unit": "m"}, "phi": {"unit": "rad"}, "psi": {}}}
+    assert [_field(data, "coordinates", name, "lower")["unit"] for name in data["coordinates"]] == ["m", "rad", "rad"]
+
+
+def test_another_kind_keeps_the_keys_that_it_has_too() -> None:
+    spring = {"kind": "spring", "body_a": "crank", "body_b": "world", "stiffness": 3, "rest": 0.1}
+    data = {**BARS, "elements": {"s": spring}}
+    made = forms.of_kind(data, ("elements", "s"), "damper")
+    assert made == {"kind": "damper", "body_a": "crank", "body_b": "world", "damping": 0}
+    with pytest.raises(ModelError, match="Did you mean 'damper'"):
+        forms.of_kind(data, ("elements", "s"), "dampr")
+
+
+def test_a_part_with_a_mistake_has_the_form_of_its_kind() -> None:
+    wrong = {**BARS, "elements": {"s": {"kind": "damper", "body_a": "crank", "stifness": 3}}}
+    form = forms.form(wrong, ("elements", "s"))
+    assert form["help"].startswith("A damper between two points")
+    assert [(one["label"], one["known"]) for one in form["fields"] if "known" in one] == [("stifness", False)]
+
+
+def test_runs_inherit_from_the_settings_what_they_leave_out() -> None:
+    data = {"settings": {"duration": 3, "sample": 0.5, "q": [0.1]}, "runs": {"a": {"time": 2, "v": [0.3]}}}
+    found = {key: _field(data, "runs", "a", key)["inherited"] for key in ("time", "output_step", "q", "v")}
+    given = {"value": 0.5, "source": "[settings]"}
+    assert found == {"time": None, "output_step": given, "q": {**given, "value": [0.1]}, "v": None}
+    assert _field({**data, "runs": {"b": {}}}, "runs", "b", "time")["inherited"] == {**given, "value": 3}
+
+
+def test_a_value_is_found_in_its_part() -> None:
+    data = {**BARS, "dockings": [{"a": "m0", "b": "m1"}, {}], "parameters": {"length": 1.0}}
+    around = {
+        ("bodies", "crank", "mass"): ("bodies", "crank"), ("dockings", 1, "turn"): ("dockings", 1), ("name",): (),
+        ("parameters", "length"): ("parameters",), ("settings", "q", "hip"): ("settings",),
+    }  # fmt: skip
+    assert {path: parts.part_around(data, path) for path in around} == around
+    rows = next(one for one in parts.sections(data) if one["key"] == "dockings")
+    assert [one["name"] for one in rows["parts"]] == ["1: m0 - m1", "2"]
+    with pytest.raises(ModelError, match="'dockings' has no key '-1'"):
+        forms.form(data, ("dockings", -1))
+    with pytest.raises(ModelError, match="the file has no part 'dockings"):
+        forms.form(data, ("dockings", 2))

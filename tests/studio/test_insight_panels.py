@@ -16,18 +16,10 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.studio.open_studio import Studio, open_studio
-from support.tools.browsing import Browser, started_browser
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 STUDIO = "window['kinemorph'].studio"  # the object of the page that panels share
 PATIENCE = 30_000  # [ms]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +140,8 @@ def test_hostile_names_stay_text_in_reports(browser, studio):
         assert shown.evaluate("window.origin") == "null"
         shown.close()
         assert page.locator("img[src=x]").count() == 0
+        for document, visible in (("four_bar.toml", 0), ("hostile.toml", 1)):  # a report is listed with its document
+            page.get_by_role("combobox", name="Document").select_option(document)
+            page.wait_for_function(f"name => {STUDIO}.state?.document === name", arg=document, timeout=PATIENCE)
+            page.wait_for_timeout(200)
+            assert link.count() == visible

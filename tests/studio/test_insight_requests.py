@@ -7,54 +7,24 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import threading
 import time
 import warnings
 
 import pytest
 
-from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
 from kinemorph.formats.loading import saved_texts
 from kinemorph.model.library.choosing import choose
 from kinemorph.studio import requests
-from kinemorph.studio.downloads import KEPT as OFFERED
-from kinemorph.studio.downloads import LARGEST, Offers
+from kinemorph.studio.jobs.page_tasks import KEPT, Made
 from kinemorph.studio.panels import exports, report
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import KEPT, Made, keep_result, kept_result
+from kinemorph.studio.transfers.downloads import KEPT as OFFERED
+from kinemorph.studio.transfers.downloads import LARGEST, Offers
+from support.studio.noted_page import NotedPage
 from support.tools.command_line import run
 
 MODELS = ("double_pendulum", "four_bar", "organism9", "hexapod24")
-
-
-class Page(Channel):
-    """A page that keeps what it is sent."""
-
-    def __init__(self):
-        self.notes, self.messages, self.told = {}, [], threading.Condition()
-
-    @property
-    def closed(self):
-        return False
-
-    def post(self, message, latest=None):
-        with self.told:
-            self.messages.append(message)
-            self.told.notify_all()
-
-    def post_bytes(self, header, payload, latest=None):
-        self.post({**header, "payload": payload() if callable(payload) else payload})
-
-    def end_of(self, task, seconds=60.0):
-        """The last message of a task."""
-        until = time.monotonic() + seconds
-        with self.told:
-            while True:
-                for message in self.messages:
-                    if message.get("task") == task and message["state"] != "working":
-                        return message
-                assert self.told.wait(until - time.monotonic()), f"task {task} has not ended within {seconds} s"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +40,7 @@ def session(tmp_path_factory):
 
 @pytest.fixture
 def page():
-    return Page()
+    return NotedPage()
 
 
 def ask(session, page, name, **arguments):
@@ -131,10 +101,10 @@ def test_old_results_are_forgotten(session):
     for number in range(1000, 1000 + KEPT + 1):
         made = Made()
         made.task, made.data = number, {"n": number}
-        keep_result(session, made)
-    assert kept_result(session, 1000 + KEPT) == {"n": 1000 + KEPT}
+        session.tasks.keep(made)
+    assert session.tasks.kept(1000 + KEPT) == {"n": 1000 + KEPT}
     with pytest.raises(UnsupportedError, match="no longer kept"):
-        kept_result(session, 1000)
+        session.tasks.kept(1000)
 
 
 def test_offers_are_bounded():
@@ -310,3 +280,28 @@ def test_a_report_contains_a_run_of_the_studio(session, page):
     content = session.offers.offered[ended["file"]["address"].removeprefix("/download/")].content.decode()
     assert 'id="section-curves"' in content and "<svg" in content
     assert f"runs/{run.number}.npz" in ended["data"]["same"]["command"]
+
+
+@pytest.mark.slow
+def test_clusters_of_a_gait_are_plotted(tmp_path):
+    from kinemorph.elements import CoupledMaps, with_gait
+
+    system = with_gait(choose("chain:4"), CoupledMaps("wave", ("q1", "q2", "q3", "q4")))
+    (text,) = saved_texts(system, "toml", "wave").values()
+    (tmp_path / "wave.toml").write_text(text)
+    session, page = Session(tmp_path), NotedPage()
+    try:
+        acting = {
+            one["name"]: one["clusters"] for one in ask(session, page, "acting", document="wave.toml")["elements"]
+        }
+        assert acting["wave"] and sum(acting.values()) == 1
+        with pytest.raises(UnsupportedError, match="expected a gait of coupled maps: wave"):
+            ask(session, page, "plot_clusters", document="wave.toml", element="gravity")
+        task = ask(session, page, "plot_clusters", document="wave.toml", element="wave")["task"]
+        end = page.end_of(task)
+        assert (
+            end["state"] == "done" and end["file"]["name"] == "wave-wave-clusters.png" and end["file"]["size"] > 10_000
+        )
+        assert "count=4" in end["data"]["same"]["python"]
+    finally:
+        session.stop()

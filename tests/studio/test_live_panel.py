@@ -16,7 +16,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.elements import PD
 from kinemorph.model.modules import Assembly, Module, cube
 from kinemorph.simulation.planned_run import prepared_run
-from support.tools.browsing import started_browser
+from support.tools.browsing import Browser
 
 pytestmark = pytest.mark.slow
 PLACE = """([body, point]) => {
@@ -43,26 +43,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def studio(folder: Path) -> Iterator[Any]:
     pytest.importorskip("starlette", reason="the extra [studio] is not installed")
-    from kinemorph.studio.live_runs import live_runs
     from kinemorph.studio.open_studio import open_studio
 
     with open_studio(folder, open=False) as found:
         yield found
-        runs = live_runs(found.session)
+        runs = found.session.live_runs
         pools = [*runs._idle, *(run.pool for run in runs.runs.values())]
         processes = [process for pool in pools for process in pool.processes]
     assert processes and not any(Path(f"/proc/{process}").exists() for process in processes)
 
 
 @pytest.fixture(scope="module")
-def page(studio: Any) -> Iterator[Any]:
-    browser = started_browser()
+def page(studio: Any, browser: Browser) -> Iterator[Any]:
     with browser.page(1300, 900) as found:
         found.goto(studio.url)
         found.get_by_role("tab", name="Live").click()
         yield found
         assert found.complaints == []
-    browser.close()
 
 
 def begin(page: Any, document: str) -> None:
@@ -86,9 +83,7 @@ def until(condition: Any, what: str, most: float = 15.0) -> None:
 
 
 def live_run(studio: Any, document: str) -> Any:
-    from kinemorph.studio.live_runs import live_runs
-
-    return live_runs(studio.session).of(document)
+    return studio.session.live_runs.of(document)
 
 
 def test_a_body_is_dragged_and_steered_by_keys_and_the_run_is_kept(page: Any, studio: Any, folder: Path) -> None:
@@ -112,9 +107,11 @@ def test_a_body_is_dragged_and_steered_by_keys_and_the_run_is_kept(page: Any, st
     inputs = lambda: live_run(studio, "pendulum.toml").status["inputs"]  # noqa: E731
     until(lambda: inputs()["hand.share"] > 0.0, "the drag pulls")
     assert inputs()["hand.body"] == 1.0
+    assert page.locator(".stage .cord line").is_visible()
     until(lambda: page.get_by_role("textbox", name="Target x").input_value() == f"{inputs()['hand.x']:.3f}", "target")
     page.mouse.up()
     until(lambda: inputs()["hand.share"] == 0.0, "the end of the drag lets go")
+    page.locator(".stage .cord").wait_for(state="hidden")
 
     page.get_by_role("combobox", name="Body").select_option("link1")
     steer = page.get_by_role("button", name="Move target with arrow keys")

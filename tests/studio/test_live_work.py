@@ -19,9 +19,9 @@ from kinemorph.elements import PD
 from kinemorph.formats.loading import saved_texts
 from kinemorph.model.modules import Assembly, Module, cube
 from kinemorph.simulation.live.live_run import LiveRun
-from kinemorph.studio.workers.live_work import live
+from kinemorph.studio.tasks.live_tasks import live
+from kinemorph.studio.tasks.work import Cancelled, Report
 from kinemorph.studio.workers.pool import Pool
-from kinemorph.studio.workers.work import Cancelled, Report
 
 
 class Line:

@@ -19,7 +19,7 @@ from kinemorph.formats.loading import load
 from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.studio.open_studio import Studio, open_studio
 from support.studio.lamp import URDF, triangle
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 
 ARM = Path(__file__).resolve().parents[2] / "examples" / "10_urdf_to_c.urdf"
 WRONG = b'name = "\xff"\n'  # no UTF-8
@@ -36,13 +36,6 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
         huge.truncate(TOML_SIZE + 1)
     with open_studio(folder, port=0, open=False) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture
@@ -338,7 +331,8 @@ def test_a_folder_with_a_urdf_and_its_meshes_is_added(page: Any, studio: Studio,
     (tmp_path / "lamp" / "run_me.exe").write_bytes(b"MZ")
     page.get_by_role("tab", name="Files").click()
     page.get_by_label("Folder to add").set_input_files(tmp_path / "lamp")
-    page.get_by_role("status").filter(has_text="2 files were added; 1 with other endings were left out.").wait_for()
+    page.get_by_role("status").filter(has_text="2 files were added. Not a model, and only used by models").wait_for()
+    page.get_by_role("status").filter(has_text="Left out, because it is neither a model nor").wait_for()
     page.get_by_role("button", name="lamp/lamp.urdf", exact=True).wait_for()
     assert (studio.folder / "lamp" / "meshes" / "arm.stl").read_bytes() == triangle()
     assert not (studio.folder / "lamp" / "run_me.exe").exists()

@@ -169,6 +169,33 @@ def test_docking_one_side_to_another() -> None:
         done(done(text, "disconnect", a=[3, 0], b=[3, 1]), "dock", module="m0", side="3", kind="B", own_side="4")
 
 
+def test_two_modules_of_a_file_dock_to_each_other() -> None:
+    """An organism moves to where it docks; modules of one organism close a ring, or are refused."""
+    whole = read(TOWER)
+    apart = done(done(TOWER, "undock", module="m1", side="3"), "several", on=True)
+    assert len(assemble(apart, several=True).organisms) == 2
+    again = done(apart, "join", module="m1", side="3", other="m2", other_side="4")
+    assert pairs(read(again)) == pairs(whole) and again.count("translation") == 1  # of the base
+    assert all(np.allclose(pose.p, whole.poses()[name].p) for name, pose in read(again).poses().items())
+    turned = read(done(apart, "join", module="m1", side="5", other="m2", other_side="2", turn=1, joint="revolute"))
+    docking = turned.docking("m1", 5)
+    assert docking is not None and (docking.b, docking.turn) == ("m2", 1) and docking.joint.kind == "revolute"  # type: ignore[union-attr]
+    for fields, words in (
+        ({"module": "m0", "side": "1", "other": "m2", "other_side": "4"}, "side 1 of module 'm0' is already docked"),
+        ({"module": "m1", "side": "3", "other": "m0", "other_side": "4"}, "does not close its ring"),
+        ({"module": "m1", "side": "3", "other": "m1", "other_side": "4"}, "cannot be docked to itself"),
+        ({"module": "m1", "side": "3", "other": "m9", "other_side": "4"}, "there is no module 'm9'"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            done(apart, "join", **fields)
+
+
+def test_neighbors_in_a_grid_dock_by_a_connector() -> None:
+    beside = done(FOLDED, "disconnect", a=[0, 1], b=[1, 1])
+    joined = done(done(beside, "several", on=True), "join", module="m1", side="3", other="m2", other_side="5")
+    assert pairs(read(joined)) == pairs(read(FOLDED)) and "[[dockings]]" not in joined
+
+
 def test_joint_modules_and_kinds() -> None:
     text = done(TOWER, "joint", module="m0", side="1", joint="revolute")
     made = read(text)

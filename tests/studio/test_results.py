@@ -12,8 +12,8 @@ import pytest
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.formats.toml import template_files
-from kinemorph.studio import results as results_module
-from kinemorph.studio.results import Results
+from kinemorph.studio.jobs import run_results as results_module
+from kinemorph.studio.jobs.run_results import Results
 from kinemorph.studio.session import Session
 from kinemorph.studio.workers.job import Job, Result
 

@@ -10,24 +10,16 @@ import pytest
 
 from kinemorph import library, load, save
 from kinemorph.studio.open_studio import Studio
-from kinemorph.studio.session import Session
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 
 pytestmark = pytest.mark.slow
 LONG = 60_000  # [ms] that a busy machine may need
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
-
-
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
     save(library.double_pendulum(), tmp_path / "swing.toml")
-    found = Studio(Session(tmp_path, "swing.toml"))
+    found = Studio(tmp_path, "swing.toml")
     yield found
     found.stop()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,38 +13,15 @@ import pytest
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.formats.toml import template_files
-from kinemorph.studio import live_runs as live_module
 from kinemorph.studio import session as session_module
-from kinemorph.studio.downloads import Offers
-from kinemorph.studio.live_runs import live_runs
+from kinemorph.studio.jobs import live_runs as live_module
 from kinemorph.studio.panels.report import saved_runs
 from kinemorph.studio.session import Session
+from kinemorph.studio.transfers.downloads import Offers
 from kinemorph.studio.workers import pool as pool_module
+from support.studio.noted_page import NotedPage
 
 TEMPLATES = Path(next(iter(template_files.__path__)))
-
-
-class Page:
-    """The channel of a page that notes what it is sent."""
-
-    def __init__(self) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.closed = False
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        self.messages.append(message)
-
-    def post_bytes(self, header: dict[str, Any], payload: Any, latest: str | None = None) -> None:
-        self.messages.append(header)
-
-    def got(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 5.0) -> bool:
-        """Whether a message arrives in time."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if any(map(wanted, list(self.messages))):
-                return True
-            time.sleep(0.01)
-        return False
 
 
 class FakePool:
@@ -79,16 +56,16 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 @pytest.fixture
-def page(session: Session) -> Page:
-    shown = Page()
-    session.channels[shown] = None  # type: ignore[index]
-    session.show(shown, "arm.toml")  # type: ignore[arg-type]
-    assert shown.got(lambda one: one.get("push") == "document" and one["state"]["read_revision"] == 0)
+def page(session: Session) -> NotedPage:
+    shown = NotedPage()
+    session.channels[shown] = None
+    session.show(shown, "arm.toml")
+    assert shown.until(lambda one: one.get("push") == "document" and one["state"]["read_revision"] == 0)
     return shown
 
 
 def test_no_process_is_started_after_the_end(session: Session) -> None:
-    live = live_runs(session)
+    live = session.live_runs
     session.stop()
     session._warm_up()
     live.warm_up()
@@ -99,7 +76,7 @@ def test_no_process_is_started_after_the_end(session: Session) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
-    session: Session, page: Page, monkeypatch: pytest.MonkeyPatch
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update, failed = session.pictures.update, threading.Event()
 
@@ -113,22 +90,61 @@ def test_a_model_is_read_again_after_a_picture_of_it_has_failed(
     document = session.document("arm.toml")
     document.apply({"verb": "set", "path": "name", "value": "first"})
     session.edited(document)
-    assert page.got(lambda one: one.get("kind") == "error" and "ZeroDivisionError: of the picture" in one["text"])
+    assert page.until(lambda one: one.get("kind") == "error" and "ZeroDivisionError: of the picture" in one["text"])
     document.apply({"verb": "set", "path": "name", "value": "second"})
     session.edited(document)
-    assert page.got(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
+    assert page.until(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 2)
 
 
-def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: Page) -> None:
+def test_the_picture_of_a_click_comes_before_the_disk_and_its_confirmation_after(
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (session.folder / "pair.toml").write_text('kinemorph = 1\nname = "pair"\n[assembly]\ngrid = "B>0 B>1"\n')
+    session.show(page, "pair.toml")  # type: ignore[arg-type]
+    assert page.until(lambda one: one.get("push") == "document" and one["state"]["good_revision"] == 0)
+    page.messages.clear()
+    settle = os.fsync
+
+    def settled(handle: int) -> None:
+        page.messages.append({"push": "disk", "saved": session.document("pair.toml").saved})
+        settle(handle)
+
+    monkeypatch.setattr(os, "fsync", settled)
+    click = {"verb": "place", "cell": [0, 2], "kind": "B", "front": ">"}
+    state = session.answer(page, "edit", {"document": "pair.toml", "command": click})  # type: ignore[arg-type]
+    assert state["saved"] and state["revision"] == 1
+    disk = [k for k, one in enumerate(page.messages) if one["push"] == "disk"]
+    picture = next(k for k, one in enumerate(page.messages) if one["push"] == "scene" and one["revision"] == 1)
+    told = next(k for k, one in enumerate(page.messages) if one["push"] == "document" and one["state"]["revision"] == 1)
+    assert picture < disk[0] and disk[-1] < told
+    assert not page.messages[disk[0]]["saved"] and page.messages[told]["state"]["saved"]
+    journal = next(session.folder.glob(".kinemorph/journal/*")).read_text()
+    assert '"n":1' in journal and "B>2" in (session.folder / "pair.toml").read_text()
+
+
+def test_a_click_whose_picture_fails_is_on_the_disk_nevertheless(
+    session: Session, page: NotedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("of the picture")
+
+    monkeypatch.setattr(session.pictures, "update", broken)
+    renamed = {"verb": "set", "path": "name", "value": "other"}
+    with pytest.raises(ZeroDivisionError):
+        session.answer(page, "edit", {"document": "arm.toml", "command": renamed})  # type: ignore[arg-type]
+    assert session.document("arm.toml").saved and '"other"' in (session.folder / "arm.toml").read_text()
+
+
+def test_pages_hear_of_files_that_other_programs_change_and_delete(session: Session, page: NotedPage) -> None:
     path = session.folder / "arm.toml"
     path.write_text(path.read_text().replace("mass = ", "mass = 1", 1))
-    assert page.got(lambda one: "was changed by another program" in one.get("text", ""))
+    assert page.until(lambda one: "was changed by another program" in one.get("text", ""))
     path.unlink()
-    assert page.got(lambda one: "is not there any more" in one.get("state", {}).get("problem", ""))
+    assert page.until(lambda one: "is not there any more" in one.get("state", {}).get("problem", ""))
 
 
 def test_one_live_run_is_started_at_a_time_and_one_that_cannot_be_started_leaves_room(session: Session) -> None:
-    live = live_runs(session)
+    live = session.live_runs
     FakePool.is_broken = True
     for _ in range(live_module.MOST + 1):
         with pytest.raises(UnsupportedError, match="cannot be started"):
@@ -140,9 +156,9 @@ def test_one_live_run_is_started_at_a_time_and_one_that_cannot_be_started_leaves
         live.start("arm.toml", "")
 
 
-def test_a_page_that_has_gone_leaves_nothing_behind(session: Session, page: Page) -> None:
-    session.closed(page)  # type: ignore[arg-type]
-    page.closed = True
+def test_a_page_that_has_gone_leaves_nothing_behind(session: Session, page: NotedPage) -> None:
+    session.closed(page)
+    page.is_gone = True
     session.pictures.pass_on([page], {"push": "scene", "surfaces": ["a"]}, b"")  # type: ignore[list-item]
     session.pictures.update(session.document("arm.toml"), [page], whole=True)  # type: ignore[list-item]
     assert session.pictures.known == {}

@@ -1,21 +1,42 @@
-"""The verb `studio`: wrong arguments are sentences, Python files are loaded at start, Ctrl-C ends it."""
+"""The verb `studio`: wrong arguments are sentences, Python files are loaded at start, Ctrl-C ends it.
+
+The page is served before models can be read.
+"""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
+import posixpath
+import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
+from kinemorph.display.serving.channel import Channel
+from kinemorph.display.serving.conversation import answer_of
 from kinemorph.errors import KinemorphError
-from kinemorph.studio.user_python import load_python
+from kinemorph.studio import session
+from kinemorph.studio.open_studio import Studio
+from kinemorph.studio.session import Session
+from kinemorph.studio.workers.user_python import load_python
+from support.studio.command import started_studio
 from support.tools.command_line import run
+
+
+def _got(studio: Studio, path: str, headers: dict[str, str]) -> str:
+    """The text of a file that a studio serves."""
+    with urlopen(Request(studio.server.origin + path, headers=headers), timeout=30.0) as answer:
+        return str(answer.read(), "utf-8")
 
 
 def _refused(*arguments: str) -> str:
@@ -78,17 +99,59 @@ def test_python_files_are_executed_once_and_failures_name_their_line(tmp_path: P
         assert name == "json.py" or Path(name).stem not in sys.modules
 
 
+def test_a_server_starts_without_what_reads_models() -> None:
+    server = "import kinemorph.studio.open_studio, kinemorph.display.serving.application, uvicorn"
+    command = f"import sys, kinemorph.cli.verbs.pages.studio; {server}; print('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", command], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_the_page_is_served_before_the_session_is_open_and_its_questions_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    may_open = threading.Event()
+    monkeypatch.setattr(session, "Session", lambda *given: may_open.wait(60.0) and Session(*given))
+    with Studio(tmp_path / "link", port=0) as studio, ThreadPoolExecutor(1) as threads:
+        bearer = {"Authorization": f"Bearer {studio.server.token}"}
+        scripts = {
+            path: _got(studio, path, bearer) for path in re.findall(r'href="(/.*?\.js)"', _got(studio, "/", bearer))
+        }
+        assert "export async function unpackBytes" in scripts["/stage/stage.js"]  # one file with everything it imports
+        assert not re.search("^import ", scripts["/stage/stage.js"], re.MULTILINE)
+        question = threads.submit(studio.server.site.answer, Channel(asyncio.new_event_loop()), "hello", {})
+        assert not question.done() and studio.folder == tmp_path
+        may_open.set()
+        assert question.result(60.0)["documents"] == [] and studio.session.folder == tmp_path
+
+
+def test_a_session_that_cannot_be_opened_is_a_sentence_on_the_page(tmp_path: Path) -> None:
+    missing = tmp_path / "removed"
+    with Studio(missing, port=0) as studio:
+        told = answer_of(studio.server.site, Channel(asyncio.new_event_loop()), "hello", {})
+        assert told["error"] == f"'{missing}' is not a folder. Name a folder with model files to open as a project."
+
+
+def test_all_scripts_of_the_first_picture_are_announced_in_the_page() -> None:
+    """A browser loads these together; others it would find one after the other."""
+    page = files("kinemorph.studio").joinpath("page")
+    needed: set[str] = set()
+    waiting = ["/studio/main.js"]
+    while waiting:
+        path = waiting.pop()
+        if path in needed:
+            continue
+        needed.add(path)
+        if path.startswith("/studio/"):
+            text = page.joinpath(path.removeprefix("/studio/")).read_text(encoding="utf-8")
+            found = re.findall(r'^import \{[^}]*\} from "(.+)";$', text, re.MULTILINE)
+            waiting += [posixpath.normpath(posixpath.join(posixpath.dirname(path), one)) for one in found]
+    index = page.joinpath("index.html").read_text(encoding="utf-8")
+    assert {*re.findall(r'"modulepreload" href="(.+)"', index), "/studio/main.js"} == needed
+
+
 @pytest.mark.slow
 def test_it_runs_until_ctrl_c_and_prints_its_address(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kinemorph", "studio", str(tmp_path), "--no-open", "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    text = ""
-    for line in process.stdout:
-        text += line
-        if line == "}\n":
-            break
-    told = json.loads(text)
+    process, told = started_studio(tmp_path)
     assert told["url"].startswith("http://127.0.0.1:") and "token=" in told["url"]
     assert told["folder"] == str(tmp_path)
     process.send_signal(signal.SIGINT)

@@ -20,7 +20,7 @@ from kinemorph.studio.tasks.equation_tasks import write_equations
 from kinemorph.studio.tasks.export_tasks import export_model
 from kinemorph.studio.tasks.report_tasks import write_report
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import WORK, Cancelled, Report, work_named
+from kinemorph.studio.tasks.work import WORK, Cancelled, Report, work_named
 
 MODELS = {"organism9": "toml", "four_bar": "toml", "puma": "urdf"}  # the paper's modules, a closed chain, an arm
 REPORT = {"to": "html", "language": "en", "results": [], "files": {}, "title": "", "author": "", "date": ""}

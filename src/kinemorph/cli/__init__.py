@@ -10,11 +10,6 @@ installation    the facts that `doctor` reports
 demo/           the contents of the folder that `demo` writes
 """
 
-from importlib import import_module
-
-from kinemorph.cli.application import PAGES, VERBS, app, main
-
-for _verb in VERBS:
-    import_module(f"kinemorph.cli.verbs.{'pages.' if _verb in PAGES else ''}{_verb}")
+from kinemorph.cli.application import app, main
 
 __all__ = ["app", "main"]

@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
+from importlib import import_module
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -24,16 +25,16 @@ from typer.core import TyperGroup
 
 from kinemorph import __version__
 from kinemorph.errors import KinemorphError, ModelError
-from kinemorph.model.library.choosing import CHOICE
 from kinemorph.words import did_you_mean
 
 WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
-# every verb is a file of `verbs`; the help lists them in this order
+# every verb is a file of `verbs`, imported when the verb is called; the help lists them in this order
 VERBS = (
     *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "optimize", "excite"),
     *("identify", "track", "show", "studio", "export", "program", "report", "doctor", "demo", "bench"),
 )
 PAGES = ("show", "studio", "report")  # verbs in the folder `verbs/pages`
+IMPORTED: dict[str, typer.Typer] = {}  # the verbs whose files have been imported, each with its options
 LONGEST = 1000  # characters; longer texts of unexpected errors are cut off
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
@@ -70,12 +71,27 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of the verb `cmd_name`; the error for an unknown verb suggests the most similar name."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None:
+        """The command of the verb `cmd_name`, whose file is imported now; only the help imports those of all verbs.
+
+        The error for an unknown verb suggests the most similar name.
+        """
+        if cmd_name not in VERBS:
             hint = did_you_mean(cmd_name, VERBS)
             raise KinemorphError(f"there is no verb '{cmd_name}'.{hint} Verbs: {', '.join(VERBS)}.")
-        return found
+        if cmd_name not in self.commands:
+            import_module(f"kinemorph.cli.verbs.{'pages.' if cmd_name in PAGES else ''}{cmd_name}")
+            self.commands[cmd_name] = typer.main.get_command(IMPORTED[cmd_name])
+        return self.commands[cmd_name]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Writes the help; it ends with the names of the built-in robots, which are imported for it."""
+        from kinemorph.model.library.choosing import CHOICE
+
+        self.epilog = (
+            "ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH, CAGeM) or a built-in robot: "
+            f"{', '.join(CHOICE)}. Arguments of a built-in robot follow a colon: chain:20, pendulum:mass=2."
+        )
+        super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the verb. Every error is printed as a sentence to stderr and becomes an exit code."""
@@ -108,8 +124,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
-    epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH, CAGeM) or a built-in robot: "
-    f"{', '.join(CHOICE)}. Arguments of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 
 
@@ -157,7 +171,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     with_groups.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    return app.command(help="\n\n".join(" ".join(text.split()) for text in paragraphs))(with_groups)
+    IMPORTED[function.__name__] = command = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    return command.command(help="\n\n".join(" ".join(text.split()) for text in paragraphs))(with_groups)
 
 
 def main() -> None:

@@ -8,11 +8,9 @@ warnings.
 
 from __future__ import annotations
 
-import gc
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +23,7 @@ from kinemorph.formats import Format, by_ending, by_name, recognize
 from kinemorph.formats.findings import Finding, Findings
 from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.formats.write_text import in_memory
+from kinemorph.lazy import uncollected
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
@@ -234,22 +233,6 @@ def settled(examination: Examination, name: str) -> System:
 
 
 # ── checks that take little time ──────────────────────────────────────────────────────────────────────────────────────
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pauses the garbage collector inside this context.
-
-    A model consists of many small tuples without cycles; the collector would visit all of them again and again while
-    more are made, which takes a third of the time.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:

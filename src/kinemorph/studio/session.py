@@ -22,14 +22,16 @@ from kinemorph.model.system import System
 from kinemorph.studio import requests
 from kinemorph.studio.documents.document import Document
 from kinemorph.studio.documents.projects import Project
-from kinemorph.studio.downloads import Offers
-from kinemorph.studio.pictures import Pictures
+from kinemorph.studio.jobs.page_tasks import PageTasks
+from kinemorph.studio.transfers.downloads import Offers
+from kinemorph.studio.transfers.pictures import Pictures
 
 if TYPE_CHECKING:
-    from kinemorph.studio.results import Results
+    from kinemorph.studio.jobs.live_runs import LiveRuns
+    from kinemorph.studio.jobs.run_results import Results
     from kinemorph.studio.workers.pool import Pool
 
-START_WORKERS = 0.7  # time between the first page and the start of workers [s]
+START_WORKERS = 2.0  # time between the first page and the start of workers [s]: its first picture has the processor
 QUIET, LONGEST_QUIET = 0.3, 2.0  # time without an edit after which the model of docked modules is read [s]
 LOOK_AGAIN = 0.5  # time between two looks at the files of open documents [s]
 
@@ -45,12 +47,14 @@ class Session:
         self.edits = threading.RLock()
         self.pictures = Pictures(self)
         self.offers = Offers()
+        self.tasks = PageTasks(self)
         self.closing: list[Callable[[], None]] = []  # called when the studio stops
         self._pool: Pool | None = None
         self._warming: threading.Timer | None = None  # starts the workers
         self._reading: set[str] = set()  # names of documents whose models are being read
         self._read_in: dict[str, float] = {}  # how long the last reading and its picture took, by document [s]
         self._results: Results | None = None
+        self._live_runs: LiveRuns | None = None
         self.stopped = threading.Event()
         threading.Thread(target=self._watch, name="watching files", daemon=True).start()
 
@@ -77,12 +81,22 @@ class Session:
     @property
     def results(self) -> Results:
         """The runs of this project and their results."""
-        from kinemorph.studio.results import Results
+        from kinemorph.studio.jobs.run_results import Results
 
         with self.edits:
             if self._results is None:
                 self._results = Results(self)
             return self._results
+
+    @property
+    def live_runs(self) -> LiveRuns:
+        """The live runs, one for each document at most."""
+        from kinemorph.studio.jobs.live_runs import LiveRuns
+
+        with self.edits:
+            if self._live_runs is None:
+                self._live_runs = LiveRuns(self)
+            return self._live_runs
 
     # ── documents ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -115,8 +129,12 @@ class Session:
         return state_of(document)
 
     def edited(self, document: Document) -> dict[str, Any]:
-        """Tells all pages of a document that it has changed, and returns its new state."""
+        """Shows all pages of a document that it has changed, and returns its new state."""
         self.pictures.update(document, self.pages_of(document.name))
+        return self.told(document)
+
+    def told(self, document: Document) -> dict[str, Any]:
+        """Tells all pages the state of a document whose picture they have already, and returns it."""
         state = state_of(document)
         self.push({"push": "document", "state": state}, document=document.name)
         self._read_later(document)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, HeldInputs, RobotBuilder, System, audit, elements, load, save, simulate
+from kinemorph import Body, HeldInputs, RobotBuilder, System, audit, elements, load, load_text, save, simulate
 from kinemorph.elements import PD, Pull, Setpoint
 from kinemorph.errors import ModelError
+from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.mechanics.steps.pair_forces import PairState, relative
-from kinemorph.model.configuration import random_configuration
+from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.plants import plant
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.cases.element_laws import ROBOTS, Instant
@@ -144,6 +145,47 @@ def test_the_law_for_the_end_of_a_step_is_that_of_the_state(robot: str) -> None:
         late = pair.law.force(PairState(velocity, 0.0))
         now = [world.signal(f"e.force_{axis}") for axis in "xyz"]
         assert np.array(late, dtype=float) == pytest.approx(np.array(now, dtype=float), abs=1e-12)
+
+
+@pytest.mark.parametrize("robot", ["arm", "floater"])
+def test_force_and_point_are_signals_and_the_point_of_the_element_is_added(robot: str) -> None:
+    """By hand: F = -share (k (p - target) + c dp/dt), where p and dp/dt are those of the pull on a given body."""
+    model = ROBOTS[robot]()
+    one = Instant(model, [Pull("e", 40.0, "tool", 2.0, (0.2, -0.2, 0.0))], TARGET)
+    other = Instant(model, [Pull("e", 40.0, "", 2.0, (0.1, 0.0, -0.05))], any_body(model, "tool"))
+    h, target = 1e-6, np.array([TARGET[f"e.{axis}"] for axis in "xyz"])
+
+    def place(instant: Any, t: float, q: Any, v: Any) -> Any:
+        world = instant.world(t, q, v)
+        return np.array([[world.signal(f"e.{what}_{axis}") for axis in "xyz"] for what in ("force", "point")], float)
+
+    for t, q, v in states(model):
+        force, point = place(one, t, q, v)
+        assert np.array([force, point]) == pytest.approx(place(other, t, q, v), abs=1e-12)
+        back, forth = (place(one, t, moved(model, q, v, step), v)[1] for step in (-h, h))
+        speed = (forth - back) / (2 * h)
+        assert force == pytest.approx(-0.6 * (40.0 * (point - target) + 2.0 * speed), abs=1e-6)
+
+
+def moved(robot: Any, q: Any, v: Any, h: float) -> Any:
+    """The configuration after a short time h [s] with the velocity v."""
+    return np.array(integrate(robot, q, np.asarray(v) * h), dtype=float)
+
+
+def test_units_of_a_pull_in_a_model_file() -> None:
+    text = """
+[elements.hand]
+kind = "pull"
+stiffness = "2 N/mm"
+damping = "3 N s/m"
+body = "forearm"
+point = ["10 cm", 0, "-5 mm"]
+"""
+    system = load_text(TEMPLATES["arm"].text + text, "toml")
+    assert system.elements[-1] == Pull("hand", 2000.0, "forearm", 3.0, (0.1, 0.0, -0.005))
+    assert [(c.name, c.unit) for c in plant(system).u if c.name.startswith("hand.")] == [
+        *((f"hand.{axis}", "m") for axis in "xyz"), ("hand.share", ""),
+    ]  # fmt: skip
 
 
 def test_inputs_of_hands_leave_the_forces_of_joints_as_inputs() -> None:

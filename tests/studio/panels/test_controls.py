@@ -8,24 +8,20 @@ from pathlib import Path
 import pytest
 
 from support.studio.controls import collect
-from support.tools.browsing import started_browser
+from support.tools.browsing import Browser
 
 SCRIPT = Path(__file__).parents[2] / "tables" / "studio_controls.py"
 
 
 @pytest.mark.slow
-def test_every_control_has_a_name_and_is_listed(tmp_path: Path) -> None:
+def test_every_control_has_a_name_and_is_listed(tmp_path: Path, browser: Browser) -> None:
     found = importlib.util.spec_from_file_location("studio_controls", SCRIPT)
     assert found is not None and found.loader is not None
     script = importlib.util.module_from_spec(found)
     found.loader.exec_module(script)
-    browser = started_browser()
-    try:
-        with browser.page(1400, 860) as page:
-            controls = collect(page, tmp_path)
-            complaints = list(page.complaints)
-    finally:
-        browser.close()
+    with browser.page(1400, 860) as page:
+        controls = collect(page, tmp_path)
+        complaints = list(page.complaints)
     assert controls.unnamed == []
     assert complaints == []
     assert sum(map(len, controls.found.values())) > 250

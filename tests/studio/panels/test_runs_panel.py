@@ -15,6 +15,7 @@ from kinemorph import library, load_trajectory, save
 from kinemorph.errors import UnsupportedError
 from kinemorph.studio import requests
 from kinemorph.studio.session import Session
+from support.studio.noted_page import NotedPage
 
 PLANS = """
 [runs.swing]
@@ -30,40 +31,19 @@ q           = [2.0, 0.5]
 MODEL = "swing.toml"
 
 
-class Page:
-    """A page as the session sees it: it keeps what is posted to it."""
-
-    def __init__(self) -> None:
-        self.notes: dict[str, Any] = {}
-        self.closed = False
-        self.posted: list[dict[str, Any]] = []
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        self.posted.append(message)
-
-    def post_bytes(self, header: dict[str, Any], payload: bytes, latest: str | None = None) -> None:
-        self.posted.append({**header, "bytes": len(payload)})
-
-
 class Studio:
     """A session with one page that shows the model."""
 
     def __init__(self, folder: Path) -> None:
-        self.session, self.page = Session(folder, MODEL), Page()
-        self.session.channels[self.page] = MODEL  # type: ignore[index]
+        self.session, self.page = Session(folder, MODEL), NotedPage()
+        self.session.channels[self.page] = MODEL
 
     def ask(self, name: str, **arguments: Any) -> Any:
         return requests.answer(self.session, self.page, name, arguments)
 
     def until(self, fits: Callable[[dict[str, Any]], bool], seconds: float = 30.0) -> dict[str, Any]:
         """The first message to the page that fits."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for message in list(self.page.posted):
-                if fits(message):
-                    return message
-            time.sleep(0.01)
-        raise AssertionError(f"no such message in {[one.get('push') for one in self.page.posted]}")
+        return self.page.until(fits, seconds)
 
     def ended(self, number: int) -> dict[str, Any]:
         """The last state of a run."""
@@ -104,7 +84,7 @@ def test_a_run_is_started_shown_compared_audited_exported_and_kept(studio: Studi
     assert done["state"] == brief["state"] == "done"
     assert done["summary"]["end"] == 0.5 and brief["summary"]["end"] == 1.0
     assert any("starts at rest" in note for note in brief["notes"])
-    scenes = [one for one in studio.page.posted if one["push"] == "scene"]
+    scenes = [one for one in studio.page.messages if one["push"] == "scene"]
     assert {one["run"] for one in scenes} == {first, second} and any(not one["growing"] for one in scenes)
     assert studio.task("show_run", numbers=[first], columns=["q"])["state"] == "done"
     table = studio.task("compare_runs", numbers=[first, second])["data"]
@@ -145,7 +125,7 @@ def test_a_cancelled_run_is_kept_and_a_click_is_answered_while_it_computes(
     found = studio.ended(number)
     assert time.perf_counter() - began < 2.0
     assert found["state"] == "cancelled" and found["kept"] and found["summary"]["samples"] > 100
-    progress = [one["progress"] for one in studio.page.posted if one["push"] == "run progress"]
+    progress = [one["progress"] for one in studio.page.messages if one["push"] == "run progress"]
     assert {"read", "prepare", "run"} <= {phase for one in progress for phase in one["spent"]}
 
 

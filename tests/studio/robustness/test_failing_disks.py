@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,52 +17,29 @@ from kinemorph import library, save
 from kinemorph.errors import StorageError
 from kinemorph.studio import requests
 from kinemorph.studio.session import Session
+from support.studio.noted_page import NotedPage, wait_for
 
 
-class Page:
-    """Stands for a page: keeps what the studio tells it."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def post(self, message: dict[str, Any], latest: str | None = None) -> None:
-        if message["push"] == "message":
-            self.told.append(message["text"])
-
-    def post_bytes(self, header: dict[str, Any], payload: bytes, latest: str | None = None) -> None:
-        """Pictures do not matter here."""
-
-
-def wait_for(is_so: Callable[[], object], seconds: float = 20.0) -> None:
-    """Waits until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def opened(folder: Path) -> tuple[Session, Page]:
+def opened(folder: Path) -> tuple[Session, NotedPage]:
     """A studio on a folder with a pendulum, and a page that shows it."""
     if not (folder / "swing.toml").exists():
         save(library.pendulum(), folder / "swing.toml")
-    session, page = Session(folder), Page()
-    session.opened(page)  # type: ignore[arg-type]
-    session.show(page, "swing.toml")  # type: ignore[arg-type]
+    session = Session(folder)
+    page = NotedPage(session)
+    session.show(page, "swing.toml")
     return session, page
 
 
-def edit(session: Session, page: Page, **command: Any) -> dict[str, Any]:
+def edit(session: Session, page: NotedPage, **command: Any) -> dict[str, Any]:
     found: dict[str, Any] = requests.answer(session, page, "edit", {"document": "swing.toml", "command": command})
     return found
 
 
-def rename(session: Session, page: Page, name: str) -> dict[str, Any]:
+def rename(session: Session, page: NotedPage, name: str) -> dict[str, Any]:
     return edit(session, page, verb="set", path=["name"], value=name)
 
 
-def check_nothing_is_lost(session: Session, page: Page, folder: Path, names: list[str]) -> None:
+def check_nothing_is_lost(session: Session, page: NotedPage, folder: Path, names: list[str]) -> None:
     """The edits reach the file by themselves, and a new studio still has all of them to undo."""
     wait_for(lambda: any("is saved now" in text for text in page.told))
     assert tomllib.loads((folder / "swing.toml").read_text())["name"] == names[-1]

@@ -12,24 +12,16 @@ import pytest
 
 from kinemorph.bench.peers.chromium import OPTIONS
 from kinemorph.studio.open_studio import Studio
-from kinemorph.studio.session import Session
-from support.tools.browsing import Browser, started_browser
+from support.tools.browsing import Browser
 from support.tools.studio_panels import PATIENCE, STUDIO, make_project, open_panel
 
 pytestmark = pytest.mark.slow
 TYPED = "# typed while the studio was away\n"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = started_browser()
-    yield found
-    found.close()
-
-
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    found = Studio(Session(make_project(tmp_path), "swing.toml"))
+    found = Studio(make_project(tmp_path), "swing.toml")
     yield found
     found.stop()
 
@@ -79,7 +71,7 @@ def test_a_studio_that_is_started_again_has_the_typed_text_and_the_undo_history(
         keep_picture(page, "lost")
         status.get_by_text("Start it again, and open the address that it prints.").wait_for(timeout=PATIENCE)
         keep_picture(page, "gone")
-        second = Studio(Session(folder, "swing.toml"), port)
+        second = Studio(folder, "swing.toml", port=port)
         try:
             assert page.context.request.get(second.url).ok  # as another tab of this browser does
             status.get_by_text("connected", exact=True).wait_for(timeout=PATIENCE)
@@ -212,7 +204,7 @@ def test_without_webgl2_everything_but_the_picture_works(studio: Studio) -> None
 def test_a_folder_with_5000_models_opens_quickly(browser: Browser, tmp_path: Path) -> None:
     for number in range(5000):
         (tmp_path / f"m{number:04}.toml").write_text('kinemorph = 1\nname = "m"\n[bodies.a]\nmass = 1\n')
-    found = Studio(Session(tmp_path))
+    found = Studio(tmp_path)
     try:
         with browser.page(1300, 850) as page:
             page.goto(found.url)

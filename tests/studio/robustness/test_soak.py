@@ -8,11 +8,9 @@ does a fifth of it. The growth is measured after a warm-up of a tenth, and print
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from support.tools.browsing import started_browser
+from support.studio.command import started_studio
+from support.tools.browsing import Browser
 from support.tools.studio_panels import PATIENCE, STUDIO, make_project, open_panel
 
 pytestmark = pytest.mark.slow
@@ -82,23 +81,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subproces
     if not Path("/proc/self/status").exists():
         pytest.skip("sizes of processes are read from /proc, which this system does not have")
     folder = make_project(tmp_path_factory.mktemp("soak"))
-    command = [sys.executable, "-m", "kinemorph", "studio", str(folder), "--no-open", "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    text = ""
-    for line in process.stdout:
-        text += line
-        if line == "}\n":
-            break
-    yield process, json.loads(text)["url"]
+    process, told = started_studio(folder)
+    yield process, told["url"]
     if process.poll() is None:
         process.kill()
         process.wait()
 
 
-def test_memory_threads_files_and_processes_do_not_grow(server: tuple[subprocess.Popen[str], str]) -> None:
+def test_memory_threads_files_and_processes_do_not_grow(
+    server: tuple[subprocess.Popen[str], str], browser: Browser
+) -> None:
     process, address = server
-    browser = started_browser()
     with browser.page(1200, 800) as page:
         page.set_default_timeout(PATIENCE)
         open_panel(page, address, "swing.toml", "Runs")
@@ -122,7 +115,6 @@ def test_memory_threads_files_and_processes_do_not_grow(server: tuple[subprocess
         assert now.memory - first.memory < MOST_GROWTH and now.heap - first.heap < MOST_GROWTH
         assert now.threads - first.threads <= 16 and now.files - first.files <= 16  # connections that browsers keep
         assert page.complaints == []
-    browser.close()
     left = children(process.pid)
     assert left  # the workers
     process.send_signal(signal.SIGINT)

@@ -18,6 +18,7 @@ from kinemorph.studio.workers import pool as pool_module
 from kinemorph.studio.workers.job import Job
 from kinemorph.studio.workers.pool import Pool
 from support.studio.chores import CHORES
+from support.studio.noted_page import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,14 @@ def test_a_function_that_follows_a_job_may_fail(pool: Pool) -> None:
     with pytest.warns(UserWarning, match="raised ZeroDivisionError"):
         job = pool.submit("add", {"numbers": [1]}, on_result=lambda result: 1 / 0)  # type: ignore[arg-type]
         assert job.wait(20.0) is not None
+
+
+def test_pipes_of_a_stopped_pool_are_closed() -> None:
+    pool = Pool(1, memory=600 << 20, warm=False)
+    (worker,) = pool._workers
+    pool.stop()
+    pipes = worker.process.stdin, worker.process.stdout, worker.process.stderr
+    wait_for(lambda: all(pipe is not None and pipe.closed for pipe in pipes))
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked up in /proc")

@@ -227,7 +227,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
-| friction, contype, conaffinity, priority, margin, solref, solimp, `exclude` with the world | `surface` of the collision shape ([contact.md](contact.md#contacts-from-the-file)) |
+| friction, groups, priority, margin, solref, solimp of geoms | `surface` of the shape ([contact.md](contact.md)) |
 | plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |

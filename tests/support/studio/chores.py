@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from kinemorph.codegen.work_clock import at_work
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 CHORES = {
     name: f"support.studio.chores:{name}"

@@ -24,9 +24,10 @@ from kinemorph.bench.targets import judge_loading
 from kinemorph.bench.timing import Pace, Row, in_process, samples_in_turns
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import examine, save, uncollected
+from kinemorph.formats.loading import examine, save
 from kinemorph.formats.sources import Options, read_file
 from kinemorph.formats.urdf.reader import blueprint_of
+from kinemorph.lazy import uncollected
 from kinemorph.model import library
 from kinemorph.words import did_you_mean
 

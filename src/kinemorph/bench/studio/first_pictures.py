@@ -1,8 +1,8 @@
 """From the start of a process to its first picture in the browser, and the bytes that the page loads for it.
 
 Ours is `kinemorph studio FILE`, the peer MuJoCo's web studio with the same robot as MJCF. The browser runs already. A
-picture counts when it is complete on the graphics card and not of one color; MuJoCo's also needs the message of its
-page that the model is there, because its page draws before.
+picture counts when it is complete on the graphics card and not of one color, and only when the page has the model,
+because both pages draw before: MuJoCo's says so in a message, ours by an event.
 """
 
 from __future__ import annotations
@@ -33,7 +33,17 @@ if TYPE_CHECKING:
 
 REPEATS = 5
 PEER_REPEATS = 2
-# MuJoCo's page draws before it has the model, and then says so
+# our page has the model when it has put its scene on the stage; the next picture shows it
+SCENE_SET = """
+probe.ready = false;
+Object.defineProperty(window, "kinemorph", {
+  configurable: true,
+  set(opened) {
+    Object.defineProperty(window, "kinemorph", { value: opened });
+    opened.studio.on("picture", () => { probe.ready = true; });
+  },
+});
+"""
 MODEL_LOADED = """
 probe.ready = false;
 for (const name of ["log", "info", "warn", "error", "debug"]) {
@@ -72,7 +82,10 @@ def start_rows(browser: Browser, folder: Path, *, quick: bool, note: Say) -> Ite
 def _our_start(browser: Browser, path: Path) -> tuple[float, int]:
     """The time to the first picture [s], and the bytes of the page until then."""
     began = time.time()
-    with running(["-m", "kinemorph", "studio", path, "--no-open"]) as process, watched_page(browser) as page:
+    with (
+        running(["-m", "kinemorph", "studio", path, "--no-open"]) as process,
+        watched_page(browser, prepare=SCENE_SET) as page,
+    ):
         page.goto(printed_address(process))
         seconds = _first_picture(page, began)
         if seconds is None:

@@ -70,7 +70,7 @@ def live_rows(browser: Browser, folder: Path, *, quick: bool, note: Say) -> Iter
         name = f"{robot.name}.toml"
 
         def show(row: int) -> None:
-            """Sends what a live run sends for one picture; see `studio.workers.live_work`."""
+            """Sends what a live run sends for one picture; see `studio.tasks.live_tasks`."""
             header = {"push": "poses", "document": name, "t": float(times[row]), "coordinates": True}
             payload = np.asarray(bends[row], dtype="<f4").tobytes()
             studio.session.push_bytes(header, payload, document=name, latest=f"live {name}")

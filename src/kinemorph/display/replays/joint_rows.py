@@ -8,6 +8,7 @@ all bodies beyond it, in proportion to their distance, and the errors of all joi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, inverse
 from kinemorph.display.looks.quaternions import quaternions_of
 from kinemorph.display.scenes.figures import owner_of
+from kinemorph.display.scenes.scene import WORLD_OWNER
 from kinemorph.model.couplings import followers
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Coordinate, Formula, Value, evaluate, evaluate_all
@@ -26,6 +28,7 @@ from kinemorph.model.topology import WORLD
 TOLERANCE = 1e-5  # largest error of body poses [rad], and as a fraction of the robot's size for positions
 DIGITS = 10  # significant digits of constants
 WIDEST = 2.0**30  # largest encoded number, in quanta
+KEPT = 4096  # joints whose rows are stored
 
 
 def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None) -> list[dict[str, Any]]:
@@ -34,44 +37,55 @@ def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None
     Bodies and coordinates are given as indices; a limit is None where the joint has no limit.
     `driven` are the formulas of joints that are driven by other coordinates, by joint name; see `formula_code`.
     """
-    led = followers(robot.couplings)
+    led, owners = (
+        followers(robot.couplings),
+        {WORLD: WORLD_OWNER} | {name: k for k, name in enumerate(robot.body_names)},
+    )
     rows = []
-    placements = _placed([evaluate_all(joint.placement) for joint in robot.order])
-    backs = _placed([inverse(evaluate_all(joint.child_placement)) for joint in robot.order])
-    for joint, placement, back in zip(robot.order, placements, backs, strict=True):
-        first = robot.q_slice(joint.name).start
-        steps = [
-            {
-                "kind": step.kind,
-                "axis": None if step.axis is None else [short(x) for x in joint.axes[step.axis]],
-                "pitch": short(evaluate(joint.pitch)),
-                "q": first + step.q[0],
-                "nq": step.q[1] - step.q[0],
-            }
-            for step in joint.table.primitives
-        ]
-        follows = None
+    for joint in robot.order:
+        own, first, follows = own_row(joint), robot.q_slice(joint.name).start, None
         if joint.name in led:
             leader, multiplier, offset = led[joint.name]
             follows = {"leader": robot.q_slice(leader).start, "multiplier": multiplier, "offset": offset}
-        rows.append(
-            {
-                "name": joint.name,
-                "kind": joint.kind,
-                "parent": owner_of(robot, joint.parent),
-                "child": owner_of(robot, joint.child),
-                "placement": placement,
-                "back": back,
-                "steps": steps,
-                "labels": list(joint.q_names),
-                "units": list(joint.table.q_units),
-                "lower": [float(x) if np.isfinite(x) else None for x in joint.lower],
-                "upper": [float(x) if np.isfinite(x) else None for x in joint.upper],
-                "follows": follows,
-                "formulas": [formula_code(one, robot) for one in (driven or {}).get(joint.name, ())] or None,
-            }
-        )
+        among = {
+            "parent": owners[joint.parent],
+            "child": owners[joint.child],
+            "steps": [step | {"q": first + step["q"]} for step in own["steps"]],
+            "follows": follows,
+            "formulas": [formula_code(one, robot) for one in (driven or {}).get(joint.name, ())] or None,
+        }
+        rows.append(own | among)
     return rows
+
+
+@lru_cache(maxsize=KEPT)
+def own_row(joint: Joint) -> dict[str, Any]:
+    """What the row of a joint says about the joint alone, with the coordinates of its steps counted from its first.
+
+    It is stored, because most joints of a scene are often those of the scene before.
+    """
+    steps = [
+        {
+            "kind": step.kind,
+            "axis": None if step.axis is None else [short(x) for x in joint.axes[step.axis]],
+            "pitch": short(evaluate(joint.pitch)),
+            "q": step.q[0],
+            "nq": step.q[1] - step.q[0],
+        }
+        for step in joint.table.primitives
+    ]
+    placement, back = _placed([evaluate_all(joint.placement), inverse(evaluate_all(joint.child_placement))])
+    return {
+        "name": joint.name,
+        "kind": joint.kind,
+        "placement": placement,
+        "back": back,
+        "steps": steps,
+        "labels": list(joint.q_names),
+        "units": list(joint.table.q_units),
+        "lower": [float(x) if np.isfinite(x) else None for x in joint.lower],
+        "upper": [float(x) if np.isfinite(x) else None for x in joint.upper],
+    }
 
 
 def formula_code(value: Value, robot: Robot) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +29,11 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
 KEPT = 64  # module types whose looks are stored
+MOST_PLACED = 2048  # modules that are stored as they were last shown
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Look:
     """What a module of one type looks like: its colored surfaces, and the box (2, 3) [m] around them in its frame.
 
     Each surface belongs to a body of the type, by index, and is in that body's frame. `R` (n, 3, 3) and `p` (n, 3) [m]
@@ -41,6 +45,19 @@ class Look(NamedTuple):
     box: Array
     R: Array
     p: Array
+
+
+class PlacedLook(NamedTuple):
+    """A module at its place: its n bodies, the joints that fix them to the ground, and the box (2, 3) [m] around it.
+
+    `p` (n, 3) [m] and `quaternions` (n, 4) wxyz are the poses of the bodies in the world.
+    """
+
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    p: Array
+    quaternions: Array
+    box: Array
 
 
 class PortMark(NamedTuple):
@@ -69,34 +86,26 @@ def module_figure(name: str, modules: Iterable[Module], poses: Mapping[str, Pose
     """The figure of modules at these poses, and the box (2, 3) [m] around it."""
     listed = tuple(modules)
     coarse = sum(len(module.type.bodies) for module in listed) > MANY
-    bodies: list[Body] = []
-    joints: list[Joint] = []
-    parts: list[Part] = []
-    axes, places, lows, highs = [], [], [], []
     looks = {id(module.type): look_of(module.type, coarse=coarse) for module in listed}
-    for module in listed:
-        look, pose, first = looks[id(module.type)], poses[module.name], len(bodies)
-        R, p = np.array(pose.R, dtype=float), np.array(pose.p, dtype=float)
-        axes.append(R @ look.R)
-        places.append(look.p @ R.T + p)
-        names = [f"{module.name}_{body.name}" for body in module.type.bodies]
-        bodies += [Body.massless(body) for body in names]
-        parts += [Part(names[owner], first + owner, surface, color) for owner, surface, color in look.parts]
-        middle, half = 0.5 * look.box.sum(axis=0), 0.5 * np.ptp(look.box, axis=0)
-        center, reach = R @ middle + p, np.abs(R) @ half
-        lows.append(center - reach)
-        highs.append(center + reach)
-    R_all, p_all = np.concatenate([np.zeros((0, 3, 3)), *axes]), np.concatenate([np.zeros((0, 3)), *places])
-    for body, R_body, p_body in zip(bodies, R_all.tolist(), p_all.tolist(), strict=True):
-        placement = Pose(tuple(map(tuple, R_body)), tuple(p_body))
-        joints.append(Joint(f"{body.name}_place", "fixed", WORLD, body.name, placement))
-    box = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)]) if lows else np.array([[-0.5] * 3, [0.5] * 3])
+    placed = [placed_look(module.name, looks[id(module.type)], poses[module.name]) for module in listed]
+    bodies = tuple(body for one in placed for body in one.bodies)
+    parts: list[Part] = []
+    first = 0
+    for module, one in zip(listed, placed, strict=True):
+        parts += [
+            Part(one.bodies[owner].name, first + owner, surface, color)
+            for owner, surface, color in looks[id(module.type)].parts
+        ]
+        first += len(one.bodies)
+    p_all = np.concatenate([np.zeros((0, 3)), *(one.p for one in placed)])
+    boxes = np.array([one.box for one in placed]) if placed else np.array([[[-0.5] * 3, [0.5] * 3]])
+    box = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
     figure = Figure(
         name=name.replace("_", " "),
-        robot=Robot(name, tuple(bodies), tuple(joints)),
+        robot=Robot(name, bodies, tuple(joint for one in placed for joint in one.joints)),
         q=np.zeros((1, 0)),
         positions=p_all[None],
-        quaternions=quaternions_of(R_all)[None] if bodies else np.zeros((1, 0, 4)),
+        quaternions=np.concatenate([np.zeros((0, 4)), *(one.quaternions for one in placed)])[None],
         parts=tuple(parts),
         masses=np.zeros(len(bodies)),
         centers=np.zeros((len(bodies), 3)),
@@ -130,6 +139,21 @@ def _ports(kind: ModuleType) -> tuple[Array, Array]:
     poses = kind.port_poses.values()
     places = np.array([P.p for P in poses], dtype=float).reshape(-1, 3)
     return places, np.array([[row[2] for row in P.R] for P in poses], dtype=float).reshape(-1, 3)
+
+
+@lru_cache(maxsize=MOST_PLACED)
+def placed_look(name: str, look: Look, pose: Pose) -> PlacedLook:
+    """The bodies of a module of this name and look at this pose; stored, because an edit changes few modules."""
+    R, p = np.array(pose.R, dtype=float), np.array(pose.p, dtype=float)
+    axes, places = R @ look.R, look.p @ R.T + p
+    bodies = tuple(Body.massless(f"{name}_{body.name}") for body in look.kind.bodies)
+    joints = []
+    for body, R_body, p_body in zip(bodies, axes.tolist(), places.tolist(), strict=True):
+        placement = Pose(tuple(map(tuple, R_body)), tuple(p_body))
+        joints.append(Joint(f"{body.name}_place", "fixed", WORLD, body.name, placement))
+    middle, half = 0.5 * look.box.sum(axis=0), 0.5 * np.ptp(look.box, axis=0)
+    center, reach = R @ middle + p, np.abs(R) @ half
+    return PlacedLook(bodies, tuple(joints), places, quaternions_of(axes), np.stack([center - reach, center + reach]))
 
 
 # ── the look of a module type ─────────────────────────────────────────────────────────────────────────────────────────

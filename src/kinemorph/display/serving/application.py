@@ -46,8 +46,9 @@ def application(site: Site, conversations: Conversations) -> Starlette:
 
     async def static(request: Request) -> Response:
         folder, name = request.path_params["folder"], request.path_params["name"]
+        made = site.texts.get(f"{folder}/{name}")
         known = folder in folders and ending_of(name) in MEDIA_TYPES
-        content = served_file(folders[folder], name) if known else None
+        content = made().encode() if made else served_file(folders[folder], name) if known else None
         if content is None:
             return _missing()
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'

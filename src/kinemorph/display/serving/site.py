@@ -43,6 +43,7 @@ class Site:
     `title`     the name of the site, shown in messages
     `index`     the HTML text of the page
     `folders`   folders of static files by the first segment of their address: {"stage": ...} serves /stage/stage.js
+    `texts`     static files that functions make, by their addresses, such as "stage/stage.js"; they go before folders
     `answer`    a function of (channel, ask, args) that returns the answer to a question as data for JSON; a
                 KinemorphError that it raises is shown on the page as a sentence
     `opened`    a function that is called with the channel of each page that connects, before its first question
@@ -58,6 +59,7 @@ class Site:
     title: str
     index: str
     folders: Mapping[str, Traversable] = field(default_factory=dict)
+    texts: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     answer: Callable[[Channel, str, dict[str, Any]], Any] = _no_answer
     opened: Callable[[Channel], None] = _nothing
     closed: Callable[[Channel], None] = _nothing

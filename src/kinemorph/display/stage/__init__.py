@@ -9,6 +9,7 @@ picture/    the camera, and the renderer on WebGL2
 stage.css   styles, all below the class `stage`
 bundle      joins scripts into one text
 
-The scripts are ES modules, which a server gives to the browser as files. A page that loads nothing has all of them in
-one scope instead (`bundle`); for this, each name at the top of a file exists only once in all files.
+The scripts are ES modules, which are joined for every page: a server gives them to the browser as one module, and a
+page that loads nothing contains them. All are in one scope then, so each name at the top of a file exists only once in
+all files.
 """

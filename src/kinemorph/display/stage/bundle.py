@@ -1,4 +1,4 @@
-"""Joins ES modules into one text, for pages that load nothing else.
+"""Joins ES modules into one text: for pages that load nothing else, and for servers, where one file loads sooner.
 
 Files are joined in the order in which they import one another; lines with `import` and the word `export` are removed,
 because all files share one scope. So a name at the top of one file must not be used at the top of another.
@@ -11,7 +11,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-IMPORT = re.compile(r'^import\s+\{[^}]*\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
+IMPORT = re.compile(r'^(?:import|export)\s+\{[^}]*\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
 NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
@@ -19,7 +19,13 @@ NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)",
 @cache
 def bundle(entry: str) -> str:
     """The text of a script of `display`, such as "stage/stage.js", and of all scripts that it imports."""
-    return "\n".join(trimmed(EXPORT.sub("", IMPORT.sub("", display_file(path)))) for path in modules(entry))
+    return EXPORT.sub("", joined(entry))
+
+
+@cache
+def joined(entry: str) -> str:
+    """The same text as a module that still exports all names which any of these scripts exports."""
+    return "\n".join(trimmed(IMPORT.sub("", display_file(path))) for path in modules(entry))
 
 
 @cache

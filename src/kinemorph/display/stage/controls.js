@@ -145,8 +145,9 @@ function fillNames(app) {
 
 /** Marks of events on the line of time; those that would touch become one. */
 export function placeMarks(app) {
-  const host = app.ui.marks, wide = app.ui.line.clientWidth - 14, span = app.last - app.first, groups = [];
-  if (!(span > 0) || !(wide > 0)) return;
+  const host = app.ui.marks, span = app.last - app.first, groups = [];
+  const wide = span > 0 ? app.ui.line.clientWidth - 14 : 0;   // only where it is needed: the browser has to lay out for it
+  if (!(wide > 0)) return;
   for (const { t, name } of [...app.scene.events].sort((a, b) => a.t - b.t)) {
     const x = 7 + wide * (t - app.first) / span;
     if (groups.length && x - groups.at(-1).x < 6) groups.at(-1).all.push({ t, name });

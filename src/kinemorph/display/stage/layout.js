@@ -1,5 +1,6 @@
 // The elements of a stage, made inside its host: the picture and what lies over it, joints, plots, the bar.
 
+import { makeCord } from "./cord.js";
 import { make, makeIcon, makeShape } from "./elements.js";
 
 /**
@@ -36,7 +37,8 @@ function fillArea(ui) {
   ui.notes.append(make("summary"), make("ul"));
   ui.message = make("p", "", { className: "message", role: "alert", hidden: true });
   ui.help = make("div", "", { className: "help", role: "dialog", "aria-label": "Keys", hidden: true });
-  ui.area.append(ui.picture, ui.ports, ui.title, ui.names, ui.tip, ui.gizmo, ui.spacing, ui.notes, ui.message, ui.help);
+  ui.cord = makeCord();
+  ui.area.append(ui.picture, ui.cord, ui.ports, ui.title, ui.names, ui.tip, ui.gizmo, ui.spacing, ui.notes, ui.message, ui.help);
 }
 
 /** The bar: the clock, then menus and buttons. */

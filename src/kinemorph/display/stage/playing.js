@@ -2,6 +2,7 @@
 
 import { drawChart } from "./chart.js";
 import { placeMarks, showOverlays, showPlaying, showTime } from "./controls.js";
+import { placeCord } from "./cord.js";
 import { placePortButtons, renewMarks } from "./marking.js";
 import { posesAt } from "./motion/posing.js";
 import { followPoint, lookFrom, moveCamera, updateCamera } from "./picture/camera.js";
@@ -20,12 +21,20 @@ export function wake(app) {
   app.request ||= requestAnimationFrame(app.step);
 }
 
+/** Draws what has changed at once, instead of with the browser's next frame: a new scene does not wait for that. */
+export function drawNow(app) {
+  if (app.closed || !app.dirty || document.hidden) return;
+  cancelAnimationFrame(app.request);
+  app.request = 0;
+  drawFrame(app, performance.now(), true);
+}
+
 /** Advances the clock, and draws a picture if something has changed. */
-export function drawFrame(app, now) {
+export function drawFrame(app, now, isNew = false) {
   const began = performance.now(), { camera, scene } = app, atRest = app.resting;
   app.resting = false;
   if (app.playing) tick(app, now);
-  if (app.dirty && app.renderer && isBehind(app.renderer.quality)) {   // pictures before are not done yet
+  if (app.dirty && app.renderer && isBehind(app.renderer.quality, isNew)) {   // pictures before are not done yet
     app.resting = atRest;
     app.request ||= requestAnimationFrame(app.step);
     return;
@@ -35,12 +44,13 @@ export function drawFrame(app, now) {
     if (!app.panel) posesAt(scene, app.time);
     writeSlots(scene, app.slots, app.time);
     trackBody(app);
-    if (app.resized) fitPage(app);
+    if (app.resized || app.renewed) fitPage(app);
     moveCamera(camera, now);
     updateCamera(camera);
     if (app.renderer) drawPicture(app.renderer, camera, app.time, atRest);
     showOverlays(app);
     placePortButtons(app, atRest);
+    placeCord(app);
     showTime(app);
     app.frames.push(performance.now() - began);
     if (app.frames.length > KEPT_FRAMES) app.frames.shift();
@@ -50,7 +60,7 @@ export function drawFrame(app, now) {
   if (app.playing || camera.move) {
     app.dirty = true;
     app.request ||= requestAnimationFrame(app.step);
-  } else if (!atRest && app.renderer) {
+  } else if (!atRest && app.renderer && scene.figures.length) {
     const delay = restDelay(app.renderer.quality, now - app.edited);
     if (delay !== null) app.restTimer = setTimeout(() => { app.resting = true; wake(app); }, delay);
   }
@@ -72,18 +82,22 @@ function tick(app, now) {
   }
 }
 
-/** Adapts all elements to the size of the stage. */
+/** Adapts all elements to the size of the stage, which is measured if it may have changed: that takes long. */
 function fitPage(app) {
-  const first = app.camera.distance === 0, { width, height } = app.ui.area.getBoundingClientRect();
-  const aspect = app.camera.aspect;
-  app.resized = false;
-  app.width = width;
-  app.height = height;
-  app.camera.aspect = Math.max(width, 1) / Math.max(height, 1);
-  if (app.renderer) resizeCanvas(app.renderer, width, height);
+  const first = app.camera.distance === 0, { aspect } = app.camera;
+  if (app.resized) Object.assign(app, sizeOf(app.ui.area));
+  app.resized = app.renewed = false;
+  app.camera.aspect = Math.max(app.width, 1) / Math.max(app.height, 1);
+  if (app.renderer) resizeCanvas(app.renderer, app.width, app.height);
   if (first || (!app.camera.steered && aspect !== app.camera.aspect)) lookFrom(app.camera, null);
   drawChart(app);
   placeMarks(app);
+}
+
+/** Width and height of an element [pixels]. */
+function sizeOf(element) {
+  const { width, height } = element.getBoundingClientRect();
+  return { width, height };
 }
 
 /** The box that the camera has to show: of the whole run, of the followed body, or of the robots as they are posed. */

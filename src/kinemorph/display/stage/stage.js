@@ -3,6 +3,7 @@
 
 import { makeChart } from "./chart.js";
 import { fillControls, makeControls, setLayer, setSpeed, showJoints, toggleLoop } from "./controls.js";
+import { setCord } from "./cord.js";
 import { makeLayout } from "./layout.js";
 import { posesAt } from "./motion/posing.js";
 import { appendFrames, setMotion, setPoses } from "./growing.js";
@@ -12,10 +13,12 @@ import { keepView, lookFrom, makeCamera } from "./picture/camera.js";
 import { gatherPieces } from "./picture/geometry.js";
 import { closeRenderer, loadScene, makeRenderer, setPalette } from "./picture/render.js";
 import { makeSlots } from "./picture/slots.js";
-import { drawFrame, pause, play, setTime, subjectBox, wake } from "./playing.js";
+import { drawFrame, drawNow, pause, play, setTime, subjectBox, wake } from "./playing.js";
 import { makePanel, setCoordinates, setJoint } from "./sliders.js";
 import { bindKeys, steerCamera } from "./steering.js";
 import { emptyScene } from "./unpack.js";
+
+export { unpackBytes } from "./unpack.js";
 
 const NO_WEBGL = "This browser shows no 3-D picture because WebGL2 is missing or switched off. "
   + "Turn on hardware acceleration in its settings, or open this page in another browser.";
@@ -36,7 +39,7 @@ export function openStage(host, scene, options = {}) {
     options: { bar: true, plots: true, panel: true, ...options }, ui: makeLayout(host), end: new AbortController(),
     scene: null, gathered: null, slots: null, camera: null, renderer: null, chart: null, controls: null, panel: null,
     time: 0, first: 0, last: 0, playing: false, speed: 1, loop: false, layers: {}, closed: false, marked: makeMarked(),
-    dirty: true, edited: -Infinity, resized: true, resting: false, restTimer: 0, request: 0, clock: 0, frames: [], drawn: null,
+    dirty: true, edited: -Infinity, resized: true, renewed: true, resting: false, restTimer: 0, request: 0, clock: 0, frames: [], drawn: null,
     width: 1, height: 1,
   };
   app.step = (now) => { app.request = 0; if (!app.closed) drawFrame(app, now); };
@@ -114,7 +117,7 @@ function showScene(app, scene, { keepCamera = false } = {}) {
   fillControls(app);
   setGhost(app, null);
   renewMarks(app);
-  app.resized = true;
+  app.renewed = true;
   wake(app);
 }
 
@@ -160,6 +163,7 @@ function describeStage(app) {
   return {
     element: app.ui.root, frameMilliseconds: app.frames,
     setScene: (scene, more = { keepCamera: true }) => showScene(app, scene ?? emptyScene(), more),
+    drawNow: () => drawNow(app),
     play: () => play(app), pause: () => pause(app), setTime: (t) => setTime(app, t),
     setSpeed: (x) => setSpeed(app, x), setLoop: (on) => { if (app.loop !== Boolean(on)) toggleLoop(app); },
     setLayer: (key, on) => setLayer(app, key, on),
@@ -174,6 +178,7 @@ function describeStage(app) {
     setGhost: (ghost, look) => setGhost(app, ghost, look),
     setPorts: (ports) => setPorts(app, ports),
     setGrab: (grab) => setGrab(app, grab),
+    setCord: (cord) => setCord(app, cord),
     pose: (figure, body) => poseOf(app, figure, body),
     close: () => closeStage(app),
     get scene() { return app.scene; },

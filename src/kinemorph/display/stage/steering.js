@@ -116,7 +116,7 @@ function askName(app, event, rest) {
   const { left, top } = app.ui.area.getBoundingClientRect(), x = event.clientX - left, y = event.clientY - top;
   clearTimeout(app.controls.hover);
   app.controls.hover = setTimeout(() => {
-    if (!app.renderer || app.resized) return;
+    if (!app.renderer || app.resized || app.renewed) return;
     const piece = pickPiece(app.renderer, app.camera, 2 * x / app.width - 1, 1 - 2 * y / app.height);
     if (!piece) {
       hideTip(app);

@@ -60,7 +60,7 @@ export async function unpackBytes(packed, known) {
 export function emptyScene() {
   return {
     title: "", times: new Float64Array(1), floor: 0, loose: true, box: [[-0.5, -0.5, 0], [0.5, 0.5, 0.5]], notes: [],
-    events: [], layers: [{ key: "shapes", label: "shapes", shown: true }], surfaces: [], looks: {}, grounds: [],
+    events: [], layers: [], surfaces: [], looks: {}, grounds: [],
     camera: { elevation: 20, azimuth: -60, follow: null, figure: 0 }, series: [], figures: [], poses: [],
   };
 }
@@ -73,10 +73,11 @@ function bytesOf(text) {
   return bytes;
 }
 
-/** Bytes inflated (zlib's format). */
+/** Bytes inflated (zlib's format). A Blob would go through another process of the browser, which takes longer. */
 async function inflate(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const { readable, writable } = new DecompressionStream("deflate"), writer = writable.getWriter();
+  for (const done of [writer.write(bytes), writer.close()]) done.catch(() => {});   // the reader gets the error too
+  return new Uint8Array(await new Response(readable).arrayBuffer());
 }
 
 /** Whole numbers of 32 bits, channel after channel; see codes.py for how they are kept. */

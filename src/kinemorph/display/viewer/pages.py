@@ -1,8 +1,11 @@
 """The connected pages of a viewer: they get its scene and its state, and report what their users change.
 
 server to page    a binary frame {"push": "scene", "again": whether the page shows this scene already} with the scene
-server to page    {"push": "state", "q": [...], "clock": {...}, "layers": {...}, "message": "..."}
-page to server    {"ask": "change", "args": {some of "q", "clock", "layers"}}, or {"ask": "state"}
+server to page    {"push": "state", "q": [...], "clock": {...}, "layers": {...}, "message": "...", "revisions": {...}}
+page to server    {"ask": "change", "args": {some of "q", "clock", "layers"; "known": {...}}}, or {"ask": "state"}
+
+`revisions` count the changes of "q", "clock" and "layers". A page says with `known` which of them it has; what was
+changed since then is newer than its report, which is dropped. The answer has the revisions of what was taken over.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.serving.channel import Channel
 from kinemorph.display.serving.server import Server, start
 from kinemorph.display.serving.site import Site
+from kinemorph.display.stage.bundle import joined
 from kinemorph.errors import UnsupportedError
 
 State = dict[str, Any]
@@ -27,7 +31,8 @@ State = dict[str, Any]
 class Pages:
     """The pages of one viewer, on a server of their own.
 
-    `state` is a function that returns what the pages show, `changed` one that takes over what a user has changed.
+    `state` is a function that returns what the pages show, `changed` one that takes over what a user has changed
+    and returns the answer for that page.
     """
 
     def __init__(
@@ -36,7 +41,7 @@ class Pages:
         camera: Camera,
         port: int | None,
         state: Callable[[], State],
-        changed: Callable[[State], None],
+        changed: Callable[[State], State],
     ) -> None:
         self._camera, self._state, self._changed = camera, state, changed
         self._channels: set[Channel] = set()
@@ -50,6 +55,7 @@ class Pages:
             title=scene.title,
             index=index.replace("{{title}}", title),
             folders={"viewer": page, "stage": files("kinemorph.display").joinpath("stage")},
+            texts={"stage/stage.js": lambda: joined("stage/stage.js")},
             answer=self._answer,
             opened=self._opened,
             closed=self._closed,
@@ -92,11 +98,11 @@ class Pages:
         with self._lock:
             self._channels.discard(channel)
 
-    def _answer(self, channel: Channel, ask: str, args: State) -> State | None:
+    def _answer(self, channel: Channel, ask: str, args: State) -> State:
         if ask == "state":
             return self._state()
         if ask != "change":
             raise UnsupportedError(f"the page asked '{ask[:40]}'; expected 'state' or 'change'. Reload the page.")
-        self._changed(args)
+        taken = self._changed(args)
         self.tell(but=channel)
-        return None
+        return taken

@@ -13,7 +13,8 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from html import escape
 from numbers import Real
@@ -88,6 +89,7 @@ class Viewer(UntilStopped):
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._message = ""
+        self._revisions = {"q": 0, "clock": 0, "layers": 0}  # how often each of them was changed, by whomever
         self._clock = Clock(float(scene.times[0]), float(scene.times[-1]))
         shown: dict[Layer, bool] = {layer: LAYERS[layer].shown for layer in scene.layers}
         self._layers = shown | {"traces": True}
@@ -159,27 +161,55 @@ class Viewer(UntilStopped):
                 "clock": {"time": clock.now, "playing": clock.playing, "speed": clock.speed, "loop": clock.loop},
                 "layers": dict(self._layers),
                 "message": self._message,
+                "revisions": dict(self._revisions),
             }
 
-    def _change(self, args: dict[str, Any]) -> None:
-        """Takes over what a user has changed on a page; a message about an earlier request disappears."""
+    def _change(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Takes over what a user has changed on a page; a message about an earlier request disappears.
+
+        `args["known"]` are the revisions of what the page shows. What was changed since then, by the program or on
+        another page, stays, and that part of the report is dropped: its page gets the newer state, or has it already.
+        Returns the new revisions of what was taken over.
+        """
         self._check_running()
+        take = {"q": self._take_configurations, "layers": self._take_layers, "clock": self._take_clock}
         with self._lock:
-            self._message = ""
-            for number, q in enumerate(_rows(args.get("q"), len(self.scene.figures))):
-                if q is not None and number in self._postures:
-                    self._postures[number].set(q)
-            for name, on in _table(args.get("layers")).items():
-                self._set_layer(name, bool(on))
-            clock, wished = self._clock, _table(args.get("clock"))
-            if "speed" in wished:
-                clock.speed = _checked_speed(wished["speed"])
-            if "loop" in wished:
-                clock.loop = bool(wished["loop"])
-            if "time" in wished:
-                clock.set(_checked_time(wished["time"]))
-            if "playing" in wished:
-                clock.play() if wished["playing"] else clock.pause()
+            known = self._revisions if args.get("known") is None else _table(args["known"])
+            taken = [name for name in take if name in args and known.get(name) == self._revisions[name]]
+            if taken:
+                self._message = ""
+            for name in taken:
+                take[name](args[name])
+                self._revisions[name] += 1
+            return {"revisions": {name: self._revisions[name] for name in taken}}
+
+    def _take_configurations(self, rows: Any) -> None:
+        for number, q in enumerate(_rows(rows, len(self.scene.figures))):
+            if q is not None and number in self._postures:
+                self._postures[number].set(q)
+
+    def _take_layers(self, layers: Any) -> None:
+        for name, on in _table(layers).items():
+            self._set_layer(name, bool(on))
+
+    def _take_clock(self, wishes: Any) -> None:
+        clock, wished = self._clock, _table(wishes)
+        if "speed" in wished:
+            clock.speed = _checked_speed(wished["speed"])
+        if "loop" in wished:
+            clock.loop = bool(wished["loop"])
+        if "time" in wished:
+            clock.set(_checked_time(wished["time"]))
+        if "playing" in wished:
+            clock.play() if wished["playing"] else clock.pause()
+
+    @contextmanager
+    def _setting(self, name: str) -> Iterator[None]:
+        """A context in which the program sets "q", the "clock" or "layers"; afterwards all pages show it."""
+        with self._lock:
+            yield
+            self._revisions[name] += 1
+        self._pages.tell()
 
     def _say(self, sentence: str) -> None:
         self._message = sentence
@@ -194,10 +224,9 @@ class Viewer(UntilStopped):
     @q.setter
     def q(self, q: npt.ArrayLike) -> None:
         self._check_running()
-        with self._lock:
+        with self._setting("q"):
             self._message = ""
             self._posture().set(q)
-        self._pages.tell()
 
     def set_joint(self, name: str, value: float) -> None:
         """Moves the slider `name` to a value [rad] or [m]: coupled joints follow, loops are closed again."""
@@ -210,10 +239,9 @@ class Viewer(UntilStopped):
             )
         if not _is_finite(value):
             raise ShapeError(f"the value of '{name}' is {value!r}; expected a finite number [rad] or [m].")
-        with self._lock:
+        with self._setting("q"):
             self._message = ""
             posture.turn(rows[name], float(value))
-        self._pages.tell()
 
     def _posture(self) -> Posture:
         if len(self._postures) != 1:
@@ -235,8 +263,8 @@ class Viewer(UntilStopped):
     @time.setter
     def time(self, t: float) -> None:
         self._check_running()
-        self._clock.set(_checked_time(t))
-        self._pages.tell()
+        with self._setting("clock"):
+            self._clock.set(_checked_time(t))
 
     @property
     def playing(self) -> bool:
@@ -246,13 +274,13 @@ class Viewer(UntilStopped):
     def play(self) -> None:
         """Continues playback; at the end of the run it starts again."""
         self._check_running()
-        self._clock.play()
-        self._pages.tell()
+        with self._setting("clock"):
+            self._clock.play()
 
     def pause(self) -> None:
         """Pauses playback."""
-        self._clock.pause()
-        self._pages.tell()
+        with self._setting("clock"):
+            self._clock.pause()
 
     @property
     def speed(self) -> float:
@@ -262,8 +290,8 @@ class Viewer(UntilStopped):
     @speed.setter
     def speed(self, speed: float) -> None:
         self._check_running()
-        self._clock.speed = _checked_speed(speed)
-        self._pages.tell()
+        with self._setting("clock"):
+            self._clock.speed = _checked_speed(speed)
 
     @property
     def loop(self) -> bool:
@@ -272,8 +300,8 @@ class Viewer(UntilStopped):
 
     @loop.setter
     def loop(self, on: bool) -> None:
-        self._clock.loop = bool(on)
-        self._pages.tell()
+        with self._setting("clock"):
+            self._clock.loop = bool(on)
 
     # ── poses, layers, traces ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -305,16 +333,16 @@ class Viewer(UntilStopped):
     def show(self, *layers: Layer) -> None:
         """Shows the named layers."""
         self._check_running()
-        for layer in layers:
-            self._set_layer(layer, True)
-        self._pages.tell()
+        with self._setting("layers"):
+            for layer in layers:
+                self._set_layer(layer, True)
 
     def hide(self, *layers: Layer) -> None:
         """Hides the named layers."""
         self._check_running()
-        for layer in layers:
-            self._set_layer(layer, False)
-        self._pages.tell()
+        with self._setting("layers"):
+            for layer in layers:
+                self._set_layer(layer, False)
 
     def _set_layer(self, name: str, on: bool) -> None:
         for layer in self._layers:

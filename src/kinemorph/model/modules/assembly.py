@@ -177,6 +177,13 @@ class Assembly(Shown):
 
         An organism without a place has its root at the origin: the base of the assembly, or its first module.
         """
+        return self._poses(base) if base is not None else dict(self._initial_poses)
+
+    @cached_property
+    def _initial_poses(self) -> dict[str, Pose]:
+        return self._poses(None)
+
+    def _poses(self, base: str | None) -> dict[str, Pose]:
         found: dict[str, Pose] = {}
         for organism in self.organisms:
             root = base if base in organism else self.base if self.base in organism else organism[0]

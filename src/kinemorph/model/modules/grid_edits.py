@@ -294,7 +294,7 @@ def _check_free(tokens: Mapping[Cell, _Tile], made: Mapping[Cell, _Tile]) -> Non
 
 
 def _taken(cell: Cell, tile: _Tile) -> ModelError:
-    what = f"the cell in row {cell[0] + 1} and column {cell[1] + 1} is filled by '{tile.text}'"
+    what = f"the cell in {_place(cell)} is filled by '{tile.text}'"
     return _wrong(what, "Move or erase it first, or choose other cells.", cell)
 
 
@@ -318,11 +318,11 @@ def _laid(
         for part in tile.cells:
             if part in owner:
                 size = "" if tile.kind is None or len(tile.cells) == 1 else f", which fills {_size(tile)},"
-                what = f"'{tile.text}' in row {cell[0] + 1} and column {cell[1] + 1}{size} would overlap "
+                what = f"'{tile.text}' in {_place(cell)}{size} would overlap "
                 remedy = "Move or erase it first, or choose other cells."
                 raise _wrong(f"{what}'{tiles[owner[part]].text}'", remedy, cell, part)
             if max(map(abs, part)) > FARTHEST:
-                raise _wrong(f"row {part[0] + 1}, column {part[1] + 1} is too far away", "Choose a nearer cell.", part)
+                raise _wrong(f"{_place(part)} is too far away", "Choose a nearer cell.", part)
             cells[part], owner[part] = FILLED, cell
         cells[cell] = tile.text
     _check_room(board.sheet.cells, cells)
@@ -380,7 +380,7 @@ def _facing_link(board: Board, a: Cell, b: Cell) -> Link:
     """The pair of cells at which the modules in two cells face each other. Raises ModelError if they do not."""
     for cell in (a, b):
         if board.owner.get(cell) not in board.placed:
-            what = f"the cell in row {cell[0] + 1} and column {cell[1] + 1} has no module"
+            what = f"the cell in {_place(cell)} has no module"
             raise _wrong(what, "Choose two modules that are side by side.", cell)
     owners = {board.owner[a], board.owner[b]}
     found = [link for link in board.facing if {board.owner[cell] for cell in link} == owners]
@@ -389,6 +389,11 @@ def _facing_link(board: Board, a: Cell, b: Cell) -> Link:
         what = f"modules '{one}' and '{other}' have no ports that face each other"
         raise _wrong(what, "Turn one of them, or choose two that are side by side.", a, b)
     return _ordered(a, b) if _ordered(a, b) in found else min(found)
+
+
+def _place(cell: Cell) -> str:
+    """Where a cell is, in words: as rows and columns are counted in the text of the grid, not on the page."""
+    return f"row {cell[0] + 1} and column {cell[1] + 1} of the grid's text"
 
 
 def _size(tile: _Tile) -> str:

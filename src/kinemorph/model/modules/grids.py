@@ -228,7 +228,7 @@ def placed_in(
             continue
         name = f"m{int(label)}" if label.isdigit() else label
         if name in named:
-            what = f"module '{name}' is already in line {named[name].line}, expected once"
+            what = f"module '{name}' is already in line {named[name].line} of the grid's text, expected once"
             problems.append(_in_line(token.line, what, "Rename one of them.", cell))
         named.setdefault(name, token)
         found[cell] = Placed(name, kind, direction)

@@ -140,6 +140,7 @@ class LiveRun:
         self.commands: list[dict[str, Any]] = []
         self.outcome: Outcome | None = None  # how the run ended; None as long as it can go on
         self._pulled: dict[str, Any] | None = None  # the last pull, until it is released
+        self._is_taken = False  # whether the ledger has the results of `run`: where a docking has ended it
         self._docks = self._docking()
         plant = self._docks.plant if self._docks else shared_plant(self.system, **self._asked)
         method, step, rtol, atol, longest = self._steps.values()
@@ -320,8 +321,8 @@ class LiveRun:
 
         Its kind is "refused" where the ports are too far apart; then its note says by how much.
         """
-        ends = {"a": a, "side_a": side_a, "b": b, "side_b": side_b}
-        event: Event = self.give("dock", **ends, turn=turn, distance=distance, angle=angle)
+        given = {"turn": turn, "distance": distance, "angle": angle}
+        event: Event = self.give("dock", a=a, side_a=side_a, b=b, side_b=side_b, **given)
         return event
 
     def undock(self, module: str, side: Side) -> Event:
@@ -389,7 +390,7 @@ class LiveRun:
         docks.pending["live"] = change
         following = docks.after(self._ledger, self.run, Outcome("finished", t))
         if isinstance(following, Outcome):
-            self.outcome = following
+            self.outcome, self._is_taken = following, True
             self.pacer.stop()
             raise UnsupportedError(following.message)
         self.run = following
@@ -441,10 +442,7 @@ class LiveRun:
 
     def _order(self) -> list[int]:
         """Where each of `bodies` is among those of the present robot."""
-        names = self.robot.body_names
-        if names == self.bodies:
-            return list(range(len(names)))
-        place = {name: k for k, name in enumerate(names)}
+        place = {name: k for k, name in enumerate(self.robot.body_names)}
         return [place[name] for name in self.bodies]
 
     def status(self) -> LiveStatus:
@@ -478,7 +476,8 @@ class LiveRun:
         options |= {"inputs": self._first["u"]} if self._first["u"] else {}
         record = record_text({**options, "slice_length": self._slice}, self.commands)
         self._ledger.settings = {**self._ledger.settings, "until": self.t, LIVE: record}
-        return self._ledger.until_now(self.run, self.outcome or Outcome("finished", self.t))
+        pieces, outcome = self._ledger, self.outcome or Outcome("finished", self.t)
+        return pieces.finished(outcome) if self._is_taken else pieces.until_now(self.run, outcome)
 
 
 def _check_slice(name: str, length: float) -> None:

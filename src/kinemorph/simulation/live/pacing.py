@@ -58,6 +58,7 @@ class Pacer:
             self._began = now
         self._start = (now, t)
         self._seen.clear()
+        self._late_at, self._late_since = -math.inf, math.inf  # how late it was before says nothing of what follows
 
     def stop(self) -> None:
         """Pauses the run."""

@@ -60,11 +60,14 @@ def assembly_view(text: str, name: str = "organism.toml") -> AssemblyView:
     docked = docked_in(text, name)
     assembly = None if docked is None else docked.assembly
     poses = {} if assembly is None else assembly.poses()
+    settings: dict[str, Any] = {}
     try:
         document = tomlkit.parse(text.removeprefix("\ufeff"))
-        return AssemblyView(docked, poses, board_in(document), "", dict(settings_of(document)))
+        settings = dict(settings_of(document))
+        return AssemblyView(docked, poses, board_in(document), "", settings)
     except KinemorphError as error:
-        return AssemblyView(docked, poses, None, str(error), {})
+        said = str(error)
+        return AssemblyView(docked, poses, None, said[:1].upper() + said[1:], settings)
     except (TOMLKitError, ValueError, RecursionError) as error:
         return AssemblyView(docked, poses, None, f"The text is not well-formed: {error}.", {})
 
@@ -75,6 +78,7 @@ def grid_data(view: AssemblyView) -> dict[str, Any]:
     base = assembly.base if assembly is not None else ""
     data: dict[str, Any] = {
         "reason": view.reason,
+        "foreign": bool(view.reason) and view.docked is None,  # a robot without modules
         "size": [0, 0],
         "modules": [],
         "links": [],

@@ -17,7 +17,13 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
-from kinemorph.studio.assembling.offered_docking import free_name, offered_docking, side_of
+from kinemorph.studio.documents.commands.offered_docking import (
+    free_name,
+    moving,
+    offered_docking,
+    offered_join,
+    side_of,
+)
 
 
 class Ghost(NamedTuple):
@@ -70,3 +76,27 @@ def ghost(
     }
     command |= {"turn": turn % 4} if turn % 4 else {}
     return Ghost(scene, "", command | ({"joint": joint} if joint else {}))
+
+
+def join_ghost(
+    assembly: Assembly,
+    module: str,
+    side: Side | str,
+    other: str,
+    other_side: Side | str,
+    turn: int = 0,
+    *,
+    joint: str = "",
+    ground: bool = False,
+) -> Ghost:
+    """The ghost of a module of the assembly that would dock to another one, with all modules that move with it."""
+    try:
+        there, here = (side_of(one, assembly.module(name).type) for name, one in ((module, side), (other, other_side)))
+        found = offered_join(assembly, module, there, other, here, turn % 4, joint=joint or None, ground=ground)
+    except ModelError as error:
+        return Ghost(None, str(error), None)
+    shown = [assembly.module(name) for name in moving(assembly, module, other) or (other,)]
+    figure, box = module_figure(other, shown, found.assembly.poses())
+    scene = Scene(other, np.zeros(1), (figure,), box, floor=float(box[0, 2]), loose=True)
+    command = {"verb": "join", "module": module, "side": str(there), "other": other, "other_side": str(here)}
+    return Ghost(scene, "", command | ({"turn": turn % 4} if turn % 4 else {}) | ({"joint": joint} if joint else {}))

@@ -1,8 +1,9 @@
 """A document: a model file that is edited by commands, as text, by undo and redo, or by other programs.
 
-An edit patches the text, is written to the journal and then to the file, and returns when both are on the disk. The
-model is read when it is asked for, which may happen in another thread: an edit does not wait for it. Where the text
-cannot be read as a model, its findings say why, and the last good model stays.
+An edit patches the text, is written to the journal and then to the file, and returns when both are on the disk; within
+`saving_last`, both are written at the end of that context. The model is read when it is asked for, which may happen in
+another thread: an edit does not wait for it. Where the text cannot be read as a model, its findings say why, and the
+last good model stays.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 import time
 import tomllib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,8 @@ class Document:
         self._done: list[Edit] = []
         self._undone: list[Edit] = []
         self._unwritten: list[Record] = []  # records that are not in the journal yet
+        self._is_put_off = False  # whether writing waits for the end of `saving_last`
+        self._file_waits = False  # whether the file is to be written then
         self._parsed: tuple[str, TOMLDocument] | None = None  # the text that was parsed, and what it gave
         self._data: tuple[str, dict[str, Any]] | None = None
         self._good: Reading | None = None
@@ -126,7 +129,7 @@ class Document:
     @property
     def saved(self) -> bool:
         """Whether the file and the journal have all edits."""
-        return not self.problem
+        return not self.problem and not self._unwritten
 
     @property
     def can_undo(self) -> bool:
@@ -277,11 +280,13 @@ class Document:
             if stamp == self._stamp and stamp is not None and self._is_settled:
                 return None
             if stamp is None:
+                self._is_settled = False  # a file that comes back is read, also where its time of change is the old one
                 self.problem = f"'{self.path}' is not there any more. The next edit writes it again."
                 return None
             try:
                 text = read_text(self.path)
             except StorageError as error:
+                self._is_settled = False
                 self.problem = f"{error} The document keeps its text, and the next edit writes the file again."
                 return None
             self._stamp, self._is_settled = stamp, time.time() - 1e-9 * stamp[0] > SETTLED
@@ -291,6 +296,23 @@ class Document:
             if text in (before, self.text):  # `before` is not the text of the document where that is not saved
                 return None
             return self._edited("outside", Edit(OUTSIDE, splice(self.text, text)), None)
+
+    @contextlib.contextmanager
+    def saving_last(self) -> Iterator[None]:
+        """A context whose edits are in memory at once, and are written to the disk at its end.
+
+        What is done in between, such as showing the picture of an edit, does not wait for the disk. `saved` is False
+        until the end; edits of other threads wait for it.
+        """
+        with self._lock:
+            self._is_put_off = True
+            try:
+                yield
+            finally:
+                self._is_put_off = False
+                if self._unwritten:
+                    self._save(write_file=self._file_waits)
+                self._file_waits = False
 
     def save(self) -> bool:
         """Writes what is not on the disk yet; whether the document is saved afterwards. `problem` says why not."""
@@ -390,11 +412,14 @@ class Document:
 
     def _save(self, write_file: bool = True) -> None:
         """Writes the journal, then the file. A failure keeps everything in memory, and `problem` says why."""
+        if self._is_put_off:
+            self._file_waits |= write_file
+            return
         try:
             if self._unwritten:
                 self._journal.append(self._unwritten)
                 self._unwritten = []
-            if write_file or self.problem:
+            if write_file:
                 write_whole(self.path, self.text.encode("utf-8", "surrogateescape"))
                 self._stamp, self._is_settled, self._file_text = file_stamp(self.path), False, self.text
             self._journal.append([{"act": "saved"}], settled=False)

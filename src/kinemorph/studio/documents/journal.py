@@ -85,7 +85,7 @@ class Journal:
         self.records = found.records  # those on the disk when the journal was opened
         self._size, self._last, self._rest = found.size, found.last, found.rest
         self._file: BinaryIO | None = None
-        self.damaged = found.rest.rstrip(b"\0").count(b"\n") > 0  # more than an incomplete last line
+        self.damaged = b"\n" in found.rest  # more than an incomplete last line
 
     @property
     def damaged_path(self) -> Path:

@@ -10,11 +10,14 @@ from kinemorph.display.serving.confined_paths import confined
 from kinemorph.errors import ModelError, StorageError
 from kinemorph.formats import by_ending, recognize
 from kinemorph.formats.sources import Source
+from kinemorph.model.modules.catalog import standard_types
+from kinemorph.model.modules.grids import FILLED, drawing_of, placed_in
 from kinemorph.studio.documents.document import Document
 
 MOST_FILES = 20_000  # model files that a project lists
 DEEPEST = 6  # folders in each other that are searched
 LOOKED_AT = 4096  # bytes of a file by which its format is recognized
+MODULES = 0.5  # of the words of a text, from which on it is taken for a grid of modules
 PLAIN = (".xml", ".txt")  # endings that other files have too: such files are looked into
 
 
@@ -98,6 +101,8 @@ def _model_file(path: Path, folder: Path) -> ModelFile | None:
                 row = recognize(Source(path.name, file.read(LOOKED_AT)))
             if path.suffix.lower() == ".xml" and not _has_tag(path, row.tag):
                 return None
+            if path.suffix.lower() == ".txt" and row.name == "grid" and not _has_modules(path):
+                return None
     except (ModelError, OSError):
         return None
     if path.name.endswith(".sidecar.toml") or not Path(os.path.realpath(path)).is_relative_to(folder):
@@ -109,3 +114,12 @@ def _has_tag(path: Path, tag: str) -> bool:
     """Whether an XML file begins with a tag."""
     with path.open("rb") as file:
         return f"<{tag}".encode() in file.read(LOOKED_AT)
+
+
+def _has_modules(path: Path) -> bool:
+    """Whether a text begins as a grid of modules does, perhaps with mistakes, and not as notes do."""
+    with path.open("rb") as file:
+        text = file.read(LOOKED_AT).decode("utf-8-sig", "replace")
+    lines = text.splitlines()[: -1 if len(text) >= LOOKED_AT else None]  # the last one may have been cut
+    cells = {cell: one for cell, one in drawing_of("\n".join(lines), []).cells.items() if one.text != FILLED}
+    return len(placed_in(cells, standard_types(), [])) > MODULES * len(cells)

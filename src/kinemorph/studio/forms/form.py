@@ -23,7 +23,7 @@ from kinemorph.formats.toml.schema import Schema
 from kinemorph.model import units
 from kinemorph.studio.documents.commands.layout import spelled, written
 from kinemorph.studio.forms.inherited_values import inherited
-from kinemorph.studio.forms.schema_walk import (
+from kinemorph.studio.schema.schema_walk import (
     alternatives,
     blank,
     edited_as,

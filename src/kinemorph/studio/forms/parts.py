@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 from kinemorph.errors import ModelError
 from kinemorph.formats.toml.fields import WORDS
 from kinemorph.formats.toml.schema import Schema
-from kinemorph.studio.forms.references import POINTED_AT
-from kinemorph.studio.forms.schema_walk import (
+from kinemorph.model import elements
+from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.studio.schema.references import POINTED_AT
+from kinemorph.studio.schema.schema_walk import (
     alternatives,
     blank,
     edited_as,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kinemorph.model.system import System
 
 Path = tuple[str | int, ...]
+OWN = "own kinds"  # of elements that a Python file of the user has registered
 
 
 def sections(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -62,11 +65,19 @@ def _section(key: str, schema: Schema, value: Any) -> dict[str, Any]:
     return {
         **{"key": key, "title": key.replace("_", " "), "word": WORDS.get(key, key.removesuffix("s").replace("_", " "))},
         **{"shape": shape, "present": value is not None, "help": plain.get("description", "")},
-        "kinds": variants(inside),
+        "kinds": _grouped(variants(inside)) if key == "elements" else variants(inside),
         "parts": [
             {"name": _shown(name, part), "path": [key, name], "kind": _kind(part)} for name, part in named + rows
         ],
     }
+
+
+def _grouped(kinds: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Kinds of elements by subject, such as "forces", then by name; those that a user has registered come last."""
+    for row in kinds:
+        place = ELEMENT_KINDS[row["kind"]].__module__.removeprefix(f"{elements.__name__}.")
+        row["group"] = place.split(".")[0] if place != ELEMENT_KINDS[row["kind"]].__module__ else OWN
+    return sorted(kinds, key=lambda row: (row["group"] == OWN, row["group"], row["kind"]))
 
 
 def _shown(name: str | int, part: Any) -> str:

@@ -95,13 +95,16 @@ export function field(label, control, { help = "", error = "", unit = "" } = {})
   return row;
 }
 
-/** A list of choices. `options` are texts or [value, text]; `onchange` gets the chosen value. */
+/** A list of choices. `options` are texts or [value, text, group]; `onchange` gets the chosen value. */
 export function choice(options, value, onchange, properties = {}) {
-  const element = make("select", { onchange: () => onchange?.(element.value), ...properties },
-    options.map((one) => {
-      const [key, text] = Array.isArray(one) ? one : [one, one];
-      return make("option", { value: key, selected: String(key) === String(value) }, text);
-    }));
+  const element = make("select", { onchange: () => onchange?.(element.value), ...properties });
+  for (const one of options) {
+    const [key, text, group = ""] = Array.isArray(one) ? one : [one, one];
+    const line = make("option", { value: key, selected: String(key) === String(value) }, text);
+    if (!group) element.append(line);
+    else if (element.lastElementChild?.label === group) element.lastElementChild.append(line);
+    else element.append(make("optgroup", { label: group }, line));
+  }
   return element;
 }
 

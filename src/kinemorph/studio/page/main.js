@@ -2,15 +2,15 @@
 // sends a command, and the page shows the state that comes back.
 
 import { connect } from "/serving/connection.js";
-import { openStage } from "/stage/stage.js";
-import { unpackBytes } from "/stage/unpack.js";
+import { openStage, unpackBytes } from "/stage/stage.js";
 import { button, choice, make, refill } from "./elements.js";
-import { PANELS } from "./panels/index.js";
+import { loadPanel, PANELS } from "./panels/index.js";
 import { bindSelection } from "./selection.js";
 import { makeSplitter } from "./splitter.js";
 import { makeTabs } from "./tabs.js";
 
-const SHOWN_FOR = 8000;   // time for which a message that is no warning stays [ms]
+const SHOWN_FOR = 8000;       // time for which a message that is no warning stays [ms]
+const AFTER_PICTURE = 1000;   // time between the first picture and the scripts of panels that are not open [ms]
 
 /** Everything that panels use: questions to the server, its pushes, the state of the document, selection, stage. */
 class Studio {
@@ -123,17 +123,13 @@ async function openStudio() {
   const online = make("output", { class: "online", "aria-label": "Connection" });
   studio.alerts = make("div", { role: "alert", class: "messages" });
   studio.notes = make("div", { role: "status", class: "messages" });
-  const picture = make("div", { class: "picture" });
+  const picture = make("div", { class: "picture empty" });
   const missing = make("p", { role: "status", class: "missing", hidden: true });
   picture.append(missing);
   const tabs = makeTabs("Panels", PANELS, (key, host) => {
     studio.panel = key;
     studio.emit("panel", key);
-    if (!studio.opened.has(key)) {
-      const panel = PANELS.find((one) => one.key === key);
-      studio.opened.set(key, panel.open(host, studio) ?? {});
-    }
-    if (studio.state) studio.opened.get(key).update?.(studio.state);
+    openPanel(studio, key, host);
     if (key === "start") studio.stage?.showJoints(true);
     sessionStorage.setItem("panel", key);
   });
@@ -157,6 +153,9 @@ async function openStudio() {
     refill(saved, state.problem ? state.problem : !state.saved ? "not saved" : wrong ? ["saved, ", mistakes()] : "saved");
     saved.classList.toggle("wrong", Boolean(wrong || state.problem || !state.saved));
   });
+  studio.on("picture", ({ document: name, revision }) => {   // it may come before the change is on the disk
+    if (name === studio.state?.document && revision > studio.state.revision) refill(saved, "saving");
+  });
   for (const event of ["state", "picture"]) studio.on(event, () => tellMissing(studio, missing));
   studio.on("project", ({ documents }) => listDocuments(studio, picker, documents));
   studio.on("document", ({ state }) => {
@@ -164,8 +163,12 @@ async function openStudio() {
     if (state.document === studio.state?.document) studio.take(state);
   });
   studio.on("message", ({ text, kind }) => studio.say(text, kind));
+  // opened before there is a scene, because the graphics card takes a while to prepare
+  studio.stage = openStage(picture, null, { onPick: (pick) => studio.emit("pick", pick) });
+  studio.stage.showJoints(false);   // but in the panel Start, the picture has the room
   bindKeys(studio);
   bindSelection(studio);
+  loadPanelsLater(studio);
   window.addEventListener("hashchange", () => {   // such as by the back button
     const name = shownInAddress();
     if (name !== studio.state?.document && studio.documents.some((one) => one.name === name)) studio.show(name);
@@ -176,6 +179,30 @@ async function openStudio() {
     onState: (state, sentence) => greet(studio, picker, tabs, state, sentence, online),
   });
   window.kinemorph = { studio };
+}
+
+/** Opens a panel in its place when its script is there, and updates it; one that is open already is updated at once. */
+async function openPanel(studio, key, host) {
+  if (!studio.opened.has(key)) {
+    studio.opened.set(key, {});   // it is opened once, also if it is chosen again meanwhile
+    try {
+      const { open } = await loadPanel(key);
+      studio.opened.set(key, open(host, studio) ?? {});
+    } catch (error) {
+      studio.opened.delete(key);
+      studio.say(`The panel '${key}' cannot be opened (${error.message}). Reload the page when the program answers.`, "error");
+      return;
+    }
+  }
+  if (studio.state) studio.opened.get(key).update?.(studio.state);
+}
+
+/** Loads the scripts of all panels after the first picture, so that tabs open at once. */
+function loadPanelsLater(studio) {
+  const done = studio.on("picture", () => {
+    done();
+    setTimeout(() => PANELS.forEach(({ key }) => loadPanel(key).catch(() => {})), AFTER_PICTURE);   // `openPanel` says why
+  });
 }
 
 /** Greets the server after each connection: asks for the documents, and shows the one that was shown before. */
@@ -225,18 +252,14 @@ function tellMissing(studio, line) {
 function takeBytes(studio, host, header, payload) {
   if (header.push !== "scene") return studio.emit(header.push, header, payload);
   studio.pictures = studio.pictures.then(async () => {
-    const scene = await unpackBytes(payload, studio.surfaces);
-    if (studio.stage) {
-      const same = header.document === studio.pictured;
-      studio.stage.setScene(scene, { keepCamera: same });
-      if (!same) studio.stage.setPorts([]);   // of the modules that were shown before
-    } else {
-      studio.stage = openStage(host, scene, { onPick: (pick) => studio.emit("pick", pick) });
-      studio.stage.showJoints(studio.panel === "start");   // elsewhere the picture has the room
-    }
+    const scene = await unpackBytes(payload, studio.surfaces), same = header.document === studio.pictured;
+    studio.stage.setScene(scene, { keepCamera: same });
+    if (!same) studio.stage.setPorts([]);   // of the modules that were shown before
+    host.classList.remove("empty");
     studio.pictured = header.document;
     studio.shownRun = header.run ?? null;   // the number of the run in the picture; null for the model itself
     studio.emit("picture", header);
+    studio.stage.drawNow();
   }).catch((error) => studio.say(error.message, "error"));
   return studio.pictures;
 }

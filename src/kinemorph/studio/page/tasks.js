@@ -1,5 +1,5 @@
 // Work that takes long: the server returns the number of a task at once, then progress, then the result by pushes; see
-// tasks/running_tasks.py. `startTask` is the bare task, `makeTask` a place of a panel that shows one.
+// jobs/page_tasks.py. `startTask` is the bare task, `makeTask` a place of a panel that shows one.
 
 import { button, make, refill } from "./elements.js";
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
+from kinemorph.studio.jobs.page_tasks import Made, document_data
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, document_data, keep_result, kept_result, start_task
 
 PHASES = 48  # poses of one period of a mode
 PERIOD = 2.0  # time that one period of a mode takes in the picture [s]
@@ -89,7 +89,7 @@ def show_mode(session: Session, channel: Channel, *, document: str, task: int, n
     from kinemorph.display.scenes.building import staged
     from kinemorph.display.scenes.figures import figure_of
 
-    found = kept_result(session, task)
+    found = session.tasks.kept(task)
     shapes = found.get("shapes", [])
     if not 1 <= number <= len(shapes):
         raise UnsupportedError(f"there is no mode {number}; expected a mode number from 1 to {len(shapes)}.")
@@ -113,7 +113,7 @@ def show_equilibrium(session: Session, channel: Channel, *, document: str, task:
     """Shows the robot at an equilibrium that was found."""
     from kinemorph.display.scenes.building import scene_of
 
-    q = kept_result(session, task).get("configuration", [])
+    q = session.tasks.kept(task).get("configuration", [])
     model = session.model(document)
     if len(q) != model.robot.nq:
         raise UnsupportedError("the model has changed since its equilibrium was found. Search for it again.")
@@ -141,11 +141,11 @@ def _started(
 
     def finish(made: Made) -> dict[str, Any]:
         if keep:
-            keep_result(session, made)
+            session.tasks.keep(made)
         shown = {key: value for key, value in made.data.items() if key not in ("shapes", "coordinates")}
         return {**shown, "task": made.task, "same": told}
 
-    return start_task(session, channel, kind, document_data(session, document) | given, finish)
+    return session.tasks.start(channel, kind, document_data(session, document) | given, finish)
 
 
 def _same(document: str, line: str, shell: str) -> dict[str, str]:

@@ -13,9 +13,10 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.catalog import standard_types
 from kinemorph.studio.assembling.assembly_view import AssemblyView, document_view, grid_data
-from kinemorph.studio.assembling.ghosts import ghost
+from kinemorph.studio.assembling.ghosts import Ghost, ghost, join_ghost
 from kinemorph.studio.assembling.linked_tables import linked_tables
 from kinemorph.studio.assembling.palette import palette
+from kinemorph.studio.documents.document import Document
 from kinemorph.studio.panels.same_in_python import assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
@@ -69,11 +70,44 @@ def show_ghost(
     view = document_view(found)
     if view.assembly is None or view.docked is None:
         return {"sentence": _why(view), "command": None}
-    ground = bool(view.settings.get("ground")) or "grid" in view.settings
     made = ghost(
-        view.assembly, view.docked.types, module, side, kind, own_side, turn, joint=joint, ground=ground,
+        view.assembly, view.docked.types, module, side, kind, own_side, turn, joint=joint, ground=_has_ground(view),
         poses=view.poses,
     )  # fmt: skip
+    return _offered(session, channel, found, made)
+
+
+@request("join_ghost")
+def show_join_ghost(
+    session: Session,
+    channel: Channel,
+    *,
+    document: str,
+    module: str,
+    side: str,
+    other: str,
+    own_side: str,
+    turn: int = 0,
+    joint: str = "",
+) -> dict[str, Any]:
+    """What docking another module of the file at a port would do, answered as "ghost" answers for a new module."""
+    found = session.document(document)
+    view = document_view(found)
+    if view.assembly is None:
+        return {"sentence": _why(view), "command": None}
+    return _offered(
+        session, channel, found,
+        join_ghost(view.assembly, module, side, other, own_side, turn, joint=joint, ground=_has_ground(view)),
+    )  # fmt: skip
+
+
+def _has_ground(view: AssemblyView) -> bool:
+    """Whether the modules stand on the ground."""
+    return bool(view.settings.get("ground")) or "grid" in view.settings
+
+
+def _offered(session: Session, channel: Channel, found: Document, made: Ghost) -> dict[str, Any]:
+    """Sends the picture of a ghost to a page, and returns the rest of the answer."""
     if made.scene is not None:
         about: dict[str, object] = {"document": found.name, "revision": found.revision, "possible": not made.sentence}
         session.pictures.send(channel, made.scene, about, push="ghost")

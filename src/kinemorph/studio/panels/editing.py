@@ -46,8 +46,13 @@ def redo(session: Session, channel: Channel, *, document: str) -> dict[str, Any]
 
 
 def _changed(session: Session, name: str, change: Any) -> dict[str, Any]:
-    """Changes a document, one change at a time, and tells all its pages."""
+    """Changes a document, one change at a time, and tells all its pages.
+
+    The picture of the change is sent before the change is on the disk, the new state and the answer are sent after it.
+    """
     with session.edits:
         document = session.document(name)
-        change(document)
-        return session.edited(document)
+        with document.saving_last():
+            change(document)
+            session.pictures.update(document, session.pages_of(document.name))
+        return session.told(document)

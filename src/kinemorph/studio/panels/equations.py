@@ -8,17 +8,13 @@ from typing import Any
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import System
+from kinemorph.studio.jobs.page_tasks import (
+    Made,
+    document_data,
+)
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import (
-    Made,
-    cancel_task,
-    document_data,
-    keep_result,
-    kept_result,
-    start_task,
-)
 
 FORMULATIONS = {
     "newton_euler": "Newton-Euler recursion",
@@ -100,10 +96,10 @@ def write_equations(
     told = _same(document, wanted, formulation, symbols, names, chosen)
 
     def finish(made: Made) -> dict[str, Any]:
-        keep_result(session, made)
+        session.tasks.keep(made)
         return {**folded(made.data), "task": made.task, "same": told}
 
-    return start_task(session, channel, "write_equations", data, finish)
+    return session.tasks.start(channel, "write_equations", data, finish)
 
 
 def checked_modules(given: dict[str, Any] | None) -> dict[str, Any]:
@@ -122,13 +118,13 @@ def unfold_equations(
     """More equations of a group, from number `equation` on; or more lines of this equation, from `line` on."""
     from kinemorph.display.equations.shown_equations import unfolded
 
-    return unfolded(kept_result(session, task), group, equation, line)
+    return unfolded(session.tasks.kept(task), group, equation, line)
 
 
 @request("equation_text")
 def equation_text(session: Session, channel: Channel, *, task: int, form: str) -> dict[str, Any]:
     """All equations that a task has written, as LaTeX, typst or plain text."""
-    texts = kept_result(session, task).get("texts", {})
+    texts = session.tasks.kept(task).get("texts", {})
     if form not in texts:
         raise UnsupportedError(f"the form is {form[:40]!r}; expected one of: {', '.join(texts) or 'none'}.")
     return {"text": texts[form]}
@@ -137,7 +133,7 @@ def equation_text(session: Session, channel: Channel, *, task: int, form: str) -
 @request("cancel_task")
 def cancel(session: Session, channel: Channel, *, task: int) -> None:
     """Ends a task that a panel has started."""
-    cancel_task(session, task)
+    session.tasks.cancel(task)
 
 
 def _same(

@@ -7,11 +7,11 @@ from typing import Any
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
+from kinemorph.studio.jobs.page_tasks import Made, document_data
 from kinemorph.studio.panels.equations import FORMULATIONS
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, document_data, start_task
 from kinemorph.words import listed
 
 # the kinds of exports with their options and the types of these
@@ -99,7 +99,7 @@ def export_model(
     def finish(made: Made) -> dict[str, Any]:
         return {**made.data, "same": told}
 
-    return start_task(session, channel, "export_model", data, finish)
+    return session.tasks.start(channel, "export_model", data, finish)
 
 
 def _same(document: str, export: str, options: dict[str, Any]) -> dict[str, str]:

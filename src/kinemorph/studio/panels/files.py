@@ -11,7 +11,7 @@ from kinemorph.display.serving.channel import Channel
 from kinemorph.formats import ENDINGS, FORMATS
 from kinemorph.formats.toml.templates import TEMPLATES, template, with_name
 from kinemorph.model.library.choosing import CHOICE, choose, signatures
-from kinemorph.studio import new_files
+from kinemorph.studio.documents import new_files
 from kinemorph.studio.panels.same_in_python import Code, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session

@@ -8,7 +8,6 @@ from typing import Any
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.live.commands import COMMANDS
-from kinemorph.studio.live_runs import live_runs
 from kinemorph.studio.panels.same_in_python import Code, assign, call, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
@@ -21,10 +20,10 @@ CONTROLS = ("resume", "pause", "step", "speed", "reset")  # beside the commands,
 def live(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """The live run of a document, if there is one, and the same in Python."""
     found = session.document(document)
-    live_runs(session).warm_up()
-    state = live_runs(session).state(document)
+    session.live_runs.warm_up()
+    state = session.live_runs.state(document)
     if state["state"] == "on":
-        live_runs(session).of(document).show(channel)
+        session.live_runs.of(document).show(channel)
     return {**state, "runs": list(found.data.get("runs") or {}), "same": in_python(Path(document).name)}
 
 
@@ -33,13 +32,13 @@ def live_start(session: Session, channel: Channel, *, document: str, run: str = 
     """Starts a live run of a document, paused; `run` names a run of the file whose method and start it has."""
     session.model(document)  # a document that has never been a model is refused here
     session.pictures.update(session.document(document), session.pages_of(document), whole=True)
-    return live_runs(session).start(document, run)
+    return session.live_runs.start(document, run)
 
 
 @request("live_stop")
 def live_stop(session: Session, channel: Channel, *, document: str) -> None:
     """Ends the live run of a document."""
-    live_runs(session).stop(document)
+    session.live_runs.stop(document)
 
 
 @request("live_do")
@@ -47,7 +46,7 @@ def live_do(session: Session, channel: Channel, *, document: str, do: str, given
     """Does something to the live run, and waits until it is done: a control, or a command that is recorded."""
     if do not in (*CONTROLS, *COMMANDS):
         raise UnsupportedError(f"do is {do[:80]!r}; expected one of {quoted((*CONTROLS, *COMMANDS))}.")
-    answer = live_runs(session).of(document).ask({**(given or {}), "do": do})
+    answer = session.live_runs.of(document).ask({**(given or {}), "do": do})
     return {"event": answer.get("event")}
 
 
@@ -64,13 +63,13 @@ def live_pull(
 ) -> None:
     """Pulls a body of the live run, or moves the target; it does not wait, since targets follow the pointer."""
     message = {"do": "pull", "body": body, "point": point, "target": target, "strength": strength}
-    live_runs(session).of(document).tell(message)
+    session.live_runs.of(document).tell(message)
 
 
 @request("live_keep")
 def live_keep(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """Stores what was recorded until now among the results of the document."""
-    run = live_runs(session).of(document)
+    run = session.live_runs.of(document)
     kept = session.results.add(document, "live", run.name, lambda save: run.ask({"do": "keep", "save": save})["kept"])
     return kept.as_data()
 

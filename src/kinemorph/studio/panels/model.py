@@ -6,10 +6,15 @@ to the field on its line.
 
 from __future__ import annotations
 
+import tomllib
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from kinemorph.display.serving.channel import Channel
+from kinemorph.errors import ModelWarning
+from kinemorph.formats.loading import saved_texts
 from kinemorph.formats.toml.lines import Lines
 from kinemorph.studio.documents.document import Document
 from kinemorph.studio.forms import form as forms
@@ -26,11 +31,12 @@ Field = dict[str, Any]
 def parts_of(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """All parts of a document by section, each with the number of its findings."""
     found = session.document(document)
-    sections = parts.sections(found.data)
-    lines = Lines(found.text)
-    for section in sections:
-        for part in section["parts"]:
-            part["findings"] = len(list(_within(found, lines, tuple(part["path"]))))
+    sections = parts.sections(shown_data(found))
+    if found.is_toml:
+        lines = Lines(found.text)
+        for section in sections:
+            for part in section["parts"]:
+                part["findings"] = len(list(_within(found, lines, tuple(part["path"]))))
     python = script("import kinemorph as km", "", assign("system", call("km.load", document)))
     told = same(python, command("check", document))
     return {"revision": found.revision, "sections": sections, "editable": found.is_toml, "same": told}
@@ -40,16 +46,28 @@ def parts_of(session: Session, channel: Channel, *, document: str) -> dict[str, 
 def form_of(session: Session, channel: Channel, *, document: str, path: list[Any]) -> Field:
     """The form of a part of a document, with the findings at their fields and names to choose from."""
     found = session.document(document)
-    form = forms.form(found.data, path)
-    _place_findings(form, found)
+    data = shown_data(found)
+    form = forms.form(data, path)
+    if found.is_toml:
+        _place_findings(form, found)
     for field in _all(form):
         if field.get("kind") in ("text", "label", "list") or _may_be(field, "text"):
             key = next((key for key in reversed(field["path"]) if isinstance(key, str)), "")
-            field["names"] = parts.names_for(key, found.data, found.last_model)
+            field["names"] = parts.names_for(key, data, found.last_model)
             blanks = [one["blank"] for one in field.get("alternatives") or () if one["kind"] == "list"]
             is_text = field.get("kind") == "text" and [] in blanks  # others are lists of numbers
             field["several"] = is_text or (field.get("kind") == "list" and field.get("blank") == "")
     return form | {"revision": found.revision}
+
+
+def shown_data(document: Document) -> dict[str, Any]:
+    """The data of a document; of one that is not TOML, those of the TOML file to which its model is converted."""
+    if document.is_toml or document.last_model is None:
+        return document.data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # what is lost is reported when it is converted
+        texts = saved_texts(document.last_model, "toml", Path(document.name).stem)
+    return tomllib.loads(next(text for name, text in texts.items() if name.endswith(".toml")))
 
 
 def _may_be(field: Field, kind: str) -> bool:

@@ -14,10 +14,10 @@ from typing import Any
 
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import UnsupportedError
+from kinemorph.studio.jobs.page_tasks import Made, document_data
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, document_data, start_task
 from kinemorph.words import listed
 
 FORMATS = {"pdf": "PDF", "html": "HTML", "latex": "LaTeX source"}
@@ -99,7 +99,7 @@ def write_report(
             shown = session.offers.add(made.content, made.file["media"], made.file["name"], shown=True)
         return {**made.data, "shown": shown or None, "same": told}
 
-    return start_task(session, channel, "write_report", data, finish)
+    return session.tasks.start(channel, "write_report", data, finish)
 
 
 def _title(name: str, names: list[str]) -> str:

@@ -10,14 +10,16 @@ from kinemorph.display.serving.channel import Channel
 from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.run_summaries import method_summary
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.elements import CoupledMaps
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Settings
-from kinemorph.studio import new_files
+from kinemorph.studio.documents import new_files
+from kinemorph.studio.jobs.page_tasks import Made
+from kinemorph.studio.jobs.run_results import RunResult
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
-from kinemorph.studio.results import RunResult
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import Made, start_task
-from kinemorph.words import quoted
+from kinemorph.words import listed, quoted
 
 BRIEF = 1.0  # [s], the longest default run of a file that says nothing about runs
 MEDIA = {
@@ -50,8 +52,41 @@ def runs_of(session: Session, channel: Channel, *, document: str) -> dict[str, A
 def acting(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """The elements of a model that act in its runs: gaits, controllers, drives, contacts, with what they act on."""
     names = ("name", "kind", "acts_on", "drives", "reads")
-    rows = element_rows(session.model(document))
-    return {"elements": [{name: row.get(name) or ([] if name != "name" else "") for name in names} for row in rows]}
+    system = session.model(document)
+    clustered = {one.name for one in system.elements if isinstance(one, CoupledMaps)}
+    return {
+        "elements": [
+            {name: row.get(name) or ([] if name != "name" else "") for name in names}
+            | {"clusters": row.get("name") in clustered}
+            for row in element_rows(system)
+        ]
+    }
+
+
+@request("plot_clusters")
+def plot_clusters(session: Session, channel: Channel, *, document: str, element: str) -> dict[str, Any]:
+    """Plots the clusters of a gait of coupled maps over the coupling; the picture is the file of the task."""
+    system = session.model(document)
+    gait = next((one for one in system.elements if one.name == element), None)
+    if not isinstance(gait, CoupledMaps):
+        known = [one.name for one in system.elements if isinstance(one, CoupledMaps)]
+        raise UnsupportedError(
+            f"element is {element[:80]!r}; expected a gait of coupled maps: {listed(known) or 'none'}."
+        )
+    given = {key: float(evaluate(getattr(gait, key)[0])) for key in ("r", "epsilon")}
+    if any(float(evaluate(value)) != given[key] for key in given for value in getattr(gait, key)):
+        raise UnsupportedError(
+            f"the maps of '{element}' have different values of r or epsilon, so that no plot over one coupling shows "
+            "them. Give all maps the same values."
+        )
+    maps = {"map": gait.map, "coupling": gait.coupling, **given, "count": max(len(gait.joints), 1), "seed": gait.seed}
+    told = same(
+        script(
+            "from kinemorph.elements import plot_clusters", "", call("plot_clusters", **maps, path=f"{element}.png")
+        ),
+    )
+    name = f"{_stem(document, element)}-clusters.png"
+    return session.tasks.start(channel, "plot_clusters", {"maps": maps, "name": name}, lambda made: {"same": told})
 
 
 @request("start_run")
@@ -118,7 +153,7 @@ def show_run(
         about = {"document": found[0].document, "revision": found[0].revision, "run": numbers[0]}
         session.pictures.pass_on([channel], {**header, **about}, payload)
 
-    return start_task(session, channel, "run_picture", data, on_part=show)
+    return session.tasks.start(channel, "run_picture", data, on_part=show)
 
 
 @request("run_figures")
@@ -130,15 +165,15 @@ def run_figures(
     columns: list[Any],
 ) -> dict[str, Any]:
     """The first, last, smallest and largest values of chosen columns of a run."""
-    return start_task(
-        session, channel, "run_details", {**_sources([session.results.run(number)]), "columns": _names(columns)}
+    return session.tasks.start(
+        channel, "run_details", {**_sources([session.results.run(number)]), "columns": _names(columns)}
     )
 
 
 @request("audit_run")
 def audit_run(session: Session, channel: Channel, *, number: int) -> dict[str, Any]:
     """Whether a run obeys the conservation laws."""
-    return start_task(session, channel, "run_audit", _sources([session.results.run(number)]))
+    return session.tasks.start(channel, "run_audit", _sources([session.results.run(number)]))
 
 
 @request("compare_runs")
@@ -153,7 +188,7 @@ def compare_runs(
     found = [session.results.run(number) for number in numbers]
     if len(found) != 2:
         raise UnsupportedError(f"{len(found)} runs are chosen; expected two to compare. Choose another one.")
-    return start_task(session, channel, "run_comparison", {**_sources(found), "columns": _names(columns)})
+    return session.tasks.start(channel, "run_comparison", {**_sources(found), "columns": _names(columns)})
 
 
 @request("export_run")
@@ -178,7 +213,7 @@ def export_run(
         return session.offers.add(content, MEDIA[ending], name)
 
     data = {**_sources([found]), "target": str(target), "columns": _names(columns)}
-    return start_task(session, channel, "run_export", data, offered)
+    return session.tasks.start(channel, "run_export", data, offered)
 
 
 @request("keep_run")

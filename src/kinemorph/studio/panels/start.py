@@ -18,11 +18,11 @@ from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.model.units import quantity
+from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.panels.editing import edit
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.studio.tasks.running_tasks import document_data
 from kinemorph.words import did_you_mean, listed
 
 LONGEST = 300.0  # [s] that the search for an equilibrium may take

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 MOST_MODES = 60  # modes whose shapes are shown in motion
 
@@ -46,6 +48,18 @@ def find_equilibrium(data: dict[str, Any], report: Report) -> dict[str, Any]:
     found = equilibrium(system, data["q"] or system.settings.q or None, stable=data["stable"])
     report.check()
     return equilibrium_summary(found) | {"configuration": [float(value) for value in found.q]}
+
+
+def plot_clusters(data: dict[str, Any], report: Report) -> dict[str, Any]:
+    """A picture of the clusters of coupled maps, as a part of the result; `maps` are arguments of `plot_clusters`."""
+    from kinemorph.display.charts.plot_clusters import plot_clusters as drawn
+
+    report("starting maps at many random values")
+    with tempfile.TemporaryDirectory(prefix="kinemorph_") as folder:
+        path = Path(folder) / "clusters.png"
+        drawn(**data["maps"], path=path)
+        report.part({"file": data["name"], "media": "image/png"}, path.read_bytes())
+    return {}
 
 
 def find_poles(data: dict[str, Any], report: Report) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 
 def write_equations(data: dict[str, Any], report: Report) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 
 def export_model(data: dict[str, Any], report: Report) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 MEDIA = {"pdf": "application/pdf", "html": "text/html; charset=utf-8", "latex": "application/zip"}
 
@@ -29,7 +29,7 @@ def write_report(data: dict[str, Any], report: Report) -> dict[str, Any]:
     chapters = data["chapters"] or list(KEYS)
     runs = {}
     if data["results"]:
-        from kinemorph.studio.workers.run_results import loaded_runs
+        from kinemorph.studio.tasks.run_result_tasks import loaded_runs
 
         runs = loaded_runs(data, report)
         report.enter("work")

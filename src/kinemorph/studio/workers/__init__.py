@@ -1,5 +1,11 @@
-"""Worker processes of the studio: they derive, compile, run and analyse, so that the server always answers at once.
+"""Worker processes of the studio and their pool: long work is done in them, so that the server always answers at once.
 
-`pool.Pool` starts them ahead and gives them jobs. A job is the name of a row in `work.WORK` and data that JSON can
-express; nothing else travels to a worker.
+pool          starts workers ahead, gives them jobs, replaces those that have ended
+job           work that was asked for, waits, is done and ends with a result
+process       the main program of a worker
+frames        messages between the server and a worker, on pipes
+memory        how much memory a worker uses and may use
+user_python   Python files of the user, which the server and every worker execute at their start
+
+A job is the name of a row in `tasks.work.WORK` and data that JSON can express; nothing else travels to a worker.
 """

@@ -26,17 +26,17 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studio.tasks.work import KEEPING, WORK, check_kind
 from kinemorph.studio.workers.frames import Frame, read_frame, write_frame
 from kinemorph.studio.workers.job import Job, OnPart, OnProgress, Result
 from kinemorph.studio.workers.memory import beyond, default_ceiling
 from kinemorph.studio.workers.process import BEYOND_CEILING
-from kinemorph.studio.workers.work import KEEPING, WORK, check_kind
 
 GRACE = 0.6  # [s] that a cancelled job has to end by itself
 SAVING = 30.0  # [s] that it has beyond that, where it has ended its work and saves what there is
 ENDING = 1.0  # [s] that a worker has to end by itself when the pool is stopped
 GROWTH = 300 << 20  # bytes that a worker may keep after a job; one that keeps more is replaced
-NICE = 5  # by default workers get the processor so much later than the server
+NICE = 10  # of workers by default: where all processors are busy, they get a tenth of what the server and pages get
 MOST_WAITING = 100  # jobs in the queue
 FAILURES = 3  # workers in a row that end before they are ready, after which no more are started
 START = (
@@ -71,10 +71,12 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._workers: list[_WorkerProcess] = []
         self._count = self._failures = 0
+        self._why = ""  # why the last worker that could not be started did not start
         self._stopped = False
         self._end = weakref.finalize(self, _end_all, self._workers)
         with self._lock:
             self._fill()
+            self._check_workers()
 
     def submit(
         self,
@@ -102,11 +104,12 @@ class Pool:
                 raise UnsupportedError(
                     f"'{kind}' cannot be started, since {len(self._waiting)} jobs are waiting. Cancel some of them."
                 )
+            self._failures = 0
+            self._fill()
+            self._check_workers()
             self._count += 1
             job = Job(self._count, kind, data, (on_progress, on_result, on_part), self._cancel, self._tell)
             self._waiting.append(job)
-            self._failures = 0
-            self._fill()
             self._assign()
         return job
 
@@ -171,10 +174,12 @@ class Pool:
                 self._workers.append(_WorkerProcess(self))
             except OSError as error:  # no memory, or too many processes
                 self._failures += 1
-                if not self._workers:
-                    raise UnsupportedError(
-                        f"Worker processes cannot be started: {error}. Close other programs."
-                    ) from None
+                self._why = f"{error}. Close other programs."
+
+    def _check_workers(self) -> None:
+        """Raises UnsupportedError where there is no worker, because none can be started."""
+        if not self._workers:
+            raise UnsupportedError(f"Worker processes cannot be started: {self._why}")
 
     def _assign(self) -> None:
         """Gives waiting jobs to workers that are ready and have none.
@@ -266,15 +271,17 @@ class Pool:
                 self._workers.remove(worker)
             if not worker.ready.is_set():
                 self._failures += 1
+                self._why = worker.said()
             worker.ready.set()  # so that `wait_until_warm` returns
             self._fill()
+            self._assign()  # a worker that was free may take what had to wait for the lost one
             stuck = [] if self._workers or self._stopped else list(self._waiting)
             if stuck:
                 self._waiting.clear()
         if job is not None:
             job.end(self._end_of(job, status))
         for each in stuck:
-            each.end(Result("failed", sentence=f"Worker processes cannot be started: {worker.said()}"))
+            each.end(Result("failed", sentence=f"Worker processes cannot be started: {self._why}"))
 
     def _end_of(self, job: Job, status: int) -> Result:
         """The result of a job whose worker has ended with a status."""
@@ -289,9 +296,9 @@ class Pool:
             with contextlib.suppress(ValueError):
                 name = signal.Signals(-status).name
         doing = job.progress.get("phase", "start")
+        remedy = "Another one has taken its place: start" if self._workers else "Start"
         sentence = (
-            f"The process that did the work has ended unexpectedly ({name}, phase '{doing}'). Another one has taken "
-            "its place: start the work again."
+            f"The process that did the work has ended unexpectedly ({name}, phase '{doing}'). {remedy} the work again."
         )
         return Result("failed", sentence=sentence, progress=job.progress)
 
@@ -353,16 +360,17 @@ def _after(seconds: float, function: Callable[..., None], *values: Any) -> None:
 
 
 def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
-    """Reads the frames of a worker until it ends."""
+    """Reads the frames of a worker until it ends, then closes its pipes."""
     assert worker.process.stdout is not None
-    while (frame := read_frame(worker.process.stdout)) is not None:  # type: ignore[arg-type]
-        pool = owner()
-        if pool is None:
-            return
-        pool.take(worker, frame)
-        del pool
+    with worker.process.stdout as pipe:
+        while (frame := read_frame(pipe)) is not None:  # type: ignore[arg-type]
+            pool = owner()
+            if pool is None:
+                return
+            pool.take(worker, frame)
+            del pool
     status = worker.process.wait()
-    worker.is_ended = True
+    worker.send_end()
     pool = owner()
     if pool is not None:
         pool.lost(worker, status)
@@ -371,10 +379,11 @@ def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
 def _keep_words(worker: _WorkerProcess) -> None:
     """Passes on what a worker writes to stderr, and keeps the last lines for messages."""
     assert worker.process.stderr is not None
-    for line in worker.process.stderr:
-        text = line.decode(errors="replace").rstrip()
-        worker._said.append(text)
-        print(text, file=sys.stderr)
+    with worker.process.stderr as pipe:
+        for line in pipe:
+            text = line.decode(errors="replace").rstrip()
+            worker._said.append(text)
+            print(text, file=sys.stderr)
 
 
 def _end_all(workers: list[_WorkerProcess]) -> None:

@@ -20,10 +20,10 @@ from typing import Any, BinaryIO
 
 from kinemorph.codegen.work_clock import watched_by
 from kinemorph.errors import KinemorphError
-from kinemorph.studio.user_python import load_python
+from kinemorph.studio.tasks.work import Cancelled, Report, work_named
 from kinemorph.studio.workers.frames import read_frame, write_frame
 from kinemorph.studio.workers.memory import beyond, bound_addresses, resident
-from kinemorph.studio.workers.work import Cancelled, Report, work_named
+from kinemorph.studio.workers.user_python import load_python
 
 EVERY = 0.15  # [s] between two reports, so that five arrive in every second
 BEYOND_CEILING = 77  # the exit status of a worker that needed too much memory
@@ -135,8 +135,8 @@ axis = "y"
 def warm_up() -> None:
     """Imports what runs need, and carries out a short run, so that compilers and caches are ready."""
     try:
-        from kinemorph.studio.workers import run_results  # noqa: F401
-        from kinemorph.studio.workers.runs import run
+        from kinemorph.studio.tasks import run_result_tasks  # noqa: F401
+        from kinemorph.studio.tasks.run_tasks import run
 
         with tempfile.TemporaryDirectory(prefix="kinemorph-") as place:
             files = {"path": f"{place}/warming.toml", "folder": place, "save": f"{place}/warming.npz"}

@@ -15,7 +15,6 @@ import typer
 from kinemorph.cli.application import Json, option, out, say, verb
 from kinemorph.errors import KinemorphError, MissingExtraError
 from kinemorph.formats import ENDINGS
-from kinemorph.model.library.choosing import CHOICE
 from kinemorph.words import did_you_mean, listed
 
 PACKAGES = ("starlette", "uvicorn", "websockets")  # of the extra [studio]
@@ -70,6 +69,8 @@ def _checked_place(text: str) -> Path:
     path = Path(text)
     name = text.partition(":")[0]
     if "\0" in text or not path.exists():
+        from kinemorph.model.library.choosing import CHOICE
+
         if name in CHOICE:
             raise KinemorphError(
                 f"'{text}' is a built-in robot, expected a folder or a model file. Open a folder, and choose the robot "

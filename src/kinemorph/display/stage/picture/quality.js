@@ -56,9 +56,9 @@ export function restDelay({ level, restLevel, restTime, software }, age) {
   return software || restTime > SLOW ? Math.max(delay, AFTER_EDIT - age) : delay;
 }
 
-/** Whether so many pictures are under way that the next one has to wait. */
-export function isBehind({ pending }) {
-  return pending.length > AHEAD;
+/** Whether so many pictures are under way that the next one has to wait; that of a new scene may be one more. */
+export function isBehind({ pending }, isNew) {
+  return pending.length > AHEAD + (isNew ? 1 : 0);
 }
 
 /** Begins to measure a picture whose commands have just been given. */

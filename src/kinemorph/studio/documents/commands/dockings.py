@@ -9,9 +9,11 @@ from __future__ import annotations
 import tomlkit
 from tomlkit import TOMLDocument
 
+from kinemorph.algebra.groups import compose, extent, inverse
 from kinemorph.errors import ParseError
 from kinemorph.formats.toml import text as spell
 from kinemorph.formats.toml.assembly_text import docking_sections
+from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.writer import lines_of
 from kinemorph.model.modules import grid_edits
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
@@ -19,11 +21,10 @@ from kinemorph.model.modules.catalog import JOINT_MODULES, KINDS
 from kinemorph.model.modules.grid_text import cells_of, direction, grid_of
 from kinemorph.model.modules.measured_poses import Keep, snap
 from kinemorph.model.modules.module_types import Side
-from kinemorph.studio.assembling.measured_text import measured_poses
-from kinemorph.studio.assembling.offered_docking import Offer, neighbors, offered_docking, side_of
 from kinemorph.studio.documents.commands.command import Command, CommandError, Field
 from kinemorph.studio.documents.commands.keys import insert_item
 from kinemorph.studio.documents.commands.layout import added, found, has, item_of, plain, put, removed
+from kinemorph.studio.documents.commands.measured_text import measured_poses
 from kinemorph.studio.documents.commands.modules_of_file import (
     GRID,
     LIST_KEYS,
@@ -37,7 +38,17 @@ from kinemorph.studio.documents.commands.modules_of_file import (
     types_of,
     with_board,
 )
+from kinemorph.studio.documents.commands.offered_docking import (
+    Offer,
+    moving,
+    neighbors,
+    offered_docking,
+    offered_join,
+    side_of,
+)
 from kinemorph.words import listed
+
+NEAR = 1e-6  # [m] and [rad]: modules that are so near to where they would dock do not move
 
 
 def dock(
@@ -60,10 +71,36 @@ def dock(
     listed_document = as_list(document)
     docking = offer.assembly.dockings[-1]
     listed_document = tomlkit.parse(added(listed_document, ("modules", offer.module), {"type": kind}))
-    row = {"a": module, "side_a": docking.side_a, "b": offer.module, "side_b": docking.side_b}
-    row |= {"turn": turn} if turn else {}
+    return _with_row(listed_document, docking, joint)
+
+
+def join(document: TOMLDocument, module: str, side: str, other: str, other_side: str, turn: int, joint: str) -> str:
+    """Docks two modules of the file to each other."""
+    assembly, settings = assembly_of(document), settings_of(document)
+    with refusals():
+        sides = side_of(side, assembly.module(module).type), side_of(other_side, assembly.module(other).type)
+        offer = offered_join(
+            assembly, module, sides[0], other, sides[1], turn, joint=joint or None,
+            ground="grid" in settings or bool(settings.get("ground")),
+        )  # fmt: skip
+        moved = max(extent(compose(inverse(assembly.poses()[other]), offer.pose)))
+        if "grid" in settings and not joint and moved < NEAR:
+            board = board_in(document)
+            cells = board.cell_of(module), board.cell_of(other)
+            return with_board(document, grid_edits.connected(board, *cells), base_of(document, board))
+    document = as_list(document)
+    for keys in (("modules", name, key) for name in moving(assembly, module, other) for key in POSE_KEYS):
+        if has(document, keys):
+            document = tomlkit.parse(removed(document, keys))
+    return _with_row(document, offer.assembly.dockings[-1], joint)
+
+
+def _with_row(document: TOMLDocument, docking: Docking, joint: str) -> str:
+    """The text with one more row of [[dockings]]."""
+    row = {"a": docking.a, "side_a": docking.side_a, "b": docking.b, "side_b": docking.side_b}
+    row |= {"turn": docking.turn} if docking.turn else {}
     row |= {"joint": joint} if joint else {}
-    return insert_item(listed_document, ("dockings",), row, None)
+    return insert_item(document, ("dockings",), row, None)
 
 
 def _in_grid(document: TOMLDocument, offer: Offer, kind: str) -> str | None:
@@ -203,6 +240,20 @@ ROWS = (
             Field("joint", "choice", "Joint module between the two sides, or none.", "", JOINTS),
         ),
         lambda module, side, kind, own_side, turn, name, joint: f"dock {kind} to side {side} of {module}",
+    ),
+    Command(
+        "join",
+        "Docks two modules of the file to each other; one that belongs to another organism moves with all of it.",
+        join,
+        (
+            MODULE,
+            SIDE,
+            Field("other", "name", "The name of the other module, which moves."),
+            Field("other_side", "name", "The side of the other module."),
+            Field("turn", "whole", "Quarter turns of the other module about the normal of its side.", 0),
+            Field("joint", "choice", "Joint module between the two sides, or none.", "", JOINTS),
+        ),
+        lambda module, side, other, other_side, turn, joint: f"dock {other} to side {side} of {module}",
     ),
     Command(
         "undock",

@@ -99,7 +99,8 @@ def board_in(document: TOMLDocument) -> Board:
     alone = next((key for key in ALONE if document.get(key)), None)
     if alone is not None:
         raise CommandError(
-            f"the file has [{alone}], so it describes a robot without modules. Make a new file for docked modules."
+            f"the file has [{alone}], so it describes a robot without modules. Open a file with docked modules, or "
+            "make a new one in the panel Files from the template grid."
         )
     return board_of("", types)
 

@@ -15,7 +15,7 @@ from kinemorph.studio.documents.commands.command import Command, CommandError, F
 from kinemorph.studio.documents.commands.grid import rename_module
 from kinemorph.studio.documents.commands.keys import GROUPS, KIND, NAME, check_free, part_keys
 from kinemorph.studio.documents.commands.layout import found, put, renamed_header, same, spelled
-from kinemorph.studio.forms.references import NAMED_BY, pointing_at
+from kinemorph.studio.schema.references import NAMED_BY, pointing_at
 
 
 def rename_part(document: TOMLDocument, kind: str, name: str, to: str) -> str:

@@ -204,7 +204,4 @@ function figure(value) {
   return value === null || value === undefined ? "" : value.toExponential(1);
 }
 
-export const panel = {
-  key: "analysis", title: "Analysis", help: "Verification, degrees of freedom, equilibrium, poles and modes",
-  open: openAnalysis,
-};
+export { openAnalysis as open };

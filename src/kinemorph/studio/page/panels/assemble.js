@@ -33,14 +33,17 @@ function openAssemble(host, studio) {
   view.settings = make("fieldset", {}, make("legend", {}, "Organism"));
   view.list = make("div", {});
   view.same = make("div", {});
-  refill(host,
+  view.elsewhere = make("div", { class: "row", hidden: true },
+    button("Open or create another model", () => studio.open("files"), { kind: "main" }));
+  view.cells = make("div", { class: "row" }, view.fronts, toolbar(view));
+  view.help = make("p", { class: "help" }, HELP);
+  view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
-    make("div", { class: "row" }, view.fronts, toolbar(view)),
-    view.board.element, view.reason, view.mistakes,
-    make("p", { class: "help" }, HELP),
+    view.cells, view.board.element, view.mistakes, view.help,
     view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
-    view.list, view.same);
+    view.list);
+  refill(host, view.reason, view.elsewhere, view.tools, view.same);
   showFronts(view);
   const ends = [
     studio.on("select", () => lightUp(view)),
@@ -70,6 +73,8 @@ async function refreshAssemble(view, state) {
 /** Shows a new grid. */
 function showGrid(view, data) {
   view.data = data;
+  view.elsewhere.hidden = !data.foreign;
+  view.tools.hidden = data.foreign;
   if (!data.kinds.some((one) => one.letter === view.kind)) view.kind = data.kinds[0].letter;
   fillBoard(view.board, data, view.pending);
   view.pending = null;
@@ -209,7 +214,7 @@ async function renameModule(view, at) {
 function showMistakes(view) {
   view.reason.textContent = view.data.reason;
   view.reason.hidden = !view.data.reason;
-  view.board.element.hidden = Boolean(view.data.reason);
+  for (const one of [view.cells, view.board.element, view.help]) one.hidden = Boolean(view.data.reason);   // no grid
   const show = (cell) => setFocus(view.board, placeSum(cell, view.board.origin));
   const { modules, wrong, mistakes } = view.data;
   if (!modules.length && !wrong.length && !view.data.reason) {   // a file that has just been made
@@ -292,4 +297,4 @@ function takePick(view, { body, port }) {
   view.studio.select(module ? { kind: "module", name: module } : null);
 }
 
-export const panel = { key: "assemble", title: "Assemble", help: "Assemble modules in a grid", open: openAssemble };
+export { openAssemble as open };

@@ -199,6 +199,4 @@ function lightUp(view) {
   }
 }
 
-export const panel = {
-  key: "equations", title: "Equations", help: "The equations of motion, as formulas and as text", open: openEquations,
-};
+export { openEquations as open };

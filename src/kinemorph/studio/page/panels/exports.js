@@ -108,6 +108,4 @@ async function exportIt(view, kind, options) {
   link.focus();
 }
 
-export const panel = {
-  key: "exports", title: "Exports", help: "Code, programs, model files, pictures and replays", open: openExports,
-};
+export { openExports as open };

@@ -205,7 +205,7 @@ async function sendFiles(view, files) {
   const known = files.filter(({ name }) => view.found.endings.some((end) => name.toLowerCase().endsWith(end)));
   const models = view.found.formats.flatMap(({ endings }) => endings);
   const isModel = ({ name }) => models.some((end) => name.toLowerCase().endsWith(end));
-  const taken = [], left = files.length - known.length;
+  const taken = [], left = files.filter((one) => !known.includes(one)).map(({ name }) => name);
   for (const { file, name } of known.sort((a, b) => isModel(a) - isModel(b))) {
     view.told.textContent = `Sending ${name}, ${sizeText(file.size)} ...`;
     try {
@@ -214,11 +214,21 @@ async function sendFiles(view, files) {
       view.studio.say(`${name}: ${error.message}`, "error");
     }
   }
-  view.told.textContent = `${taken.length} ${taken.length === 1 ? "file was" : "files were"} added`
-    + `${left ? `; ${left} with other endings were left out` : ""}.`;
   await readFiles(view);
-  const shown = taken.find((name) => view.found.files.some((one) => one.name === name));
+  const isListed = (name) => view.found.files.some((one) => one.name === name), shown = taken.find(isListed);
+  const beside = taken.filter((name) => !isListed(name));
+  view.told.textContent = `${taken.length} ${taken.length === 1 ? "file was" : "files were"} added.`
+    + (beside.length ? ` Not a model, and only used by models that name it: ${someOf(beside)}.` : "");
+  if (left.length) {
+    view.studio.say(`Left out, because it is neither a model nor a mesh, picture or table of one: ${someOf(left)}.`,
+      "warning");
+  }
   if (shown) await view.studio.show(shown);
+}
+
+/** Some names in one line. */
+function someOf(names) {
+  return names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 }
 
 /** Sends one file; a promise of its name in the project. */
@@ -231,6 +241,4 @@ async function upload(name, file) {
   return said.result.document;
 }
 
-export const panel = {
-  key: "files", title: "Files", help: "Model files, templates, the library, and files of your own", open: openFiles,
-};
+export { openFiles as open };

@@ -6,7 +6,7 @@ import { sameInPython } from "../same_in_python.js";
 import { act } from "./live/acting.js";
 import { makeDocking, showPorts, takePortPick } from "./live/docking.js";
 import { followInputs, makeInputs, showInputs } from "./live/inputs.js";
-import { listBodies, makePulling, takeGrabs } from "./live/pulling.js";
+import { forgetTarget, listBodies, makePulling, takeGrabs } from "./live/pulling.js";
 
 const SPEEDS = [[0.1, "0.1 (slow motion)"], [0.25, "0.25"], [0.5, "0.5"], [1, "1 (real time)"], [2, "2"], [5, "5"]];
 const READY = "The live run is ready. Resume lets time pass.";
@@ -93,7 +93,7 @@ async function startLive(view) {
 function makeLiveControls(view) {
   const go = () => act(view, view.status?.paused === false ? "pause" : "resume");
   const run = button("Resume", go, { kind: "main" }), step = button("Single step", () => act(view, "step"));
-  const reset = button("Reset live run", () => act(view, "reset"));
+  const reset = button("Reset live run", () => { forgetTarget(view); return act(view, "reset"); });
   const speed = choice(SPEEDS, 1, (value) => act(view, "speed", { speed: Number(value) }), { "aria-label": "Speed" });
   const keep = button("Keep as run", () => keepRun(view));
   return { run, step, reset, speed, keep, row: make("div", { class: "row" }, run, step, reset, field("Speed", speed)) };
@@ -166,6 +166,7 @@ function turnOff(view, sentence) {
   view.start.disabled = false;
   view.stop.disabled = true;
   view.told.textContent = sentence || (was === "on" ? "The live run has ended." : "");
+  forgetTarget(view);
   view.studio.stage?.setGrab?.(null);
   if (was === "on") view.studio.stage?.setPorts?.([]);
 }
@@ -247,7 +248,4 @@ function tellFall(view, positions) {
     + "in the panel Assemble; other models need contacts, or a joint that fixes them.";
 }
 
-export const panel = {
-  key: "live", title: "Live", open: openLive,
-  help: "Run the model in real time: pull bodies, set inputs, dock and undock.",
-};
+export { openLive as open };

@@ -68,16 +68,17 @@ function showTree(view) {
     button("Copy part", () => copyPart(view), { disabled: !view.editable || !named }),
     button("Rename part", () => renamePart(view), { disabled: !view.editable || !named }),
     button("Remove part", () => removePart(view), { kind: "danger", disabled: !view.editable || path.length === 0 }),
-    view.editable ? null : make("p", { class: "help" }, "This file is read-only here, because it is not TOML. ",
-      button("Convert to TOML", () => convertFile(view))));
+    view.editable ? null : make("p", { class: "help" }, "This file is read-only here, because it is not TOML. "
+      + "Its parts are shown as a conversion writes them. ", button("Convert to TOML", () => convertFile(view))));
 }
 
 /** Shows the form of the chosen part. Answers to older questions are left out. */
 async function showForm(view, ask) {
-  if (!view.editable) return refill(view.form);
   const form = await view.studio.ask("form", { document: view.document, path: view.path });
   if (ask !== view.asked) return;
-  return drawForm(view, form);
+  drawForm(view, form);
+  if (view.editable) return;
+  for (const control of view.form.querySelectorAll("button, input, select, textarea")) control.disabled = true;
 }
 
 /** Chooses a part: shows its form, and selects it in all panels and in the picture. */
@@ -113,7 +114,7 @@ function addPart(view) {
     const section = sections.find((one) => one.key === chosen.key);
     chosen.kind = section.kinds[0]?.kind ?? "";
     const help = make("p", { class: "help", role: "status" }, section.kinds[0]?.help ?? section.help);
-    const kinds = section.kinds.map((one) => one.kind);
+    const kinds = section.kinds.map(({ kind, group }) => [kind, kind, group]);
     refill(rest,
       kinds.length ? field("Kind", choice(kinds, chosen.kind, (kind) => {
         chosen.kind = kind;
@@ -175,6 +176,4 @@ async function convertFile(view) {
   await view.studio.show(name);
 }
 
-export const panel = {
-  key: "model", title: "Model", help: "All parts of the model, and a form for each", open: openModel,
-};
+export { openModel as open };

@@ -9,6 +9,7 @@ import { makeTask } from "../tasks.js";
 function openReport(host, studio) {
   const view = {
     studio, document: null, form: make("div", {}), made: make("div", {}), task: makeTask(studio, "report"),
+    reports: new Map(),   // finished ones, by document
     runs: new Set(), given: { to: "html", language: "en", title: "", author: "", date: "" },
   };
   view.start = button("Write report", () => writeIt(view), { kind: "main", disabled: true });
@@ -20,6 +21,7 @@ function openReport(host, studio) {
 
 /** Asks for the chapters and the saved runs, when another document is shown. */
 async function refreshReport(view, state) {
+  refill(view.made, view.reports.get(state.document) ?? []);
   if (view.document === state.document) return;
   view.document = state.document;
   const found = await view.studio.ask("report_choices", { document: state.document });
@@ -45,24 +47,25 @@ async function refreshReport(view, state) {
 
 /** Has the report written and offers it. */
 async function writeIt(view) {
-  if (view.task.busy() || !view.known) return;
+  if (view.task.busy() || !view.known) return null;
   const keys = view.known.chapters.map(([key]) => key).filter((key) => view.chapters.has(key));
   view.start.disabled = true;
+  const { document: name } = view.studio.state;
   const done = await view.task.run("write_report", {
-    document: view.studio.state.document, ...view.given, runs: [...view.runs],
+    document: name, ...view.given, runs: [...view.runs],
     chapters: keys.length === view.known.chapters.length ? null : keys,
   });
   view.start.disabled = false;
-  if (!done) return;
+  if (!done) return null;
   const link = downloadLink(done.file), { shown, notes, same } = done.data;
-  refill(view.made, make("h2", {}, "The report is written"), make("div", { class: "row" }, link, shown
+  view.reports.set(name, make("div", {}, make("h2", {}, "The report is written"), make("div", { class: "row" }, link, shown
     ? make("a", { class: "button", href: shown.address, target: "_blank", rel: "noopener" },
       "Show the report in a new tab")
     : null),
-  notes.map((text) => make("p", { class: "help" }, text)), sameInPython(same));
-  link.focus();
+  notes.map((text) => make("p", { class: "help" }, text)), sameInPython(same)));
+  if (view.studio.state.document !== name) return view.studio.say(`The report of ${name} is written; it is listed there.`);
+  refill(view.made, view.reports.get(name));
+  return link.focus();
 }
 
-export const panel = {
-  key: "report", title: "Report", help: "A document about the model and its runs, as PDF or HTML", open: openReport,
-};
+export { openReport as open };

@@ -3,6 +3,7 @@
 import { askText, askWhether, button, choice, folded, make, refill, tableOf } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
 import { drawForm } from "./model/form.js";
+import { makeActing } from "./runs/acting.js";
 import { showDetails } from "./runs/details.js";
 import { appendRun, followRun } from "./runs/frames.js";
 import { progressOf } from "./runs/progress.js";
@@ -17,10 +18,10 @@ function openRuns(host, studio) {
     asked: 0, more: new Set(), refused: new Map(), form: make("section", { "aria-label": "Form of the run" }),
     choose: make("div", { class: "row" }), start: make("div", { class: "row" }), busy: make("div", {}),
     list: make("div", {}), details: make("section", { "aria-label": "Result" }), same: make("div", {}),
-    acting: make("div", {}),
   };
+  view.acting = makeActing(view);
   const options = folded("Options of the run", true, view.form);
-  refill(host, view.choose, view.start, view.busy, options, view.acting, view.same, view.list, view.details);
+  refill(host, view.choose, view.start, view.busy, options, view.acting.element, view.same, view.list, view.details);
   const ends = [
     studio.on("run", ({ run }) => takeRun(view, run)),
     studio.on("run progress", ({ number, progress }) => takeProgress(view, number, progress)),
@@ -112,15 +113,10 @@ function methodTable({ methods, aliases }) {
 
 /** Shows which elements of the file act in runs: gaits, controllers, drives, contacts. */
 async function showActing(view, ask) {
-  if (view.studio.state?.good_revision < 0) return refill(view.acting);
-  const { elements } = await view.studio.ask("acting", { document: view.document }).catch(() => ({ elements: [] }));
-  if (ask !== view.asked) return null;
-  const few = (names) => `${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}`;
-  return refill(view.acting, elements.length === 0 ? null : folded(`Elements that act (${elements.length})`, false,
-    tableOf({ caption: "Elements", head: ["name", "kind", "acts on", "drives"], headed: true,
-      rows: elements.map((one) => [
-        button(one.name, () => view.studio.select({ kind: "element", name: one.name }), { kind: "quiet" }), one.kind,
-        few(one.acts_on), few(one.drives)]) })));
+  const { document } = view, none = { elements: [] };
+  const { elements } = view.studio.state?.good_revision < 0 ? none
+    : await view.studio.ask("acting", { document }).catch(() => none);
+  if (ask === view.asked) view.acting.show(elements, document);
 }
 
 // ── changes of the file ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,7 +199,4 @@ function showResults(view) {
   showDetails(view, () => showResults(view));
 }
 
-export const panel = {
-  key: "runs", title: "Runs", help: "Compute motions of the model, play them, plot, compare, audit and export them",
-  open: openRuns,
-};
+export { openRuns as open };

@@ -145,4 +145,4 @@ async function storeStart(view) {
   view.studio.say("The start is stored.");
 }
 
-export const panel = { key: "start", title: "Start", help: "The configuration at which runs begin", open: openStart };
+export { openStart as open };

@@ -84,6 +84,4 @@ function indexed(text) {
   return match ? [make("i", {}, match[1]), make("sub", {}, match[2] ?? match[3]), match[4] ?? ""] : text;
 }
 
-export const panel = {
-  key: "tables", title: "Tables", help: "AIM, DTL, IDTL and matrices of the modules", open: openTables,
-};
+export { openTables as open };

@@ -34,18 +34,30 @@ export function showSettings(view, send) {
       flag("Planar tree only", "planar")));
 }
 
-/** Lists the modules with their docked and free sides; the list is open where no grid shows them. */
+/** Shows the list of modules, which is open where no grid shows them; it is made when it is open. */
 export function showModuleList(view, send) {
-  const { listed, reason } = view.data, open = view.list.firstElementChild?.open ?? false;
+  if (!view.list.firstElementChild) {
+    const place = make("div", {}), fold = folded("Modules and their sides", false, place);
+    fold.show = () => refill(place, fold.open ? moduleTable(view, send) : null);
+    fold.addEventListener("toggle", fold.show);
+    view.list.append(fold);
+  }
+  const fold = view.list.firstElementChild;
+  if (fold.open) fold.show();
+  else fold.open = Boolean(view.data.reason);
+}
+
+/** A table of the modules with their docked and free sides. */
+function moduleTable(view, send) {
+  const { listed } = view.data;
+  if (!listed.length) return make("p", { class: "help" }, "There are no modules yet.");
   const heads = ["module", "kind", "docked", "free sides"].map((text) => make("th", { scope: "col" }, text));
   const rows = listed.map((row) => make("tr", {}, make("th", { scope: "row" }, row.name), make("td", {}, row.kind),
     make("td", {}, row.docked.map((one) => dockedSide(row.name, one, send))),
     make("td", {}, row.free.map((side) => button(`Dock at side ${side} of ${row.name}`,
       () => showDocking(view.docking, row.name, side), { icon: side, kind: "quiet" })))));
-  const table = make("div", { class: "scrolled", tabIndex: 0, role: "region", "aria-label": "Modules and their sides" },
+  return make("div", { class: "scrolled", tabIndex: 0, role: "region", "aria-label": "Modules and their sides" },
     make("table", {}, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
-  const content = listed.length ? table : make("p", { class: "help" }, "There are no modules yet.");
-  refill(view.list, folded("Modules and their sides", open || Boolean(reason), content));
 }
 
 /** A docked side: what is docked to it, a button that undocks it, and the joint module between the two sides. */

@@ -100,6 +100,7 @@ function sendTarget(view, target) {
   const { pulling } = view;
   pulling.target = [...target];
   pulling.coordinates.forEach(({ control }, k) => { control.value = target[k].toFixed(3); });
+  view.studio.stage?.setCord({ figure: 0, body: pulling.body, point: pulling.point, target: pulling.target });
   if (pulling.timer) return;
   const wait = Math.max(0, pulling.sent + PULLED_EVERY - performance.now());
   pulling.timer = setTimeout(() => {
@@ -113,13 +114,19 @@ function sendTarget(view, target) {
   }, wait);
 }
 
-/** Lets go of the body. */
-export function letGo(view) {
-  const { pulling } = view;
+/** Forgets the target, such as after the run has ended or has been reset. */
+export function forgetTarget({ pulling, studio }) {
+  studio.stage?.setCord(null);
   clearTimeout(pulling.timer);
   pulling.timer = 0;
   pulling.target = null;
   for (const { control } of pulling.coordinates) control.value = "";
+}
+
+/** Lets go of the body. */
+export function letGo(view) {
+  const { pulling } = view;
+  forgetTarget(view);
   // the server makes several answers at a time: a pull that is on its way must not come after the release
   if (view.state === "on") pulling.last.then(() => act(view, "release"));
 }

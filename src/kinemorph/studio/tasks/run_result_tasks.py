@@ -22,9 +22,9 @@ from kinemorph.display.tables import run_summaries
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studio.tasks.run_tasks import prepared_by, result_data, send_piece
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.runs import prepared_by, result_data, send_piece
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 WIDE = 720  # width of films [px]
 _LAST: dict[str, tuple[float, Trajectory]] = {}  # the runs that were loaded last, by path, with the time of the file
@@ -82,10 +82,14 @@ def compared(data: dict[str, Any], report: Report) -> dict[str, Any]:
                     "range": size,
                 }
             )
-    same = first.t.shape == second.t.shape and all(
+    return {"rows": rows, "bitwise": is_same(first, second), "samples": len(times)}
+
+
+def is_same(first: Trajectory, second: Trajectory) -> bool:
+    """Whether two runs have the same samples, bit by bit."""
+    return all(
         np.array_equal(getattr(first, group), getattr(second, group), equal_nan=True) for group in ("t", "q", "v", "x")
     )
-    return {"rows": rows, "bitwise": bool(same), "samples": len(times)}
 
 
 DIFFERENCE = "difference of "

@@ -26,7 +26,7 @@ from kinemorph.simulation.live.commands import COMMANDS
 from kinemorph.simulation.live.live_run import LiveRun
 from kinemorph.simulation.results.event import Event
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import Report
+from kinemorph.studio.tasks.work import Report
 
 PICTURE = 1.0 / 60.0  # [s] between two pictures
 STATUS = 0.1  # [s] between two reports of the clock
@@ -136,7 +136,7 @@ def _has_coordinates_of(model: System, run: LiveRun) -> bool:
 
 def _kept(run: LiveRun, save: str) -> dict[str, Any]:
     """Saves what was recorded until now; returns what pages list of it."""
-    from kinemorph.studio.workers.runs import result_data  # with it come pictures, which a live run does not need
+    from kinemorph.studio.tasks.run_tasks import result_data  # with it come pictures, which a live run does not need
 
     kept = run.trajectory()
     if len(kept) < 2:

@@ -98,7 +98,7 @@ def inner_schema(schema: Schema, key: str | int) -> Schema | None:
     """The schema of a key of a table or of an item of a list; None if there may be none."""
     if isinstance(key, int):
         row = schema.get("prefixItems", ())
-        return row[key] if key < len(row) else schema.get("items")
+        return None if key < 0 else row[key] if key < len(row) else schema.get("items")
     found = schema.get("properties", {}).get(key, schema.get("additionalProperties", {} if _is_any(schema) else None))
     return found if isinstance(found, dict) else None
 

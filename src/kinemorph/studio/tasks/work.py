@@ -21,18 +21,19 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean
 
 WORK: dict[str, str] = {
-    "run": "kinemorph.studio.workers.runs:run",
-    "run_picture": "kinemorph.studio.workers.run_results:picture",
-    "run_details": "kinemorph.studio.workers.run_results:details",
-    "run_audit": "kinemorph.studio.workers.run_results:audited",
-    "run_comparison": "kinemorph.studio.workers.run_results:compared",
-    "run_export": "kinemorph.studio.workers.run_results:exported",
-    "live": "kinemorph.studio.workers.live_work:live",
+    "run": "kinemorph.studio.tasks.run_tasks:run",
+    "run_picture": "kinemorph.studio.tasks.run_result_tasks:picture",
+    "run_details": "kinemorph.studio.tasks.run_result_tasks:details",
+    "run_audit": "kinemorph.studio.tasks.run_result_tasks:audited",
+    "run_comparison": "kinemorph.studio.tasks.run_result_tasks:compared",
+    "run_export": "kinemorph.studio.tasks.run_result_tasks:exported",
+    "live": "kinemorph.studio.tasks.live_tasks:live",
     "write_equations": "kinemorph.studio.tasks.equation_tasks:write_equations",
     "verify_model": "kinemorph.studio.tasks.analysis_tasks:verify_model",
     "count_freedoms": "kinemorph.studio.tasks.analysis_tasks:count_freedoms",
     "find_equilibrium": "kinemorph.studio.tasks.analysis_tasks:find_equilibrium",
     "find_poles": "kinemorph.studio.tasks.analysis_tasks:find_poles",
+    "plot_clusters": "kinemorph.studio.tasks.analysis_tasks:plot_clusters",
     "export_model": "kinemorph.studio.tasks.export_tasks:export_model",
     "write_report": "kinemorph.studio.tasks.report_tasks:write_report",
 }
@@ -79,6 +80,7 @@ class Report:
         self._making: tuple[str, str] | None = None  # what is derived or compiled now, as (doing, name)
         self._since = self._began = time.perf_counter()
         self._hearing, self._messages = threading.Condition(), list[dict[str, Any]]()
+        self._crediting = threading.Lock()  # the thread that reports and the one that works count times
 
     def __call__(self, doing: str, *, fraction: float | None = None, **more: Any) -> None:
         """Reports what is being done, the fraction that is done (0 to 1, None where unknown), and further data."""
@@ -145,6 +147,7 @@ class Report:
 
     def _credit(self) -> None:
         """Counts the time since the last call for the present phase."""
-        now, phase = time.perf_counter(), self._phase(self._making)
-        self.spent[phase] = self.spent.get(phase, 0.0) + now - self._since
-        self._since = now
+        with self._crediting:
+            now, phase = time.perf_counter(), self._phase(self._making)
+            self.spent[phase] = self.spent.get(phase, 0.0) + now - self._since
+            self._since = now

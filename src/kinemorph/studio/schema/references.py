@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from kinemorph.formats.toml.schema import Schema
 from kinemorph.model import units
 from kinemorph.model.expressions import name_text
-from kinemorph.studio.forms.schema_walk import edited_as, fitting, inner_schema, whole_schema
+from kinemorph.studio.schema.schema_walk import edited_as, fitting, inner_schema, whole_schema
 
 Path = tuple[str | int, ...]
 

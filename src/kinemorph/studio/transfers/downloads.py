@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.display.serving.site import Download
-from kinemorph.studio.new_files import add_file
+from kinemorph.studio.documents.new_files import add_file
 
 if TYPE_CHECKING:
     from kinemorph.studio.session import Session

@@ -11,10 +11,9 @@ import threading
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from kinemorph.errors import KinemorphError, UnsupportedError
-from kinemorph.studio.tasks.running_tasks import document_data
+from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.workers.job import Job, Result
 from kinemorph.studio.workers.pool import Pool
 
@@ -205,14 +204,3 @@ class StudioLiveRun:
         with self._answered:
             self._answered.notify_all()
         self._push({"state": "off", "sentence": "" if result.state == "cancelled" else result.sentence})
-
-
-_live: WeakKeyDictionary[Any, LiveRuns] = WeakKeyDictionary()
-
-
-def live_runs(session: Session) -> LiveRuns:
-    """The live runs of a session."""
-    with session.edits:
-        if session not in _live:
-            _live[session] = LiveRuns(session)
-        return _live[session]

@@ -21,7 +21,7 @@ from kinemorph.model.system import System
 from kinemorph.simulation.planned_run import PreparedRun, plan_of, prepared_run
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.workers.work import KEEPING, Report
+from kinemorph.studio.tasks.work import KEEPING, Report
 
 MOST_EVENTS = 500  # events that a result lists
 

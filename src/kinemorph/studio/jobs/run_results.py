@@ -21,7 +21,7 @@ from kinemorph.display.serving.channel import Channel
 from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studio.documents.document import HIDDEN
-from kinemorph.studio.tasks.running_tasks import document_data
+from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.workers.job import Job, Result
 
 if TYPE_CHECKING:
