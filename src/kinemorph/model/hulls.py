@@ -101,4 +101,4 @@ def _nearest(points: Array, corners: Array) -> Array:
         distance = np.linalg.norm(points - edge, axis=1)
         nearer = distance < least
         best, least = np.where(nearer[:, None], edge, best), np.where(nearer, distance, least)
-    return best
+    return np.asarray(best)

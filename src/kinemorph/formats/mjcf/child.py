@@ -147,10 +147,10 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
     arrays["option"] = np.array([model.opt.timestep, elliptic, model.opt.impratio])
     for index in range(model.nhfield):
         rows, columns = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
-        first = int(model.hfield_adr[index])
+        begin = int(model.hfield_adr[index])
         if rows * columns <= LARGE:
-            data = np.array(model.hfield_data[first : first + rows * columns], dtype=float)
-            arrays[f"hfield{index}"] = data.reshape(rows, columns)
+            heights = np.array(model.hfield_data[begin : begin + rows * columns], dtype=float)
+            arrays[f"hfield{index}"] = heights.reshape(rows, columns)
     arrays["wind"] = np.array([*model.opt.wind, model.opt.density, model.opt.viscosity])
     text_of = model.names.split(b"\0")
     starts, place = {}, 0

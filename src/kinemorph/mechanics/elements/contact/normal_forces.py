@@ -196,7 +196,8 @@ class ImpedanceLaw(NormalLaw):
 def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
     """The normal force law of a contact that is not rigid; `value` looks up parameters in its data."""
     law, numbers = _FORMS[type(normal)](normal)
-    return law(*value(numbers))
+    made: NormalLaw = law(*value(numbers))
+    return made
 
 
 def _power(x: S, exponent: S) -> S:
