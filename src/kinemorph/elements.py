@@ -87,6 +87,7 @@ HOMES: dict[str, str] = {
     "Poisson": "kinemorph.model.elements.contact.impact_laws",
     "Energetic": "kinemorph.model.elements.contact.impact_laws",
     "HuntCrossley": "kinemorph.model.elements.contact.contact_laws",
+    "ImpedanceNormal": "kinemorph.model.elements.contact.contact_laws",
     "Regularized": "kinemorph.model.elements.contact.contact_laws",
     "Rigid": "kinemorph.model.elements.contact.contact_laws",
     "Coulomb": "kinemorph.model.elements.contact.contact_laws",
@@ -97,6 +98,7 @@ HOMES: dict[str, str] = {
     "Plane": "kinemorph.model.elements.contact.grounds",
     "HeightMap": "kinemorph.model.elements.contact.grounds",
     "HeightFunction": "kinemorph.model.elements.contact.grounds",
+    "contacts": "kinemorph.model.elements.contact.contacts_from_shapes",
     "with_joint_forces": "kinemorph.model.elements.forces.joint_forces",
     # laws of your own
     "ElementLaw": "kinemorph.mechanics.elements.law",
@@ -142,9 +144,11 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.contact.contact_laws import Coulomb as Coulomb
     from kinemorph.model.elements.contact.contact_laws import EasyDynNormal as EasyDynNormal
     from kinemorph.model.elements.contact.contact_laws import HuntCrossley as HuntCrossley
+    from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal as ImpedanceNormal
     from kinemorph.model.elements.contact.contact_laws import Regularized as Regularized
     from kinemorph.model.elements.contact.contact_laws import Rigid as Rigid
     from kinemorph.model.elements.contact.contacts import Contact as Contact
+    from kinemorph.model.elements.contact.contacts_from_shapes import contacts as contacts
     from kinemorph.model.elements.contact.grounds import HeightFunction as HeightFunction
     from kinemorph.model.elements.contact.grounds import HeightMap as HeightMap
     from kinemorph.model.elements.contact.grounds import Plane as Plane

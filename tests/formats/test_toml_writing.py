@@ -26,7 +26,7 @@ from kinemorph.formats.toml import reader as toml
 from kinemorph.formats.toml.text import pose
 from kinemorph.formats.toml.writer import written_system
 from kinemorph.model.configuration import initial_configuration
-from kinemorph.model.elements import ELEMENT_KINDS, Actuator
+from kinemorph.model.elements import ELEMENT_KINDS, Actuator, EasyDynNormal, HuntCrossley, ImpedanceNormal
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import CHOICE, choose
@@ -38,11 +38,14 @@ from kinemorph.model.shapes import (
     Ellipsoid,
     Frustum,
     HalfEllipsoid,
+    HalfSpace,
     Line,
     Mesh,
     MeshFile,
     Shape,
     Sphere,
+    Surface,
+    Terrain,
     Triangle,
 )
 from kinemorph.model.system import Settings
@@ -143,12 +146,25 @@ SHAPES: list[Shape] = [
     Triangle((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     Mesh(tuple((0.1 * i, 0.0, 1.0 / 3.0) for i in range(40)), tuple((i, i + 1, i + 2) for i in range(38)), "a.stl"),
     MeshFile("package://gone/part.stl", scale=(1e-3, 1e-3, 1e-3)),
+    HalfSpace((2.0, 3.0), Pose(rotation_of_angles(0.1, 0.2, 0.3), (1.0, 2.0, 3.0))),
+    Terrain(((0.0, 0.1, 0.2), (0.3, 0.2, 1.0 / 3.0)), (0.1, 0.2)),
 ]
+TOUCHING = [
+    Surface(0.7, ImpedanceNormal(1e4, 20.0, width=0.002), groups=3, meets=4, priority=-1, margin=0.01, gap=0.002),
+    Surface(0.0, HuntCrossley(1e5, 0.5)),
+    Surface(normal=EasyDynNormal(1e5)),
+]
+
+
+def _touching(shapes: list[Shape]) -> list[Shape]:
+    """Shapes for contact with surfaces."""
+    rough = [shape for shape in shapes if hasattr(shape, "surface")]
+    return [replace(shape, surface=TOUCHING[k % 3]) for k, shape in enumerate(rough)]  # type: ignore[call-arg]
 
 
 def test_all_shapes_come_back() -> None:
     assert {type(shape) for shape in SHAPES} == set(kinemorph.model.shapes.SHAPE_FIELDS)
-    robot = one_body(shapes=SHAPES, collisions=SHAPES[:3])
+    robot = one_body(shapes=SHAPES, collisions=_touching(SHAPES))
     findings = Findings("robot.toml")
     system = toml.read(Source("robot.toml", text_of(robot).encode()), Options(), findings)
     assert [finding.rule for finding in findings.found] == ["mesh"]

@@ -75,5 +75,5 @@ def test_the_command_switches_on_limits_and_friction_and_names_the_rest(
     common = ("simulate", "arm.urdf", "--time", "0.02", "--method", "euler", "--step", "0.01", "--q", "hinge=0.1")
     said = run(*common).stderr
     assert "the limits of 1 joint" in said and "the friction of 1 joint" in said
-    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: add contact" in said
+    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: elements.contacts(system)" in said
     assert "InactiveWarning" not in said and "with_joint_forces" not in run(*common, "--no-limits").stderr

@@ -35,6 +35,24 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     With `faces`, the surface is simplified to at most that many triangles, for pictures. Raises ModelError with the
     reason if the file cannot be read, MissingExtraError if trimesh is not installed.
     """
+    vertices, triangles = _arrays(mesh_file, faces)
+    return Mesh(
+        tuple(map(tuple, vertices.tolist())),
+        tuple(map(tuple, triangles.tolist())),
+        mesh_file.source,
+        mesh_file.placement,
+        mesh_file.color,
+        mesh_file.surface,
+    )
+
+
+def vertices(mesh_file: MeshFile) -> Points:
+    """The corner points of a mesh file [m], shape (n, 3), with its scale; raises what `surface` raises."""
+    return _arrays(mesh_file, None)[0]
+
+
+def _arrays(mesh_file: MeshFile, faces: int | None) -> tuple[Points, Faces]:
+    """The corner points [m] and triangles of a mesh file, in its own axes."""
     if not mesh_file.path:
         raise ModelError(
             f"mesh '{mesh_file.source}': the file was not found. Put it where the model file names it, or add its "
@@ -47,14 +65,7 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
             f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}. Check its permissions."
         ) from None
     vertices, triangles = _coarse(mesh_file.path, state.st_mtime_ns, state.st_size, faces)
-    scaled = vertices * np.array(mesh_file.scale)
-    return Mesh(
-        tuple(map(tuple, scaled.tolist())),
-        tuple(map(tuple, triangles.tolist())),
-        mesh_file.source,
-        mesh_file.placement,
-        mesh_file.color,
-    )
+    return vertices * np.array(mesh_file.scale), triangles
 
 
 @lru_cache(maxsize=256)

@@ -63,6 +63,8 @@ class RunPlan:
     `inputs`            constant inputs, in order or by name
     `limits`            whether joints stop at their limits
     `friction`          whether the Coulomb friction of joints acts
+    `contacts`          whether a robot from a file of another format, without contacts, gets those of its collision
+                        shapes (`elements.contacts`)
     `dock`, `undock`    modules that dock and undock during the run
     """
 
@@ -82,6 +84,7 @@ class RunPlan:
     loops: str = ""
     limits: bool = True
     friction: bool = True
+    contacts: bool = True
     dock: tuple[PlannedDock, ...] = ()
     undock: tuple[PlannedUndock, ...] = ()
 

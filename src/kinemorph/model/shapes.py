@@ -3,17 +3,19 @@
 Sizes are Values in meters, so that a drawing follows the parameters of its robot. A solid is centered on its own frame
 (a half ellipsoid stands on it), and the axis of a cylinder, capsule or frustum is the z axis of that frame. `placement`
 is the pose of the shape's frame in the body frame. Colors are RGB or RGBA between 0 and 1. Shapes have no mass: mass is
-given on the body.
+given on the body. Shapes for contact may have a `surface`, which says how they touch. Half spaces and terrains are
+ground, on which other shapes stand.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Value
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 Point: TypeAlias = tuple[Value, Value, Value]
 Color: TypeAlias = tuple[float, ...]
@@ -24,12 +26,39 @@ GRAPHITE: Color = (0.22, 0.24, 0.27)
 
 
 @dataclass(frozen=True)
+class Surface:
+    """How a shape touches, as its file says it; `elements.contacts` makes contacts of it.
+
+    `friction`     coefficient of sliding friction; None if the file gives none
+    `normal`       normal-force law on the ground of the file: HuntCrossley, EasyDynNormal or ImpedanceNormal; or None
+    `groups`       bits of the groups that the shape is in, and `meets` those that it touches: a and b touch where
+                   a.groups & b.meets or b.groups & a.meets is not 0
+    `priority`     of two shapes that touch, the one with the higher priority gives the friction; else the larger counts
+    `margin`       [m]: forces begin where the distance of two shapes is the sum of their margins
+    `gap`          [m]: MuJoCo finds contacts already at this distance more; they have no force there
+    """
+
+    friction: float | None = field(default=None, metadata={"kind": "number"})
+    normal: Any = None
+    groups: int = 1
+    meets: int = 1
+    priority: int = 0
+    margin: float = field(default=0.0, metadata={"kind": "length"})
+    gap: float = field(default=0.0, metadata={"kind": "length"})
+
+    def touches(self, other: Surface) -> bool:
+        """Whether two surfaces touch, by their groups."""
+        return bool(self.groups & other.meets or other.groups & self.meets)
+
+
+@dataclass(frozen=True)
 class Box:
     """A cuboid with edge lengths `size` [m] along x, y, z."""
 
     size: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -40,6 +69,7 @@ class Cylinder:
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -50,6 +80,7 @@ class Capsule:
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -59,6 +90,7 @@ class Sphere:
     radius: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -68,6 +100,7 @@ class Ellipsoid:
     radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -80,6 +113,7 @@ class HalfEllipsoid:
     radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -91,6 +125,7 @@ class Frustum:
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -123,6 +158,7 @@ class Mesh:
     source: str = ""
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
 @dataclass(frozen=True)
@@ -138,11 +174,44 @@ class MeshFile:
     scale: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0), metadata={"kind": "length"})
     placement: Pose = IDENTITY
     color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
 
 
-Shape: TypeAlias = (
-    Box | Cylinder | Capsule | Sphere | Ellipsoid | HalfEllipsoid | Frustum | Line | Triangle | Mesh | MeshFile
-)
+@dataclass(frozen=True)
+class HalfSpace:
+    """Ground: everything below the x-y plane of its frame, without end.
+
+    `size` [m] are half the edges of the rectangle that is drawn, along x and y; 0 for none.
+    """
+
+    size: tuple[float, float] = field(default=(0.0, 0.0), metadata={"kind": "length"})
+    placement: Pose = IDENTITY
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """Ground: hills with heights[i][j] [m] along z at the points of a regular grid, whose middle is the frame's origin.
+
+    `spacing` [m] is the distance of neighboring points along x (i) and y (j).
+    """
+
+    heights: tuple[tuple[float, ...], ...] | FrozenArray = field(metadata={"kind": "length"})
+    spacing: tuple[float, float] = field(default=(1.0, 1.0), metadata={"kind": "length"})
+    placement: Pose = IDENTITY
+    color: Color = field(default=STEEL, metadata={"kind": "number"})
+    surface: Surface | None = field(default=None, metadata={"in_files": False})
+
+    def __post_init__(self) -> None:
+        """Freezes the heights; those that are no regular grid of numbers stay as they are, and are reported later."""
+        frozen = FrozenArray.read(self.heights, axes=2)
+        if frozen is not None:
+            object.__setattr__(self, "heights", frozen)
+
+
+Solid: TypeAlias = Box | Cylinder | Capsule | Sphere | Ellipsoid | HalfEllipsoid | Frustum | Mesh
+Shape: TypeAlias = Solid | Line | Triangle | MeshFile | HalfSpace | Terrain
 
 
 class Fields(NamedTuple):
@@ -165,7 +234,14 @@ SHAPE_FIELDS: dict[type[Any], Fields] = {
     Triangle: Fields((), ("a", "b", "c"), ()),
     Mesh: Fields((), (), ()),
     MeshFile: Fields((), (), ()),
+    HalfSpace: Fields((), (), ()),
+    Terrain: Fields((), (), ()),
 }
+
+
+def with_surface(shape: Shape, surface: Surface | None) -> Shape:
+    """The shape with a surface; lines and triangles touch nothing and stay as they are."""
+    return shape if isinstance(shape, (Line, Triangle)) else replace(shape, surface=surface)
 
 
 def shape_values(shape: Shape) -> tuple[Any, ...]:

@@ -1,8 +1,9 @@
 """Planned runs: a system and a RunPlan, carried out in the same way by the command line, the studio and Python.
 
 `simulate` computes exactly what it is given. A planned run adds what a user of a model file expects: joints stop at
-their limits, their friction acts, a robot without an initial state starts where it does not stay at rest, and one that
-falls freely is simulated for one second only. Therefore it is a function of its own and not an option of `simulate`.
+their limits, their friction acts, the collision shapes of URDF, SDF and MJCF files touch the ground, a robot without an
+initial state starts where it does not stay at rest, and one that falls freely is simulated for one second only.
+Therefore it is a function of its own and not an option of `simulate`.
 All numbers of a run follow from the system and the plan, so that runs of the same plan agree bitwise.
 """
 
@@ -13,15 +14,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.stances import closed_stance
+from kinemorph.mechanics.elements.contact.touching_points import touched_along
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.contacts_from_shapes import contacts
+from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements.contact.unstopped import touched_grounds
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
 from kinemorph.model.modules.docked_sides import module_name
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
+from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.simulate import simulate
@@ -48,8 +58,8 @@ class Note(NamedTuple):
 class PreparedRun(NamedTuple):
     """A planned run that is ready to be carried out.
 
-    `system` has the elements for joint limits and friction. `arguments` are those of `simulate`. `notes` tell what was
-    chosen for the user.
+    `system` has the elements for joint limits, friction and contacts that were added. `arguments` are those of
+    `simulate`. `notes` tell what was chosen for the user.
     """
 
     system: System
@@ -102,6 +112,8 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
+    made = contacts(whole) if chosen.contacts and whole.source and not touched_grounds(whole.elements) else ()
+    acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
     begins = acting.start(chosen.start) if chosen.start else None
     q, note = chosen.numbers("q"), None
     if begins is None:
@@ -110,7 +122,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     until = chosen.time
     if until is None:
         until = acting.settings.duration
-        if acting.robot.is_free and until == Settings().duration:
+        if acting.robot.is_free and not made and until == Settings().duration:
             until = FREE_TIME
             falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
             notes.append(Note(falls, ("time",), "time"))
@@ -169,9 +181,25 @@ def initial_configuration(system: System, q: Any, v: Any) -> tuple[Any, Note | N
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, None
-    pose = [float(value) for value in closed_stance(robot)[0]]
+    pose = put_down(system, [float(value) for value in closed_stance(robot)[0]])
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
     where = listed(moved, LISTED) if moved else "the neutral configuration"
     return pose, Note(f"starts at rest at {where}", ("q", "v"), "initial state")
+
+
+def put_down(system: System, q: list[float]) -> list[float]:
+    """A configuration (nq,) in which free robots that begin in the ground z = 0 are raised onto it."""
+    robot, raised = system.robot, list(q)
+    level = [one for one in system.elements if isinstance(one, Contact) and one.ground == Plane()]
+    for joint in robot.joints if level else ():
+        if joint.kind != "free" or joint.parent != WORLD:
+            continue
+        deepest = 0.0
+        for contact in level:
+            if joint.child in robot.path_to_root(robot.frame(contact.body).body):
+                (pose,) = frame_matrices(robot, np.array([q]), [contact.body]).swapaxes(0, 1)
+                deepest = max(deepest, *(-float(course.heights[0]) for course in touched_along(contact, pose)))
+        raised[robot.q_slice(joint.name).start + 2] += deepest
+    return raised

@@ -24,13 +24,12 @@ from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_clarab
 from kinemorph.analysis.legs.limbs import Feet, GroundContact, drives_of, finite_number, limbs
 from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements.contact.grounds import surface
-from kinemorph.mechanics.elements.contact.spheres import sphere_centers
-from kinemorph.model.elements.contact.contact_laws import Anchor
+from kinemorph.mechanics.elements.contact.touching_points import touched_along
+from kinemorph.model.elements.contact.contact_laws import Anchor, Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.phases.holds import Hold
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -206,7 +205,7 @@ def _driven(robot: Robot, system: System, joints: Sequence[str] | None) -> tuple
 
 
 def _touches(plant: Plant, contact: GroundContact, q: Array, friction: float | None) -> list[_Touch]:
-    """The points of a foot, one for each sphere of its contact."""
+    """The touching points of a foot."""
     dynamics = plant.dynamics
     assert dynamics is not None
     pose = np.asarray(dynamics.pose(contact.body)(q))
@@ -214,16 +213,14 @@ def _touches(plant: Plant, contact: GroundContact, q: Array, friction: float | N
     ground = contact.ground if isinstance(contact, Contact) else Plane()
     if isinstance(ground, Plane) and ground.on != "world":
         raise UnsupportedError(f"least_effort: the ground of '{contact.name}' is on '{ground.on}'; expected the world.")
-    radius = float(evaluate(contact.radius)) if isinstance(contact, Contact) else 0.0
-    centers = sphere_centers(contact) if isinstance(contact, Contact) else [contact.point]
+    touching = contact
+    if not isinstance(touching, Contact):
+        touching = Contact(contact.name, contact.body, Rigid(), point=contact.point)
     found, mu = [], _friction(contact, friction)
-    for center in centers:
-        arm = pose[:3, :3] @ np.array(evaluate_all(tuple(center)), dtype=float)
-        height, normal = surface(ground)([*map(float, pose[:3, 3] + arm)], radius)
-        n = np.array([float(one) for one in normal])
-        x, y, z = arm - radius * n
+    for points, heights, normals in touched_along(touching, pose[None]):
+        x, y, z = pose[:3, :3] @ points[0]
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        found.append(_Touch(contact.name, J[:3] - cross @ J[3:], n, float(height) - radius, mu))
+        found.append(_Touch(contact.name, J[:3] - cross @ J[3:], normals[0], float(heights[0]), mu))
     return found
 
 

@@ -59,6 +59,14 @@ class RunOptions:
         bool | None,
         option("Apply the Coulomb friction of joints.", default="friction", names=("--friction/--no-friction",)),
     ] = None
+    contacts: Annotated[
+        bool | None,
+        option(
+            "Let the collision shapes of URDF, SDF and MJCF files touch the ground.",
+            default="contacts",
+            names=("--contacts/--no-contacts",),
+        ),
+    ] = None
     save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:

@@ -59,7 +59,7 @@ def simulate(
         )
     given = chosen(robot, reading)
     options = {key: value for key, value in run.given.items() if key != "save"}
-    options |= {"time": run.time, "limits": run.limits, "friction": run.friction}
+    options |= {"time": run.time, "limits": run.limits, "friction": run.friction, "contacts": run.contacts}
     options |= state.given()
     plan = changed_plan(plan_of(given, named), **{key: value for key, value in options.items() if value is not None})
     prepared = prepared_run(given, plan)

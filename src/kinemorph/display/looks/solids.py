@@ -21,10 +21,12 @@ from kinemorph.model.shapes import (
     Ellipsoid,
     Frustum,
     HalfEllipsoid,
+    HalfSpace,
     Line,
     Mesh,
     Shape,
     Sphere,
+    Terrain,
     Triangle,
 )
 
@@ -180,6 +182,22 @@ def _point(point: Any) -> Array:
     return np.array(evaluate_all(point), dtype=float)
 
 
+def _half_space(shape: HalfSpace, grain: Grain) -> Array:
+    x, y = shape.size
+    if not (x > 0.0 and y > 0.0):
+        return NOTHING
+    return np.array([[[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]]])
+
+
+def _terrain(shape: Terrain, grain: Grain) -> Array:
+    heights = np.asarray(shape.heights, dtype=float)
+    if heights.ndim != 2 or (heights.shape[0] - 1) * (heights.shape[1] - 1) > MESH_LIMIT:
+        return NOTHING
+    x, y = (step * (np.arange(n) - 0.5 * (n - 1)) for n, step in zip(heights.shape, shape.spacing, strict=True))
+    grid = np.stack([*np.meshgrid(x, y, indexing="ij"), heights], axis=-1)
+    return np.stack([grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]], axis=2).reshape(-1, 4, 3)
+
+
 SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
     Box: _box,
     Cylinder: lambda s, g: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length)), g),
@@ -191,6 +209,8 @@ SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
     Line: lambda s, g: tube(np.array(evaluate_all(s.start)), np.array(evaluate_all(s.end)), g),
     Triangle: _triangle,
     Mesh: _mesh,
+    HalfSpace: _half_space,
+    Terrain: _terrain,
 }
 
 

@@ -7,7 +7,7 @@ share one scale for forces and one for torques, so that arrows can be compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,14 +18,15 @@ from kinemorph.display.scenes.figures import axis_of, fixed, joint_end, position
 from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
-from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.contact.spheres import nearest
+from kinemorph.mechanics.elements.contact.touching_points import touched_along
 from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.forces.applied import AppliedWrench
 from kinemorph.model.elements.forces.tires import Tire
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Element
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -158,29 +159,33 @@ def _touching_force(element: Element, run: Trajectory, times: Array) -> Array | 
 
 
 def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
-    """The force of a contact at the deepest point of its sphere; for a capsule, at the depth-weighted mean of the
-    deepest points of its spheres.
-    """
+    """The force of a contact at its touching point; where it has several, at their mean, weighted by the depths."""
     figure, run, times = showing
     force = None if run is None or times is None else _touching_force(contact, run, times)
     if force is None:
         return
-    ends = [np.array(evaluate_all(end), dtype=float) for end in (contact.point, contact.end) if end is not None]
-    centers = [ends[0]] if len(ends) == 1 else list(np.linspace(ends[0], ends[1], contact.samples))
-    radius, ground = float(evaluate(contact.radius)), surface(contact.ground)
-    if getattr(contact.ground, "on", "world") != "world":  # its normal turns with the body
-        radius = 0.0
-    spots, depths = [], []
-    for center in centers:
-        place = positions_of(figure, fixed(figure.robot, contact.body, center))
-        height, normal = ground(list(place.T))
-        out = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(place)) for x in normal], axis=-1)
-        spots.append(place - radius * out)
-        depths.append(np.maximum(radius - height, 0.0) + TINY)
-    weights = np.stack(depths) / np.sum(depths, axis=0)
     start = fixed(figure.robot, contact.body, contact.point)
-    shifts = np.einsum("kn,knj->nj", weights, np.stack(spots)) - positions_of(figure, start)
-    yield Load(contact.name, "force", start, force, shifts if len(centers) > 1 or radius > 0.0 else None)
+    poses = _poses(figure, contact.body)
+    carried = getattr(contact.ground, "on", "world") != "world"  # the normal turns with the body that carries it
+    still = replace(contact, ground=Plane(), radius=0.0) if carried else contact
+    places, depths = [], []
+    for points, heights, _ in touched_along(still, poses):
+        places.append(np.einsum("nij,nj->ni", poses[:, :3, :3], points) + poses[:, :3, 3])
+        depths.append(np.maximum(-heights, 0.0) + TINY)
+    weights = np.stack(depths) / np.sum(depths, axis=0)
+    shifts = np.einsum("kn,knj->nj", weights, np.stack(places)) - positions_of(figure, start)
+    yield Load(contact.name, "force", start, force, shifts if len(places) > 1 or np.abs(shifts).max() > TINY else None)
+
+
+def _poses(figure: Figure, name: str) -> Array:
+    """The poses (n, 4, 4) of a body or frame in the world, at all times of the scene."""
+    origin = fixed(figure.robot, name)
+    corner = positions_of(figure, origin)
+    found = np.broadcast_to(np.eye(4), (len(corner), 4, 4)).copy()
+    found[:, :3, 3] = corner
+    for k, axis in enumerate(np.eye(3)):
+        found[:, :3, k] = positions_of(figure, fixed(figure.robot, name, axis)) - corner
+    return found
 
 
 def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:

@@ -13,6 +13,7 @@ from kinemorph.display import series
 from kinemorph.display.tables.summaries import Data
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
+from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.loop_methods import Partitioning, Projection
@@ -126,19 +127,26 @@ def cautions(trajectory: Trajectory) -> list[str]:
 
 
 def acting_joints(system: System, given: System, option: str = "--no-{}") -> list[str]:
-    """A sentence about the joint limits and friction that a run adds to a model, and the options that leave them out.
+    """Sentences about the joint limits, friction and contacts that a run adds to a model, and what leaves them out.
 
     `system` has these elements, `given` is the model without them. `option` is how they are left out, with {} for
-    limits or friction.
+    limits, friction or contacts.
     """
     added = [element for element in system.elements if element not in given.elements]
+    touching = [element for element in added if isinstance(element, Contact)]
     words = {"JointLimits": "limits", "JointFriction": "friction"}
     found = []
     for element in added:
+        if isinstance(element, Contact):
+            continue
         what = words[type(element).__name__]
         count = len(law_of(element).acts_on(element, system.robot))
         found.append(f"the {what} of {counted(count, 'joint')} ({option.format(what)} leaves them out)")
-    return [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
+    notes = [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
+    if touching:
+        made = f"{counted(len(touching), 'contact')} of {given.robot.name} from the collision shapes of its file"
+        notes.append(f"{made}; {option.format('contacts')} leaves them out")
+    return notes
 
 
 def inactive_notes(system: System, *, driven: bool = False) -> list[str]:

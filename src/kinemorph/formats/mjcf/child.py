@@ -123,6 +123,20 @@ FIELDS = [
     "geom_matid",
     "geom_dataid",
     "geom_fluid",
+    "geom_condim",
+    "geom_priority",
+    "geom_friction",
+    "geom_solmix",
+    "geom_solref",
+    "geom_solimp",
+    "geom_margin",
+    "geom_gap",
+    "body_weldid",
+    "body_invweight0",
+    "exclude_signature",
+    "hfield_size",
+    "hfield_nrow",
+    "hfield_ncol",
     "mat_rgba",
     "site_bodyid",
     "site_pos",
@@ -151,6 +165,7 @@ COUNTS = [
 SPRINGS = [f"{part}_stiffness{poly}" for part in ("jnt", "tendon") for poly in ("", "poly")]
 DAMPERS = [f"{part}_damping{poly}" for part in ("dof", "tendon", "actuator") for poly in ("", "poly")]
 SMALL = 4000  # vertices: only meshes of at most this size are returned
+LARGE = 4_000_000  # heights: only height fields of at most this size are returned
 
 
 def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -172,6 +187,14 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
         for name in names:  # rows of outputs or controls, of which an actuator can have several: its first row is kept
             arrays[name] = arrays[name][getattr(model, f"actuator_{first}")]
     switch_off(model.opt, arrays, mujoco.mjtDisableBit)
+    elliptic = model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    arrays["option"] = np.array([model.opt.timestep, elliptic, model.opt.impratio])
+    for index in range(model.nhfield):
+        rows, columns = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
+        begin = int(model.hfield_adr[index])
+        if rows * columns <= LARGE:
+            heights = np.array(model.hfield_data[begin : begin + rows * columns], dtype=float)
+            arrays[f"hfield{index}"] = heights.reshape(rows, columns)
     arrays["wind"] = np.array([*model.opt.wind, model.opt.density, model.opt.viscosity])
     text_of = model.names.split(b"\0")
     starts, place = {}, 0

@@ -304,6 +304,14 @@ class _Reading:
             self.drop(what, [""] * counts[key])
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
-            floor = "Add elements.Contact to the bodies that touch the plane."
-            remedy = {"remedy": floor} if what == "plane" else {}
-            self.drop(f"geoms of type {what}", names, **remedy)
+            self.drop(f"geoms of type {what}", names)
+        self._untouched()
+
+    def _untouched(self) -> None:
+        """Warns about contacts of the model that do not act: only those with planes and height fields do."""
+        touching, geoms = self.geometry.touching, self.model.names["geom"]
+        pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
+        self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.")
+        fixed = [geoms[k] for k in touching.scenery()]
+        self.drop("contacts with fixed geoms that are no plane or height field", fixed)
+        self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])

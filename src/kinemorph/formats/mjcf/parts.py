@@ -7,25 +7,43 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
-from kinemorph.formats.mjcf.text import Losses, numbers, place
+from kinemorph.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.formats.xml_documents import Node
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Line,
+    Mesh,
+    MeshFile,
+    Shape,
+    Sphere,
+    Surface,
+    Terrain,
+    Triangle,
+)
 from kinemorph.model.system import System
 from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
+THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
+SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
     Ellipsoid: ("ellipsoid", lambda shape: list(evaluate_all(shape.radii))),
     Sphere: ("sphere", lambda shape: [evaluate(shape.radius)]),
     Capsule: ("capsule", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
+    HalfSpace: ("plane", lambda shape: [*shape.size, THICK]),
     Cylinder: ("cylinder", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
 }
 
@@ -59,12 +77,28 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             if not touches:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
+            elif not isinstance(shape, (Line, Triangle)) and shape.surface is not None:
+                _write_surface(node, shape.surface)
+                if shape.surface.normal is not None:
+                    losses.add("normal forces of collision shapes are left out", body.name)
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
         problem = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folder of this file, such as {away[0]!r}"
         remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
+
+
+def _write_surface(node: Node, surface: Surface) -> None:
+    """Writes how a geom touches, without the defaults of MuJoCo."""
+    if surface.friction is not None:
+        node.set("friction", numbers((surface.friction, *SPIN)))
+    for name, value in (("contype", surface.groups), ("conaffinity", surface.meets), ("priority", surface.priority)):
+        if value != {"priority": 0}.get(name, 1):
+            node.set(name, str(value))
+    for name, size in (("margin", surface.margin), ("gap", surface.gap)):
+        if size:
+            node.set(name, number(size))
 
 
 def _from(path: Path, shape: MeshFile) -> str:
@@ -77,6 +111,8 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     row = SIZES.get(type(shape))
     if row is not None:
         return etree.SubElement(body, "geom", type=row[0], size=numbers(row[1](shape)))
+    if isinstance(shape, Terrain):
+        return _terrain(shape, body, asset, meshes)
     if isinstance(shape, MeshFile):
         if not shape.path or not shape.path.lower().endswith(READABLE):
             return None
@@ -90,6 +126,19 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
         meshes[shape] = f"mesh{len(meshes)}"
         etree.SubElement(asset, "mesh", name=meshes[shape], inertia="shell", **data)
     return etree.SubElement(body, "geom", type="mesh", mesh=meshes[shape])
+
+
+def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) -> Node | None:
+    """The <geom> of a terrain; None for one that is level or no grid."""
+    heights = np.asarray(shape.heights, dtype=float)
+    if heights.ndim != 2 or not np.ptp(heights) > 0.0 or heights.min() < 0.0:
+        return None
+    meshes[shape] = f"terrain{len(meshes)}"
+    (nx, ny), (dx, dy), top = heights.shape, shape.spacing, float(heights.max())
+    size = numbers((0.5 * dx * (nx - 1), 0.5 * dy * (ny - 1), top, THICK))
+    data = numbers((heights.T[::-1] / top).ravel().tolist())  # in a text the row with the largest y comes first
+    etree.SubElement(asset, "hfield", name=meshes[shape], nrow=str(ny), ncol=str(nx), size=size, elevation=data)
+    return etree.SubElement(body, "geom", type="hfield", hfield=meshes[shape])
 
 
 # ── equalities ────────────────────────────────────────────────────────────────────────────────────────────────────────

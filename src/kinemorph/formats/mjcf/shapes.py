@@ -1,7 +1,8 @@
 """Reads geoms of a compiled MuJoCo model as shapes to draw, collision shapes, or both.
 
-A geom that takes part in contacts (contype or conaffinity) is a collision shape. A geom in the groups 0 to 2, which
-MuJoCo shows, is a shape to draw, and so is every geom without contacts.
+A geom that takes part in contacts (contype or conaffinity) is a collision shape, with its surface. A geom in the groups
+0 to 2, which MuJoCo shows, is a shape to draw, and so is every geom without contacts. Planes and height fields are
+ground, which is drawn with the contacts on it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,22 @@ from collections.abc import Callable, Sequence
 from kinemorph.algebra.groups import Pose, compose, inverse, quat_to_rotation
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.files import Bundle
-from kinemorph.model.shapes import Box, Capsule, Color, Cylinder, Ellipsoid, Mesh, MeshFile, Shape, Sphere
+from kinemorph.formats.mjcf.surfaces import HFIELD, PLANE, Touching
+from kinemorph.model.shapes import (
+    Box,
+    Capsule,
+    Color,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Mesh,
+    MeshFile,
+    Shape,
+    Sphere,
+    Terrain,
+    with_surface,
+)
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 MESH = 7  # mjtGeom
 SOLIDS: dict[int, Callable[[Sequence[float], Pose, Color], Shape]] = {
@@ -19,9 +35,10 @@ SOLIDS: dict[int, Callable[[Sequence[float], Pose, Color], Shape]] = {
     3: lambda size, placement, color: Capsule(size[0], 2.0 * size[1], placement, color),
     4: lambda size, placement, color: Ellipsoid((size[0], size[1], size[2]), placement, color),
     5: lambda size, placement, color: Cylinder(size[0], 2.0 * size[1], placement, color),
+    PLANE: lambda size, placement, color: HalfSpace((size[0], size[1]), placement, color),
     6: lambda size, placement, color: Box((2.0 * size[0], 2.0 * size[1], 2.0 * size[2]), placement, color),
 }
-WITHOUT = {0: "plane", 1: "hfield", MESH: "mesh (large, and not in a file of its own)", 8: "sdf"}
+WITHOUT = {HFIELD: "hfield (very large)", MESH: "mesh (large, and not in a file of its own)", 8: "sdf"}
 READABLE = (".stl", ".obj")
 SHOWN = 2  # the last group that MuJoCo shows
 DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # a geom with this color has the color of its material
@@ -33,7 +50,7 @@ class Geometry:
     """The shapes of all bodies. `left_out` are the names of geoms that cannot be expressed as shapes, by type."""
 
     def __init__(self, model: Compiled, bundle: Bundle) -> None:
-        self.model, self.bundle = model, bundle
+        self.model, self.bundle, self.touching = model, bundle, Touching(model)
         self.left_out: dict[str, list[str]] = {}
 
     def by_body(self) -> dict[int, Looks]:
@@ -49,8 +66,10 @@ class Geometry:
                 continue
             touches = bool(model.geom_contype[k] or model.geom_conaffinity[k])
             if touches:
+                shape = with_surface(shape, self.touching.surface(k))
                 collisions.setdefault(body, []).append(shape)
-            if not touches or model.geom_group[k] <= SHOWN:
+            is_ground = isinstance(shape, (HalfSpace, Terrain))
+            if not is_ground and (not touches or model.geom_group[k] <= SHOWN):
                 shapes.setdefault(body, []).append(shape)
         return {body: (tuple(shapes.get(body, ())), tuple(collisions.get(body, ()))) for body in {*shapes, *collisions}}
 
@@ -61,7 +80,19 @@ class Geometry:
         kind, color = int(model.geom_type[k]), self._color(k)
         if kind in SOLIDS:
             return SOLIDS[kind](model.geom_size[k].tolist(), placement, color)
+        if kind == HFIELD:
+            return self._terrain(int(model.geom_dataid[k]), placement, color)
         return self._mesh(int(model.geom_dataid[k]), placement, color) if kind == MESH else None
+
+    def _terrain(self, field: int, placement: Pose, color: Color) -> Shape | None:
+        """The height field number `field`; None if it is too large to be passed on."""
+        data = self.model.arrays.get(f"hfield{field}")
+        if data is None:
+            return None
+        x, y, top, _ = self.model.hfield_size[field].tolist()
+        rows, columns = data.shape
+        spacing = (2.0 * x / (columns - 1), 2.0 * y / (rows - 1))
+        return Terrain(FrozenArray(top * data.T), spacing, placement, color)
 
     def _color(self, k: int) -> Color:
         """The color of geom number k, or of its material."""

@@ -6,12 +6,14 @@ For <inertial auto="true">, mass data are computed from the collision shapes, ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kinemorph.algebra.groups import IDENTITY, Pose, compose
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.algebra.vectors import diagonal, mat_scale
+from kinemorph.formats.gazebo_surfaces import ALL_GROUPS, HARD, gazebo_surface
 from kinemorph.formats.mesh_search import MeshSearch
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Model
@@ -20,10 +22,23 @@ from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.sources import Options, Outside
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally
-from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Ellipsoid, Frustum, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import (
+    STEEL,
+    Box,
+    Capsule,
+    Color,
+    Cylinder,
+    Ellipsoid,
+    Frustum,
+    HalfSpace,
+    MeshFile,
+    Shape,
+    Sphere,
+    with_surface,
+)
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
-UNSHOWN = ("plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
+UNSHOWN = ("heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
 DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
     "gravity": True,
     "kinematic": False,
@@ -51,7 +66,7 @@ class Links:
         """Mass data, visual and collision shapes of a link whose frame has the key `key`."""
         element = f"link '{node.get('name')}'"
         shown = [self._shape(child, model, key, element) for child in node.iterchildren("visual")]
-        touching = [self._shape(child, model, key, element) for child in node.iterchildren("collision")]
+        touching = [self._touching(child, model, key, element) for child in node.iterchildren("collision")]
         self._switches(node, model, element)
         inertia, assumed = self._inertia(node, model, key, element)
         return LinkParts(
@@ -174,16 +189,56 @@ class Links:
         if child.tag == "ellipsoid":
             x, y, z = values.vector(child, "radii", element, (1.0, 1.0, 1.0))
             return Ellipsoid((x, y, z), placement, color)
+        if child.tag == "plane":
+            return self._plane(child, use, placement, color, element, values)
         if child.tag in ROUND:
             radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
             return ROUND[child.tag](radius, length, placement, color)
         what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"the unknown shape <{str(child.tag)[:40]}>"
         rule = "dropped" if child.tag in UNSHOWN else "unknown"
         remedy = "Use another shape, or expect the link to be drawn without it."
-        if child.tag == "plane" and use == "collision":
-            what, remedy = "a collision <plane>", "Add elements.Contact to the bodies that touch the plane."
         self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
+
+    def _plane(
+        self, node: Node, use: str, placement: Pose, color: Color, element: str, values: SdfValues
+    ) -> Shape | None:
+        """The ground below a <plane>; a <visual> plane is not drawn, because the ground is drawn with its contacts."""
+        if use != "collision":
+            return None
+        normal = values.vector(node, "normal", element, (0.0, 0.0, 1.0))
+        x, y, z = normal
+        length = math.hypot(x, y, z)
+        if not length > 0.0:
+            values.wrong(node, element, "data", "<normal> is zero, expected a direction", "Write 0 0 1.")
+            return None
+        axis, angle = (-y, x, 0.0), math.acos(max(-1.0, min(1.0, z / length)))
+        across = math.hypot(x, y)
+        R = rotation(tuple(part / across for part in axis), angle) if across > 0.0 else IDENTITY.R
+        if across == 0.0 and z < 0.0:
+            R = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+        return HalfSpace((0.0, 0.0), compose(placement, Pose(R, (0.0, 0.0, 0.0))), color)
+
+    def _touching(self, node: Node, model: Model, key: str, element: str) -> Shape | None:
+        """The shape of a <collision> with its <surface>."""
+        shape = self._shape(node, model, key, element)
+        surface = node.find("surface")
+        if shape is None or surface is None:
+            return shape
+        values = model.file.values
+        ode = surface.find("friction/ode")
+        mu = values.value(ode, "mu", element, 1.0) if ode is not None and ode.find("mu") is not None else None
+        usual = 1.0 if mu is None else mu
+        second = usual if ode is None else values.value(ode, "mu2", element, usual)
+        if second != usual:
+            self._drop(model, ode, f"<mu2> ({second:g}), which differs from <mu> ({usual:g}),", element)
+        contact = surface.find("contact/ode")
+        kp = None if contact is None else values.value(contact, "kp", element, HARD)
+        kd = None if contact is None else values.value(contact, "kd", element, 1.0)
+        bits = surface.find("contact/collide_bitmask")
+        mask = ALL_GROUPS if bits is None else _mask(text_of(bits))
+        found = gazebo_surface(mu, kp, kd, mask=mask, ground=isinstance(shape, HalfSpace))
+        return with_surface(shape, found)
 
     def _mesh(
         self, node: Node, model: Model, placement: Pose, color: Color, element: str, values: SdfValues
@@ -217,6 +272,14 @@ class Links:
         if values.faults:
             return STEEL
         return tuple(min(max(part, 0.0), 1.0) for part in color)
+
+
+def _mask(text: str) -> int:
+    """The bits of a mask, which may be written as 0xffff; all bits for any other text."""
+    try:
+        return int(text, 0) & ALL_GROUPS
+    except ValueError:
+        return ALL_GROUPS
 
 
 ROUND: dict[str, Callable[[float, float, Pose, Color], Shape]] = {

@@ -18,7 +18,16 @@ from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
 from kinemorph.model.run_plans import LOOP_METHOD_NAMES
-from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
+from kinemorph.model.shapes import (
+    SHAPE_FIELDS,
+    HalfSpace,
+    Line,
+    Mesh,
+    MeshFile,
+    Surface,
+    Terrain,
+    Triangle,
+)
 
 MARK = "kinemorph"  # the key that opens every file
 VERSION = 1
@@ -201,6 +210,7 @@ RUN = (
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
     Field("limits", "flag", "", "Joints stop at their limits; true if it is left out."),
     Field("friction", "flag", "", "The Coulomb friction of joints acts; true if it is left out."),
+    Field("contacts", "flag", "", "Collision shapes of files of other formats touch; true if it is left out."),
 )
 START = (
     Field("q", "state", "", "Configuration: a list, or values by name of coordinate; the others have their defaults."),
@@ -337,6 +347,9 @@ NOT_IN_SIDECARS = ("name", "coordinates", *ORGANISM)
 
 COLOR = Field("color", "numbers", "number", "Red, green, blue and optionally opacity, from 0 to 1.", inner=(3, 4))
 PLACED = Field("placement", "pose", "", "The shape's frame in the body's frame.")
+TOUCHING = Field(
+    "surface", "surface", "", "How the shape touches: friction, groups, margin.", inner={"surface": Surface}
+)
 
 
 def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
@@ -344,17 +357,35 @@ def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
     row = SHAPE_FIELDS[shape]
     forms = {**dict.fromkeys(row.lengths, "value"), **dict.fromkeys(row.points, "vector")}
     sizes = [field.name for field in dataclasses.fields(shape) if field.name in forms]
-    return (*(Field(name, forms[name], "length", "[m]", required=True) for name in sizes), PLACED, COLOR)
+    touching = () if shape in (Line, Triangle) else (TOUCHING,)
+    return (*(Field(name, forms[name], "length", "[m]", required=True) for name in sizes), PLACED, COLOR, *touching)
 
 
 SHAPES: dict[str, tuple[type[Any], tuple[Field, ...]]] = {
     shape.__name__.lower(): (shape, _shape_fields(shape)) for shape in SHAPE_FIELDS if shape not in (Mesh, MeshFile)
 }
+SHAPES["halfspace"] = (
+    HalfSpace,
+    (
+        Field("size", "numbers", "length", "Half the edges of the rectangle that is drawn; 0 for none [m].", inner=2),
+        *_shape_fields(HalfSpace),
+    ),
+)
+_HEIGHTS = Field("", "list", inner=(Field("", "literal"), None))
+SHAPES["terrain"] = (
+    Terrain,
+    (
+        Field("heights", "list", "length", "Heights on a grid: a row along y for each x.", True, (_HEIGHTS, None)),
+        Field("spacing", "numbers", "length", "Distance of grid points along x and y [m].", inner=2),
+        *_shape_fields(Terrain),
+    ),
+)
 MESH_FILE = (
     Field("file", "text", "", "Mesh file: a path from the folder of the model, or package://name/...", required=True),
     Field("scale", "numbers", "number", "Factors along x, y and z that convert the mesh to meters.", inner=3),
     PLACED,
     COLOR,
+    TOUCHING,
 )
 MESH = (
     Field("vertices", "points", "length", "Vertices [m].", required=True),
@@ -362,6 +393,7 @@ MESH = (
     Field("source", "text", "", "File that the mesh was read from."),
     PLACED,
     COLOR,
+    TOUCHING,
 )
 
 

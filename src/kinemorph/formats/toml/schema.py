@@ -15,6 +15,7 @@ from kinemorph.formats.toml.element_help import key_help, title
 from kinemorph.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, element_fields, part_fields
+from kinemorph.model.shapes import Surface
 from kinemorph.model.units import KINDS
 
 Schema = dict[str, Any]
@@ -69,7 +70,7 @@ def _organism_tables() -> Schema:
 
 
 def _definitions() -> Schema:
-    """The schemas of number, pose, shape and solid, to which others refer."""
+    """The schemas of number, pose, shape, solid and surface, to which others refer."""
     shapes = [_table(fields, kind=kind) for kind, (_, fields) in rows.SHAPES.items()]
     solids = [_table(solid.fields, kind=kind) for kind, solid in rows.SOLIDS.items()]
     pose = _table(rows.POSE)
@@ -81,6 +82,7 @@ def _definitions() -> Schema:
         "pose": {**pose, "not": _several_turns()},
         "shape": {"oneOf": [*shapes, _table(rows.MESH_FILE, kind="mesh"), _table(rows.MESH, kind="mesh")]},
         "solid": {"oneOf": solids},
+        "surface": _table(part_fields(Surface), part=Surface),
     }
 
 
@@ -185,6 +187,7 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "position": lambda field: {"anyOf": [{"type": "string"}, _list(_list(NUMBER, 4), 4)]},
     "shapes": lambda field: _list({"$ref": "#/$defs/shape"}),
     "solid": lambda field: {"$ref": "#/$defs/solid"},
+    "surface": lambda field: {"$ref": "#/$defs/surface"},
     "state": lambda field: {"anyOf": [_list(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
     "list": lambda field: _list(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
     "row": _row,

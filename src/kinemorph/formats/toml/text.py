@@ -239,6 +239,7 @@ FORMS: dict[str, Callable[[Any, Field], str]] = {
     "list": _list,
     "row": lambda data, field: array(FORMS[row.form](x, row) for x, row in zip(data, field.inner, strict=True)),
     "part": lambda data, field: part(data, field.inner),
+    "surface": lambda data, field: part(data, field.inner),
     "either": _either,
     "starts": lambda data, field: inline({name: number(start) for name, start in data}),
     "texts": lambda data, field: inline({name: text(one) for name, one in data}),

@@ -91,7 +91,7 @@ class Values:
             "faces": self.faces,
             "list": self.sequence,
             "row": self.row,
-            "part": self.part,
+            **dict.fromkeys(("part", "surface"), self.part),
             "either": self.either,
             "function": self.function,
             "any": self.anything,

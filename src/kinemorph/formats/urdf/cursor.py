@@ -37,7 +37,7 @@ SILENT = {
 }
 # tags that affect the motion, but cannot be expressed in a System
 DROPPED = {
-    "link": {"contact", "surface", "drake:proximity_properties"},
+    "link": {"surface", "drake:proximity_properties"},
     "robot": {
         "coupling",
         "loop_closure",

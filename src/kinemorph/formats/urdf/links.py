@@ -35,6 +35,8 @@ def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | N
             solids.append(part)
         elif tag == "inertial" and inertial is None:
             inertial = _inertial(part, f"link '{name}'", reading)
+        elif tag == "contact":
+            shapes.contact(name, part)
         else:
             reading.other(part, "link", f"link '{name}'")
     return node.sourceline or 0, name, inertial

@@ -125,7 +125,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
             else:
                 reading.incomplete = True
         elif tag == "gazebo":
-            continue
+            shapes.gazebo(node)
         elif tag == "material":
             shapes.material(node, f"material '{node.get('name')}'")
         elif tag == "transmission":

@@ -5,18 +5,22 @@ The paths of mesh files are searched after all shapes are read; the files are op
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.formats.gazebo_surfaces import gazebo_surface
 from kinemorph.formats.mesh_search import MeshSearch, MeshUse
 from kinemorph.formats.urdf.cursor import Reading
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Values
 from kinemorph.model.input_reader import short
-from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere, with_surface
 
 UNSCALED = (1.0, 1.0, 1.0)
+GAZEBO = {"mu1": "mu", "mu": "mu", "mu2": "mu2", "kp": "kp", "kd": "kd"}  # tags in <gazebo>
+BULLET = {"lateral_friction": "mu", "stiffness": "kp", "damping": "kd"}  # tags in <contact>
 
 
 class ShapeReader:
@@ -29,6 +33,7 @@ class ShapeReader:
         self.solids: dict[str, list[Node]] = {}  # the <visual> and <collision> nodes by the name of the link
         self.renamed: dict[str, str] = {}  # names of bodies that differ from those of their links
         self._before = 0  # wrong values before the shape that is being read
+        self.touching: dict[str, dict[str, float]] = {}  # mu, mu2, kp and kd by the name of the link
         self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: node and element that name it first
 
     def dress(self) -> None:
@@ -43,6 +48,10 @@ class ShapeReader:
         touches: dict[str, list[Shape]] = {}
         for link, tag, shape in read:
             placed = None if shape is None else _placed(shape, paths)
+            if placed is not None and tag == "collision" and link in self.touching:
+                given = self.touching[link]
+                surface = gazebo_surface(given.get("mu"), given.get("kp"), given.get("kd"))
+                placed = with_surface(placed, surface)
             if placed is not None:
                 (looks if tag == "visual" else touches).setdefault(self.renamed.get(link, link), []).append(placed)
         self.reading.blueprint.builder.dress({
@@ -126,6 +135,45 @@ class ShapeReader:
         remedy = "Write sizes above 0, or remove the shape."
         self.reading.repeated("data", f"{node.tag} without extent", node, element, problem, remedy)
         return False
+
+    # ── touching ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def gazebo(self, node: Node) -> None:
+        """Reads friction, stiffness and damping of <gazebo reference="link">; other tags do not affect the motion."""
+        link = node.get("reference", "")
+        for part in node.iterchildren("*"):
+            name = GAZEBO.get(str(part.tag))
+            if link and name:
+                self._number(link, name, part, part.get("value") or (part.text or ""))
+        given = self.touching.get(link, {})
+        if "mu2" in given and given["mu2"] != given.get("mu", given["mu2"]):
+            problem = (
+                f"<mu2> is {given['mu2']:g} and <mu1> {given['mu']:g}: the friction is that of <mu1> in all directions"
+            )
+            self.reading.repeated("dropped", "gazebo mu2", node, f"link '{link}'", problem, "Make them equal.")
+
+    def contact(self, link: str, node: Node) -> None:
+        """Reads the <contact> of a link, as Bullet has it."""
+        for part in node.iterchildren("*"):
+            name = BULLET.get(str(part.tag))
+            if name:
+                self._number(link, name, part, part.get("value", ""))
+            else:
+                problem = f"<{part.tag}> in <contact> has no effect"
+                remedy = "Expect a contact without it."
+                self.reading.repeated("dropped", f"contact/{part.tag}", part, f"link '{link}'", problem, remedy)
+
+    def _number(self, link: str, name: str, node: Node, text: str) -> None:
+        """Stores a number of a link; a text that is none gives a warning."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            self.touching.setdefault(link, {})[name] = value
+            return
+        problem = f"<{node.tag}> is {short(text)}, expected a number: it is left out"
+        self.reading.repeated("data", f"touching {node.tag}", node, f"link '{link}'", problem, "Write a number.")
 
     # ── colors ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -51,7 +51,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     "drives.actuators": ("Lag", "Integrating"),
     "forces.applied": ("Table",),
     "forces.fluids": ("DragBox", "DragEllipsoid"),
-    "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor", "Rigid", "Coulomb"),
+    "contact.contact_laws": (
+        *("EasyDynNormal", "HuntCrossley", "ImpedanceNormal", "Rigid"),
+        *("Regularized", "Anchor", "Coulomb"),
+    ),
+    "contact.contacts_from_shapes": ("contacts",),
     "contact.impact_laws": ("Plastic", "Newton", "Poisson", "Energetic"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),
     "phases.automaton": ("Automaton", "Phase", "Edge"),

@@ -26,9 +26,13 @@ import numpy as np
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.body import Vector
 from kinemorph.model.elements import kind_of
+from kinemorph.model.elements.contact.contact_laws import Soft
 from kinemorph.model.elements.control.wiring import Starts
 from kinemorph.model.parameter import Formula, Parameter, Value
+from kinemorph.model.shapes import Surface
 from kinemorph.vocabulary.frozen_array import FrozenArray
+
+HINTS: dict[type[Any], dict[str, Any]] = {Surface: {"normal": Soft | None}}  # of classes that cannot import these types
 
 
 class Field(NamedTuple):
@@ -71,7 +75,7 @@ def part_fields(part: type[Any]) -> tuple[Field, ...]:
 
 
 def _rows(part: type[Any]) -> Iterator[Field]:
-    hints = get_type_hints(part)
+    hints = get_type_hints(part) | HINTS.get(part, {})
     for field in dataclasses.fields(part):
         if field.init and field.metadata.get("in_files", True):
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

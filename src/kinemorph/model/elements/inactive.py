@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.tendons import Tendon
@@ -48,7 +49,9 @@ class Inactive:
             found.append(f"effort limits of {counted(len(self.efforts), 'joint')}: give `lower` and `upper` {where}")
         if self.shapes:
             bodies = counted(len(self.shapes), "body", "bodies")
-            found.append(f"collision shapes of {bodies}: add contact elements (docs/contact.md) where bodies touch")
+            found.append(
+                f"collision shapes of {bodies}: elements.contacts(system) makes contacts with the ground of them"
+            )
         return found
 
 
@@ -69,7 +72,8 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     bounded |= {joint for one in pulled for joint in one.joints if any(drive.tendon == one.name for drive in drives)}
     efforts = tuple(joint for joint in (limited if driven else driving) if joint not in bounded)
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
-    shapes = () if contacts else tuple(body.name for body in robot.bodies if body.collisions)
+    moving = [body for body in robot.bodies if fixed_pose(robot, body.name) is None]
+    shapes = () if contacts else tuple(body.name for body in moving if body.collisions)
     return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers)
 
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ImpactWarning, users_level
-from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
-from kinemorph.mechanics.elements.contact.spheres import nearest, sphere_centers
+from kinemorph.mechanics.elements.contact.spheres import nearest
+from kinemorph.mechanics.elements.contact.touching_points import touched_along
 from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.contact_laws import Rigid
@@ -55,9 +55,7 @@ class Hit(NamedTuple):
 
 def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
     """The impact of a mass [kg] at a speed [m/s], by small steps of its equation of motion."""
-    k, p = number(law.k), number(law.p)
-    depth = ((p + 1.0) * 0.5 * mass * speed**2 / k) ** (1.0 / (p + 1.0))  # the greatest depth, without damping
-    h = depth / speed / PARTS
+    h = law.depth_of(0.5 * mass * speed**2) / speed / PARTS  # from the greatest depth, without damping
     x, v, t = 0.0, speed, 0.0
     while t < 100.0 * PARTS * h:
         v -= h * law(x, v).force / mass
@@ -102,7 +100,7 @@ Meetings = Callable[[Array, Array], Iterator[Approach]]  # of samples t (n,) [s]
 
 
 def _meetings(robot: Robot, contact: Contact | PairContact) -> Meetings:
-    """The function that gives the approaches of a contact: one for each sphere on the ground, or that of a pair."""
+    """The function that gives the approaches of a contact: one for each touching point, or that of a pair."""
     if isinstance(contact, PairContact):
         return partial(_of_pair, robot, contact)
     return partial(_on_ground, robot, contact)
@@ -110,12 +108,8 @@ def _meetings(robot: Robot, contact: Contact | PairContact) -> Meetings:
 
 def _on_ground(robot: Robot, contact: Contact, t: Array, q: Array) -> Iterator[Approach]:
     (pose,) = frame_matrices(robot, q, [contact.body], t).swapaxes(0, 1)
-    for center in sphere_centers(contact):
-        offset = np.array([*evaluate_all(center), 1.0], dtype=float)
-        meeting = surface(contact.ground)(list((pose[:, :3] @ offset).T), number(contact.radius))
-        height = np.asarray(meeting.height) - number(contact.radius)
-        normal = np.stack([np.broadcast_to(part, height.shape) for part in meeting.normal], axis=-1)
-        yield Approach(height, normal, [(contact.body, np.broadcast_to(offset[:3], (len(t), 3)))])
+    for points, heights, normals in touched_along(contact, pose):
+        yield Approach(heights, normals, [(contact.body, points)])
 
 
 def _of_pair(robot: Robot, contact: PairContact, t: Array, q: Array) -> Iterator[Approach]:

@@ -1,9 +1,9 @@
-"""The force law of one touching point: the contact of one sphere with the ground.
+"""The force law of one touching point of a contact with the ground.
 
-The touching point is the deepest point of its sphere and is fixed to the body: its velocity gives slip and the rate of
-penetration, and the force acts there, so that its power equals the stored and the dissipated power up to rounding.
-EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the undeformed radius,
-balls roll like rigid balls.
+The touching point is a deepest point of its solid (`touching_points`) and is fixed to the body: its velocity gives slip
+and the rate of penetration, and the force acts there, so that its power equals the stored and the dissipated power up
+to rounding. EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the
+undeformed radius, balls roll like rigid balls.
 
 A law gets its point in the axes of the link that carries it, at the state itself or at the end of a step
 (`steps.point_states`), and gives
@@ -192,8 +192,3 @@ def total(felt: Felt) -> Vec3:
     """The whole contact force F n + f [N]: normal force and friction."""
     x, y, z = add(scale(felt.pressed.force, felt.normal), felt.rubbed.force)
     return (x, y, z)
-
-
-def lowered(center: Sequence[S], radius: S, normal: Sequence[S]) -> Any:
-    """The deepest point [m] of a sphere in the ground, where `normal` is the normal of the ground."""
-    return sub(center, scale(radius, normal))

@@ -1,16 +1,16 @@
-"""The law of contacts with the ground: one touching point for each sphere of the element."""
+"""The law of contacts with the ground: it acts at each touching point of the element."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt
+from kinemorph.algebra.scalar import S, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
+from kinemorph.mechanics.elements.checks import known_body, not_negative
 from kinemorph.mechanics.elements.contact import anchors
-from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, lowered, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, total
 from kinemorph.mechanics.elements.contact.friction import (
     SMOOTH,
     AnchorState,
@@ -23,14 +23,20 @@ from kinemorph.mechanics.elements.contact.friction import (
 from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
-from kinemorph.mechanics.elements.contact.spheres import axis_problems, numbered, sphere_centers
+from kinemorph.mechanics.elements.contact.touching_points import (
+    has_fixed_points,
+    numbered,
+    passes_over,
+    solid_problems,
+    spots,
+    touched,
+)
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.robot import Robot
 
 SIGNALS = (
@@ -45,7 +51,7 @@ TINY = 1e-150  # [N]; below this, a friction force has no direction
 
 
 class TouchingPoint(NamedTuple):
-    """One sphere of a contact: its deepest point, the force law of this point, and its height over the ground."""
+    """One touching point of a contact, its force law, and its height over the ground."""
 
     point: PointState
     law: Touch
@@ -53,7 +59,7 @@ class TouchingPoint(NamedTuple):
 
 
 class ContactLaw(ElementLaw[Contact]):
-    """The contact of a point, a sphere or a capsule with the ground."""
+    """The contact of a point, a sphere, a capsule or another solid with the ground."""
 
     contact = True
 
@@ -65,11 +71,7 @@ class ContactLaw(ElementLaw[Contact]):
         found += ground_problems(element.name, element.ground)
         found += normal_problems(element.name, element.normal)
         found += friction_problems(element.name, element.friction)
-        found += axis_problems(element.name, element.point, element.end)
-        if element.end is not None and element.samples < 2:
-            problem = f"samples is {element.samples}; expected 2 or more spheres along a capsule"
-            found.append(wrong(element.name, problem, "Correct it.", "samples"))
-        return found
+        return found + solid_problems(element)
 
     def states(self, element: Contact) -> tuple[Slot, ...]:
         if not _rolls(element):
@@ -86,20 +88,20 @@ class ContactLaw(ElementLaw[Contact]):
         return SIGNALS
 
     def touching_points(self, element: Contact, view: ElementView) -> list[TouchingPoint]:
-        """The touching points of all spheres with their laws, for `effort` and for implicit steps."""
+        """The touching points with their laws, for `effort` and for implicit steps."""
         ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
-        radius = view.value(element.radius)
+        motions = view.instant.motions
+        at, passes = motions.attachment(element.body), passes_over(element.ground)
+        into = motions.point(at.link, at.pose.p).into
         found = []
-        for k, offset in enumerate(sphere_centers(element)):
-            center = view.point(element.body, offset)
-            height, n_W = ground(center.position, radius)
-            point = center
-            if not is_zero(radius):
-                point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            rise = view.instant.motions.speed(point.link, point.point, point.into(n_W))
-            start = Start(radius - height, rise)
-            law = Touch(ground, press, _rubbing(element, view, k), start)
-            found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
+        for k, spot in enumerate(spots(element, view.value)):
+            place, meeting = touched(
+                spot.moved(at.pose), ground, lambda r: motions.point(at.link, r).position, into, passes
+            )
+            point = motions.point(at.link, place)
+            rise = motions.speed(at.link, point.point, point.into(meeting.normal))
+            law = Touch(ground, press, _rubbing(element, view, k), Start(-meeting.height, rise))
+            found.append(TouchingPoint(point, law, meeting))
         return found
 
     def effort(self, element: Contact, view: ElementView) -> Effort:
@@ -112,7 +114,7 @@ class ContactLaw(ElementLaw[Contact]):
             pushes.append(Push(point, total(felt)))
             dissipated = plus(plus(dissipated, felt.pressed.dissipated), felt.rubbed.dissipated)
             stored = plus(plus(stored, felt.pressed.stored), felt.rubbed.stored)
-            if _rolls(element):  # slip counts only while the sphere touches
+            if _rolls(element):  # slip counts only while the point touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
 
@@ -196,12 +198,8 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
 
 
 def _rolls(element: Contact) -> bool:
-    """Whether the distance from an anchor has to be integrated from the slip, because the touching point changes.
-
-    It changes on a sphere with a radius, and on ground that is not a plane.
-    """
-    whole = isinstance(element.ground, Plane) and type(element.radius) in (int, float) and element.radius == 0.0
-    return isinstance(element.friction, Anchor) and not whole
+    """Whether the distance from an anchor has to be integrated from the slip, because the touching point changes."""
+    return isinstance(element.friction, Anchor) and not has_fixed_points(element)
 
 
 def _anchor_numbers(element: Contact, view: ElementView) -> Sequence[S]:
@@ -214,7 +212,7 @@ def _anchor_numbers(element: Contact, view: ElementView) -> Sequence[S]:
 
 
 def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
-    """The friction law of sphere k."""
+    """The friction law of touching point k."""
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):

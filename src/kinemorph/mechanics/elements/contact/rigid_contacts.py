@@ -1,6 +1,6 @@
 """Rigid contacts: surfaces that touch and never overlap, with Coulomb friction.
 
-Each sphere of the element is one point of contact, with a mode in its memory:
+Each touching point of the element is one point of contact, with a mode in its memory:
 
     OPEN     no force
     STICK    a normal row  gap = 0  and two tangent rows  slip = 0  hold
@@ -21,16 +21,10 @@ from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minus, plu
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
-from kinemorph.mechanics.elements.contact.contact_point import lowered
-from kinemorph.mechanics.elements.contact.grounds import ground_problems, surface
+from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface, ground_problems, surface
 from kinemorph.mechanics.elements.contact.normal_forces import number
-from kinemorph.mechanics.elements.contact.spheres import (
-    axis_problems,
-    fixed_point,
-    nearest,
-    numbered,
-    sphere_centers,
-)
+from kinemorph.mechanics.elements.contact.spheres import axis_problems, fixed_point, nearest
+from kinemorph.mechanics.elements.contact.touching_points import numbered, passes_over, solid_problems, spots, touched
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, plain
 from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.mechanics.trees.motions import ZERO3
@@ -113,7 +107,7 @@ class RigidContactLaw(ElementLaw[Any]):
         if isinstance(element, Contact):
             found += known_body(element, "body", element.body, robot) + not_negative(element, "radius")
             found += ground_problems(element.name, element.ground, carried=True)
-            found += axis_problems(element.name, element.point, element.end)
+            found += solid_problems(element)
             if isinstance(element.ground, Plane):
                 found += known_body(element, "ground: on", element.ground.on, robot)
             return found
@@ -301,23 +295,31 @@ Place = tuple[S, Vec3, PointState, PointState | None]  # gap [m], normal, touchi
 
 
 def _on_ground(element: Contact, view: ElementView) -> list[Place]:
-    ground, radius = element.ground, view.value(element.radius)
+    ground = element.ground
     motions, found = view.instant.motions, []
     carrier = view.frame(ground.on) if isinstance(ground, Plane) and ground.on != "world" else None
-    for offset in sphere_centers(element):
-        center = view.point(element.body, offset)
-        if carrier is None:
-            height, n = surface(ground, view.value)(center.position, radius)
-        else:
-            spot, normal = view.value((ground.point, ground.normal))  # type: ignore[union-attr]  # it is a Plane
-            normal = scale(div(1.0, sqrt(dot(normal, normal))), normal)
-            pose = carrier.pose
-            n = plain(matvec(pose.R, normal))
-            height = minus(dot(n, sub(center.position, pose.p)), dot(normal, spot))
-        point = motions.point(center.link, lowered(center.point, radius, center.into(n)))
-        under = None if carrier is None else fixed_point(motions, carrier.at.link, point.position)
-        found.append((minus(height, radius), n, point, under))
+    under = surface(ground, view.value) if carrier is None else _carried(element, view)
+    at = motions.attachment(element.body)
+    into = motions.point(at.link, at.pose.p).into
+    for spot in spots(element, view.value):
+        place, (height, n) = touched(
+            spot.moved(at.pose), under, lambda r: motions.point(at.link, r).position, into, passes_over(ground)
+        )
+        point = motions.point(at.link, place)
+        other = None if carrier is None else fixed_point(motions, carrier.at.link, point.position)
+        found.append((height, n, point, other))
     return found
+
+
+def _carried(element: Contact, view: ElementView) -> Surface:
+    """The height over a plane that is a surface of a body."""
+    plane = element.ground
+    assert isinstance(plane, Plane)
+    spot, normal = view.value((plane.point, plane.normal))
+    normal = scale(div(1.0, sqrt(dot(normal, normal))), normal)
+    pose = view.frame(plane.on).pose
+    n = plain(matvec(pose.R, normal))
+    return lambda position, radius=0.0: Meeting(minus(dot(n, sub(position, pose.p)), dot(normal, spot)), n)
 
 
 def _of_pair(element: PairContact, view: ElementView) -> Place:

@@ -22,7 +22,6 @@ from kinemorph.algebra.vectors import add, dot, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.steps.point_states import PointState
-from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.parameter import evaluate_all
 
 EVEN = 1e-6  # eps relative to the squared lengths of the axes: axes within 1e-3 rad of each other count as parallel
@@ -37,23 +36,6 @@ def axis_problems(name: str, point: Any, end: Any) -> list[str]:
         problem = f"both ends of its capsule are at {ends[0]}; expected two different points"
         return [wrong(name, problem, "Leave out the end to get a sphere.")]
     return []
-
-
-def sphere_centers(element: Contact) -> list[Any]:
-    """The centers of the spheres [m], in the body's axes."""
-    if element.end is None:
-        return [element.point]
-    last = element.samples - 1
-    return [
-        tuple(a + (b - a) * (k / last) for a, b in zip(element.point, element.end, strict=True))
-        for k in range(element.samples)
-    ]
-
-
-def numbered(element: Contact) -> list[str]:
-    """For each sphere the prefix of the names of its states and memory."""
-    count = len(sphere_centers(element))
-    return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 
 class Nearest(NamedTuple):

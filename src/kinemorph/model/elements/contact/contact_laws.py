@@ -4,6 +4,7 @@ With the penetration depth d [m] and its rate d' [m/s], the normal force is
 
     EasyDynNormal    F = stiffness d^stiffness_power + damping d^damping_power d'        for d > 0, never below 0
     HuntCrossley     F = stiffness d^exponent (1 + damping d')                           for d > 0, never below 0
+    ImpedanceNormal  F = i/(1 - i) (stiffness i d + damping d'),  i = i(d)               for d > 0, never below 0
 
 and the friction force, at the slip velocity v of the contact point,
 
@@ -26,7 +27,7 @@ from typing import Literal, TypeAlias
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
-from kinemorph.model.parameter import Value
+from kinemorph.model.parameter import Value, evaluate
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,32 @@ class HuntCrossley:
                 "above 0 and at most 1, and a finite speed above 0."
             )
         return cls(stiffness, damping_number(restitution) / speed, exponent)
+
+
+@dataclass(frozen=True)
+class ImpedanceNormal:
+    """The soft contact of MuJoCo as a force: a spring and a damper whose strength an impedance i(d) sets.
+
+    F = i/(1 - i) (stiffness i d + damping d'), with `stiffness` [N/m] and `damping` [N s/m]. The impedance grows with
+    the depth d from `start` at 0 to `end` at the depth `width` [m] and stays `end` below it. In between it follows two
+    powers of d with the exponent `power`, which meet at `midpoint` times the width, and is a straight line for power 1.
+    Over the first tenth of the width the damping grows from 0, so that the force does not jump when bodies touch.
+    """
+
+    stiffness: Value = field(metadata={"kind": "stiffness"})
+    damping: Value = field(default=0.0, metadata={"kind": "damping"})
+    start: float = field(default=0.9, metadata={"kind": "number"})
+    end: float = field(default=0.95, metadata={"kind": "number"})
+    width: Value = field(default=0.001, metadata={"kind": "length"})
+    midpoint: float = field(default=0.5, metadata={"kind": "number"})
+    power: float = field(default=2.0, metadata={"kind": "number"})
+
+    def impedance(self, depth: float) -> float:
+        """The impedance at a depth [m] of at least 0."""
+        x = min(depth / float(evaluate(self.width)), 1.0)
+        m, p = self.midpoint, self.power
+        share = x**p / m ** (p - 1.0) if x <= m else 1.0 - (1.0 - x) ** p / (1.0 - m) ** (p - 1.0)
+        return self.start + (x if p == 1.0 else share) * (self.end - self.start)
 
 
 def damping_number(restitution: float) -> float:
@@ -148,5 +175,6 @@ class Coulomb:
     coefficient: Value = field(metadata={"kind": "number"})
 
 
-Normal: TypeAlias = EasyDynNormal | HuntCrossley | Rigid
+Soft: TypeAlias = EasyDynNormal | HuntCrossley | ImpedanceNormal
+Normal: TypeAlias = Soft | Rigid
 Friction: TypeAlias = Regularized | Anchor | Coulomb

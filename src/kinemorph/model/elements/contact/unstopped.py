@@ -39,17 +39,21 @@ def unstopped_bodies(robot: Robot, elements: Iterable[Any]) -> tuple[str, ...]:
     elements = tuple(elements)
     if not touched_grounds(elements):
         return ()
-    stopped = {_cluster(robot, name) for element in elements for name in _touching(robot, element)}
+    stopped = stopped_bodies(robot, elements)
     falling = {joint.child for joint in robot.joints if joint.parent == WORLD and joint.kind == "free"}
     standing = (name for element in elements if isinstance(element, Contact) for name in _touching(robot, element))
     reaching = falling.union(_branch(robot, name) for name in standing)
     return tuple(
         body.name
         for body in robot.bodies
-        if (body.shapes or body.collisions)
-        and _branch(robot, body.name) in reaching
-        and _cluster(robot, body.name) not in stopped
+        if (body.shapes or body.collisions) and _branch(robot, body.name) in reaching and body.name not in stopped
     )
+
+
+def stopped_bodies(robot: Robot, elements: Iterable[Any]) -> frozenset[str]:
+    """The names of bodies that elements stop at the ground or at other bodies."""
+    clusters = {_cluster(robot, name) for element in elements for name in _touching(robot, element)}
+    return frozenset(body.name for body in robot.bodies if _cluster(robot, body.name) in clusters)
 
 
 def _touching(robot: Robot, element: Any) -> tuple[str, ...]:

@@ -1,0 +1,297 @@
+"""`contacts`: contacts of a robot with the ground, from its collision shapes and what its file says of touching.
+
+The ground is that of the file: its half spaces and terrains, on bodies that do not move. A robot with a free base whose
+file has no ground gets the plane z = 0. A shape touches a ground unless their groups exclude it.
+
+Laws are, in this order, those that are given, those of the file, and the defaults of this file: a normal force by which
+a contact that carries a quarter of the robot's weight rests REST deep, and the friction FRICTION.
+
+Spheres and capsules become contacts with a radius, other solids contacts with a shape. A mesh touches with the corners
+of its convex hull, of which as few are kept as describe it within the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse
+from kinemorph.algebra.vectors import add, matvec, scale
+from kinemorph.errors import GroundWarning, MissingExtraError, ModelError, users_level
+from kinemorph.model.body import Body
+from kinemorph.model.elements.contact.contact_laws import Coulomb, Friction, HuntCrossley, Normal, Regularized, Rigid
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Ground, HeightMap, Plane
+from kinemorph.model.elements.contact.unstopped import stopped_bodies
+from kinemorph.model.hulls import hull_points
+from kinemorph.model.meshes import vertices as mesh_vertices
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import (
+    Capsule,
+    HalfSpace,
+    Line,
+    Mesh,
+    MeshFile,
+    Shape,
+    Sphere,
+    Surface,
+    Terrain,
+    Triangle,
+)
+from kinemorph.model.system import System
+from kinemorph.model.topology import WORLD
+from kinemorph.words import counted, did_you_mean, quoted
+
+REST = 5e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
+LOSS = 2.0  # [s/m], the damping of the default normal force
+FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
+FINE, SHARE = 1e-3, 0.02  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
+EARTH = 9.81  # [m/s^2], where a robot has no gravity
+LEVEL = 1e-9  # largest error of the axes of a terrain
+
+
+class _Floor(NamedTuple):
+    """A ground of the file, with the surface that it has there."""
+
+    ground: Ground
+    surface: Surface
+
+
+def contacts(
+    system: System | Robot,
+    normal: Normal | None = None,
+    friction: Friction | float | None = None,
+    *,
+    ground: Ground | None = None,
+    bodies: Iterable[str] | None = None,
+    tolerance: float | None = None,
+) -> tuple[Contact, ...]:
+    """Contacts with the ground, one for each collision shape of each body that moves; see the top of this file.
+
+    `normal`       the law of normal forces of all contacts, instead of those of the file
+    `friction`     the law of friction of all contacts, or a coefficient, instead of those of the file
+    `ground`       the ground, instead of that of the file
+    `bodies`       only for the bodies with these names
+    `tolerance`    [m], the most by which the hull of a mesh may differ; default: 2 % of its size, but at least 1 mm
+
+    Bodies that an element of the system stops already, such as a contact, are left out, with a warning. Without a
+    ground there are no contacts.
+    """
+    robot, elements = (system.robot, system.elements) if isinstance(system, System) else (system, ())
+    named = _known(robot, bodies)
+    floors = [_Floor(ground, Surface())] if ground is not None else _floors(robot)
+    held = {body.name for body in robot.bodies if fixed_pose(robot, body.name) is not None}
+    stopped = stopped_bodies(robot, elements)
+    wanted = [
+        body for body in robot.bodies if body.collisions and body.name not in held and (not named or body.name in named)
+    ]
+    if floors and any(body.name in stopped for body in wanted):
+        _tell(robot, [body.name for body in wanted if body.name in stopped])
+    usual = normal or default_normal(robot)
+    taken = {element.name for element in elements}
+    found: list[Contact] = []
+    for body in wanted:
+        if body.name in stopped:
+            continue
+        for shape in body.collisions:
+            found += _of_shape(body, shape, floors, (normal, usual, friction), tolerance, taken)
+    return tuple(found)
+
+
+def default_normal(robot: Robot) -> HuntCrossley:
+    """The normal force by which a contact that carries a quarter of the robot's weight rests REST deep."""
+    mass = sum(float(evaluate(body.mass)) for body in robot.bodies)
+    weight = mass * (math.hypot(*(float(evaluate(g)) for g in robot.gravity)) or EARTH)
+    return HuntCrossley(0.25 * max(weight, 1e-9) / REST**1.5, LOSS)
+
+
+def _of_shape(
+    body: Body,
+    shape: Shape,
+    floors: Sequence[_Floor],
+    laws: tuple[Normal | None, Normal, Any],
+    tolerance: float | None,
+    taken: set[str],
+) -> list[Contact]:
+    """The contacts of one shape, one for each ground that it touches.
+
+    `laws` are the normal force that is given, or None, that which acts if the file has none, and the friction given.
+    `taken` are the names of elements, to which those of the contacts are added.
+    """
+    own = shape.surface if not isinstance(shape, (Line, Triangle)) else None
+    met = [floor for floor in floors if (own or Surface()).touches(floor.surface)]
+    data = _touching(shape, tolerance) if met else None
+    if data is None:
+        return []
+    given, usual, friction = laws
+    found = []
+    for floor in met:
+        normal = given or (own.normal if own is not None and own.normal is not None else usual)
+        found.append(
+            Contact(
+                _unique(f"{body.name} {type(shape).__name__.lower().removesuffix('file')}", taken),
+                body.name,
+                normal,
+                _friction(friction, own, floor.surface, normal),
+                _raised(floor.ground, own, floor.surface),
+                **data,
+            )
+        )
+    return found
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name} {number}"
+    taken.add(found)
+    return found
+
+
+# ── laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _friction(given: Any, own: Surface | None, floor: Surface, normal: Normal) -> Friction | None:
+    """The friction of a contact: a law that is given, or a coefficient as the law that fits the normal force.
+
+    Of two coefficients the larger counts, or that of the surface with the higher priority.
+    """
+    if given is not None and not isinstance(given, (int, float)):
+        return given  # type: ignore[no-any-return]
+    mu = given
+    if mu is None:
+        first = own or Surface()
+        stated = sorted((first, floor), key=lambda one: -one.priority)
+        if first.priority == floor.priority:
+            mu = max((one.friction for one in stated if one.friction is not None), default=FRICTION)
+        else:
+            mu = next((one.friction for one in stated if one.friction is not None), FRICTION)
+    if mu == 0.0:
+        return None
+    return Coulomb(float(mu)) if isinstance(normal, Rigid) else Regularized(float(mu))
+
+
+def _raised(ground: Ground, own: Surface | None, floor: Surface) -> Ground:
+    """The ground, raised by the distance at which forces begin."""
+    reach = floor.margin + (own.margin if own is not None else 0.0)
+    if reach == 0.0:
+        return ground
+    if isinstance(ground, Plane):
+        normal = evaluate_all(ground.normal)
+        return replace(ground, point=tuple(add(ground.point, scale(reach / math.hypot(*normal), normal))))
+    if isinstance(ground, HeightMap):
+        return replace(ground, heights=np.asarray(ground.heights) + reach)
+    return ground
+
+
+# ── grounds ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _floors(robot: Robot) -> list[_Floor]:
+    """The grounds of the bodies that do not move; z = 0 if there are none and the robot has a free base."""
+    found = []
+    for body in robot.bodies:
+        pose = fixed_pose(robot, body.name)
+        for shape in body.collisions:
+            if isinstance(shape, (HalfSpace, Terrain)) and pose is not None:
+                ground = _ground(shape, compose(pose, shape.placement))
+                if ground is None:
+                    warnings.warn(
+                        f"the terrain of body '{body.name}' is turned, so that it is no ground for contacts; expected "
+                        "axes along those of the world. Give contacts(..., ground=...) a HeightFunction.",
+                        GroundWarning,
+                        stacklevel=users_level(),
+                    )
+                else:
+                    found.append(_Floor(ground, shape.surface or Surface()))
+    floats = any(joint.parent == WORLD and joint.kind == "free" for joint in robot.joints)
+    return found or ([_Floor(Plane(), Surface())] if floats else [])
+
+
+def _ground(shape: HalfSpace | Terrain, pose: Pose) -> Ground | None:
+    """The ground of a shape at a pose in the world; None for a terrain that is turned."""
+    if isinstance(shape, HalfSpace):
+        x, y, z = matvec(pose.R, (0.0, 0.0, 1.0))
+        return Plane(tuple(pose.p), (x, y, z))
+    R, p = (np.array(evaluate_all(one), dtype=float) for one in (pose.R, pose.p))
+    if np.abs(R - np.eye(3)).max() > LEVEL:
+        return None
+    heights = np.asarray(shape.heights, dtype=float)
+    corner = [float(p[k]) - 0.5 * shape.spacing[k] * (heights.shape[k] - 1) for k in (0, 1)]
+    return HeightMap(heights + p[2], shape.spacing, (corner[0], corner[1]))
+
+
+def fixed_pose(robot: Robot, body: str) -> Pose | None:
+    """The pose of a body in the world, if fixed joints connect it to the world; else None."""
+    pose = IDENTITY
+    while body != WORLD:
+        joint = robot.parent_joint.get(body)
+        if joint is None or joint.kind != "fixed":
+            return None
+        pose = compose(compose(joint.placement, inverse(joint.child_placement)), pose)
+        body = joint.parent
+    return pose
+
+
+# ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _touching(shape: Shape, tolerance: float | None) -> dict[str, Any] | None:
+    """The data of a contact that say what touches; None for shapes that do not touch."""
+    if isinstance(shape, (Line, Triangle, HalfSpace, Terrain)):
+        return None
+    if isinstance(shape, Sphere):
+        return {"point": tuple(shape.placement.p), "radius": shape.radius}
+    if isinstance(shape, Capsule):
+        ends = [act(shape.placement, (0.0, 0.0, side * shape.length)) for side in (-0.5, 0.5)]
+        return {"point": tuple(ends[0]), "end": tuple(ends[1]), "radius": shape.radius}
+    if isinstance(shape, (Mesh, MeshFile)):
+        mesh = hull_of(shape, tolerance)
+        return None if mesh is None else {"shape": mesh}
+    return {"shape": replace(shape, surface=None)}
+
+
+def hull_of(shape: Mesh | MeshFile, tolerance: float | None = None) -> Mesh | None:
+    """The convex hull of a mesh with few points, as in `hulls`; None, with a warning, if its file cannot be read."""
+    try:
+        points = mesh_vertices(shape) if isinstance(shape, MeshFile) else np.array(shape.vertices, dtype=float)
+        points = points.reshape(-1, 3)
+        size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+        kept = hull_points(points, max(FINE, SHARE * size) if tolerance is None else tolerance)
+    except (ModelError, MissingExtraError) as error:
+        warnings.warn(f"{error} This mesh touches nothing.", GroundWarning, stacklevel=users_level())
+        return None
+    corners = tuple((x, y, z) for x, y, z in kept.tolist())
+    return Mesh(corners, (), shape.source, shape.placement, shape.color)
+
+
+# ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _known(robot: Robot, bodies: Iterable[str] | None) -> set[str]:
+    """The names of bodies that are asked for. Raises ModelError for a name that the robot does not have."""
+    if bodies is None:
+        return set()
+    named = [bodies] if isinstance(bodies, str) else list(bodies)
+    for name in named:
+        if name not in robot.body_names:
+            hint = did_you_mean(name, robot.body_names)
+            raise ModelError(f"contacts: '{name}' is no body of '{robot.name}'.{hint} Name bodies that it has.")
+    return set(named)
+
+
+def _tell(robot: Robot, stopped: Sequence[str]) -> None:
+    """Warns about bodies that are left out because something stops them at the ground already."""
+    warnings.warn(
+        f"contacts: {counted(len(stopped), 'body', 'bodies')} of '{robot.name}' ({quoted(stopped, 4)}) have contacts "
+        "already and get no others. Remove these elements to make contacts from their collision shapes.",
+        GroundWarning,
+        stacklevel=users_level(),
+    )

@@ -1,0 +1,104 @@
+"""Convex hulls of meshes, with as few points as keep them within a tolerance.
+
+Points are chosen one after the other, always the one that is farthest outside the hull of those chosen, until none is
+farther outside than the tolerance. The hull of the chosen points is inside the whole hull, and no point of the whole
+hull is farther from it than the tolerance: this is their Hausdorff distance, and the most by which they differ in any
+direction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import ModelError
+
+THIN = 1e-9  # relative to the size of a mesh: a smaller extent counts as none
+
+
+def hull_points(points: Array, tolerance: float) -> Array:
+    """The chosen points (m, 3) [m] of the convex hull of points (n, 3) [m], within a tolerance [m] of at least 0.
+
+    Points in one plane or on one line are chosen by the hull in that plane or on that line. Raises ModelError if there
+    is no point, or one that is not finite.
+    """
+    points = np.unique(np.asarray(points, dtype=float).reshape(-1, 3), axis=0)
+    if not len(points) or not np.isfinite(points).all():
+        raise ModelError(
+            f"a mesh has {len(points)} points, expected at least one, all of them finite. Correct the mesh."
+        )
+    middle = points.mean(axis=0)
+    _, _, axes = np.linalg.svd(points - middle, full_matrices=False)
+    flat = np.ptp((points - middle) @ axes.T, axis=0)
+    kept = [k for k in range(len(axes)) if flat[k] > THIN * max(float(flat.max()), 1e-300)]
+    inner = (points - middle) @ axes[kept].T
+    if len(kept) == 0:
+        return points[:1]
+    if len(kept) == 1:
+        return points[[int(inner[:, 0].argmin()), int(inner[:, 0].argmax())]]
+    return points[_chosen(inner, tolerance)]
+
+
+def _chosen(points: Array, tolerance: float) -> list[int]:
+    """The indices of the chosen points of the hull of points (n, d), d = 2 or 3, which are not in one line or plane."""
+    from scipy.spatial import ConvexHull
+
+    corners = np.sort(ConvexHull(points).vertices)
+    rest = points[corners]
+    chosen, outside = _first(rest), np.arange(len(rest))
+    while len(outside):
+        hull = ConvexHull(rest[chosen])
+        beyond = (rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]).max(axis=1)
+        far = int(outside[beyond.argmax()])
+        if beyond.max() <= tolerance:  # the distance from a plane is the least that the distance can be
+            outside = outside[beyond > 0.0]
+            distances = _distances(rest[outside], hull)
+            outside = outside[distances > tolerance]  # as the hull grows, no other point gets farther away than that
+            if not len(outside):
+                break
+            far = int(outside[distances[distances > tolerance].argmax()])
+        chosen.append(far)
+        outside = outside[outside != far]
+    return [int(corners[k]) for k in chosen]
+
+
+def _first(points: Array) -> list[int]:
+    """The indices of d + 1 points (n, d) that span the space: extreme ones, each as far as possible from the others."""
+    chosen = [int(points[:, 0].argmin())]
+    base = np.zeros((0, points.shape[1]))
+    for _ in range(points.shape[1]):
+        off = points - points[chosen[0]]
+        off = off - off @ base.T @ base
+        far = int(np.linalg.norm(off, axis=1).argmax())
+        chosen.append(far)
+        base = np.vstack([base, off[far] / np.linalg.norm(off[far])])
+    return chosen
+
+
+def _distances(points: Array, hull: Any) -> Array:
+    """The distances (n,) of points (n, d) outside a hull from it: the least over its edges (d = 2) or triangles."""
+    found = np.full(len(points), np.inf)
+    for simplex in hull.points[hull.simplices]:
+        found = np.minimum(found, np.linalg.norm(points - _nearest(points, simplex), axis=1))
+    return found
+
+
+def _nearest(points: Array, corners: Array) -> Array:
+    """The points of a segment or triangle with these corners that are nearest to points (n, d)."""
+    if len(corners) == 2:
+        along = corners[1] - corners[0]
+        share = np.clip((points - corners[0]) @ along / (along @ along), 0.0, 1.0)
+        return np.asarray(corners[0] + share[:, None] * along)
+    sides = corners[1:] - corners[0]
+    shares = np.linalg.lstsq(sides.T, (points - corners[0]).T, rcond=None)[0].T
+    inside = (shares >= 0.0).all(axis=1) & (shares.sum(axis=1) <= 1.0)
+    best = corners[0] + shares @ sides
+    least = np.where(inside, np.linalg.norm(points - best, axis=1), np.inf)
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        edge = _nearest(points, corners[[i, j]])
+        distance = np.linalg.norm(points - edge, axis=1)
+        nearer = distance < least
+        best, least = np.where(nearer[:, None], edge, best), np.where(nearer, distance, least)
+    return np.asarray(best)
