@@ -24,9 +24,9 @@ ARM = '<robot name="arm">{}' + LINK.format("a") + LINK.format("b") + JOINT.forma
         ('<?xml version="0.0" ?>\n' + ARM.format(""), "version '0.0', expected 1.0", True),
         ("<?xml ?>\n" + ARM.format(""), "has no version, expected 1.0", True),
         ('\n<?xml version="1.0"?>\n' + ARM.format(""), "is not at the start of the file", True),
-        (ARM.format("<gazebo><sensor:camera/></gazebo><sensor:x/>"), "prefix 'sensor'", False),
+        (ARM.format("<gazebo><sensor:camera/></gazebo><sensor:x/>"), "prefix 'sensor'", True),
         (ARM.format("<!-- off: --><!-- a -- b -->"), "two hyphens", False),
-        (ARM.format("").replace("<joint ", '<joint ext:order="2" '), "prefix 'ext'", False),
+        (ARM.format("").replace("<joint ", '<joint ext:order="2" '), "prefix 'ext'", True),
     ],
 )
 def test_a_blemish_of_the_xml_is_one_warning(tmp_path: Path, text: str, problem: str, repairable: bool) -> None:
@@ -41,6 +41,17 @@ def test_a_blemish_of_the_xml_is_one_warning(tmp_path: Path, text: str, problem:
     if repairable:
         path.write_bytes(repaired(found.document, found.findings))
         assert not examine(path).findings
+
+
+def test_a_declared_prefix_keeps_its_meaning(tmp_path: Path) -> None:
+    """Joints of Drake are read with and without a declaration of their prefix."""
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.format("").replace("<joint ", "<drake:joint ").replace("</joint>", "</drake:joint>"))
+    found = examine(path)
+    path.write_bytes(repaired(found.document, found.findings))
+    again = examine(path)
+    assert found.system is not None and again.system is not None and not again.findings
+    assert again.system.robot == found.system.robot
 
 
 def test_other_formats_accept_the_same() -> None:

@@ -5,6 +5,7 @@ Only a value with one possible meaning is repaired automatically. The original f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from kinemorph.formats.findings import Finding, Findings, Repair
 from kinemorph.formats.sources import Source
 
+ADDRESSES = {"drake": "http://drake.mit.edu", "xacro": "http://www.ros.org/wiki/xacro"}  # of prefixes with a meaning
+_OPENING = re.compile(r"<[^\s/>]+")
 LARGEST = 200_000  # bytes of a TOML file; larger ones are not repaired
 
 
@@ -41,7 +44,15 @@ def _written(root: Any) -> bytes:
     if root.sourceline - 1 > above.count("\n") + len(above[:1]):  # there was a line more: that of the declaration
         above = "\n".join(['<?xml version="1.0" encoding="utf-8"?>', *before])
     gap = "\n" * max(root.sourceline - 1 - above.count("\n"), 1) if above else ""
-    return (above + gap + "\n".join([text(root), *after]) + "\n").encode()
+    whole = _OPENING.sub(lambda found: found[0] + _declarations(root), text(root), count=1)
+    return (above + gap + "\n".join([whole, *after]) + "\n").encode()
+
+
+def _declarations(root: Any) -> str:
+    """Declarations of the prefixes in a document that has none for them, as attributes of its root element."""
+    names = [name for node in root.iter("*") for name in (node.tag, *node.keys())]
+    prefixes = sorted({name.partition(":")[0] for name in names if ":" in name and not name.startswith("{")})
+    return "".join(f' xmlns:{prefix}="{ADDRESSES.get(prefix, f"urn:{prefix}")}"' for prefix in prefixes)
 
 
 def copy_name(path: Path) -> Path:

@@ -159,7 +159,8 @@ def _warn_of(entries: list[Any], findings: Findings) -> None:
         seen.add(f"{entry.type} {prefix}")
         if prefix:
             problem = f"the prefix '{prefix}' of an element or attribute is not declared"
-            findings.warn("syntax", entry.line, "", problem, f'Write xmlns:{prefix}="..." in the outermost element.')
+            remedy = f'Write xmlns:{prefix}="..." in the outermost element.'
+            findings.warn("syntax", entry.line, "", problem, remedy, _nothing)
         elif entry.type == etree.ErrorTypes.ERR_UNKNOWN_VERSION:
             problem = f"the XML declaration has the {entry.message.removeprefix('Unsupported ')}, expected 1.0"
             findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
@@ -175,7 +176,7 @@ def _warn_of(entries: list[Any], findings: Findings) -> None:
 
 
 def _nothing() -> None:
-    """The repair of an XML declaration: a repaired copy gets its own declaration."""
+    """The repair of an XML declaration and of undeclared prefixes: a repaired copy gets its own declarations."""
 
 
 def _may_be_crowded(data: bytes, encoding: str | None) -> bool:
