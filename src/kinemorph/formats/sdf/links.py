@@ -38,7 +38,7 @@ from kinemorph.model.shapes import (
 )
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
-UNSHOWN = ("heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
+UNSHOWN = ("plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
 DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
     "gravity": True,
     "kinematic": False,
@@ -181,8 +181,8 @@ class Links:
         if child.tag == "ellipsoid":
             x, y, z = values.vector(child, "radii", element, (1.0, 1.0, 1.0))
             return Ellipsoid((x, y, z), placement, color)
-        if child.tag == "plane":
-            return self._plane(child, node, model, placement, color, element)
+        if child.tag == "plane" and node.tag == "collision":
+            return self._plane(child, model, placement, color, element)
         if child.tag in ROUND:
             radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
             return ROUND[child.tag](radius, length, placement, color)
@@ -192,15 +192,10 @@ class Links:
         self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
 
-    def _plane(
-        self, node: Node, holder: Node, model: Model, placement: Pose, color: Color, element: str
-    ) -> Shape | None:
-        """The ground below a <plane>; a <visual> plane is not drawn, because the ground is drawn with its contacts."""
-        if holder.tag != "collision":
-            return None
+    def _plane(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
+        """The ground below a <plane> of a <collision>."""
         values = model.file.values
-        normal = values.vector(node, "normal", element, (0.0, 0.0, 1.0))
-        x, y, z = normal
+        x, y, z = values.vector(node, "normal", element, (0.0, 0.0, 1.0))
         length = math.hypot(x, y, z)
         if not length > 0.0:
             values.at(node, element).error("data", "<normal> is zero, expected a direction", "Write 0 0 1.")
