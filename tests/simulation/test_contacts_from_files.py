@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, load_text, scaled, scaled_bodies, simulate
+from kinemorph import Body, RobotBuilder, System, load_text, scaled, simulate
 from kinemorph.algebra.arrays import Array
 from kinemorph.elements import (
     Anchor,
@@ -28,6 +28,7 @@ from kinemorph.errors import GroundWarning, ModelError, ModelWarning
 from kinemorph.formats.loading import save
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.elements.contact.touching_points import spots
+from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.shapes import (
     Box,
     Cylinder,
