@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import kinemorph
 from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.formats.loading import examine
 from kinemorph.model.input_reader import short
+from kinemorph.model.shapes import HalfSpace
 from support.tools.each_case import each_case
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -52,12 +54,14 @@ def test_a_model_on_the_internet_is_not_called_a_path_outside() -> None:
         kinemorph.load_text(world, "sdf")
 
 
-def test_a_collision_plane_of_sdf_names_the_contact_to_add() -> None:
-    """The ground plane of a world was only said to be missing in drawings."""
+def test_a_collision_plane_of_sdf_is_ground() -> None:
+    """The ground plane of a world was left out."""
     ground = "<collision name='c'><geometry><plane><normal>0 0 1</normal></plane></geometry></collision>"
     model = f"<model name='m'><static>true</static><link name='a'>{ground}</link></model>"
-    with pytest.warns(ModelWarning, match=r"a collision <plane> is left out\. Add elements\.Contact to the bodies"):
-        kinemorph.load_text(f"<sdf version='1.7'>{model}</sdf>", "sdf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (plane,) = kinemorph.load_text(f"<sdf version='1.7'>{model}</sdf>", "sdf").robot.body("a").collisions
+    assert isinstance(plane, HalfSpace)
 
 
 @each_case("scale", ["1 1 1 1", ".00254"])

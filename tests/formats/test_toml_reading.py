@@ -224,10 +224,10 @@ def test_the_caller_may_fix_or_free_the_one_root() -> None:
 def test_meshes(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "part.stl").write_text("solid")
-    (tmp_path / "secret.stl").write_text("solid")
+    (tmp_path.parent / "secret.stl").write_text("solid")
     path = tmp_path / "model" / "arm.toml"
     mesh = '{ kind = "mesh", vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces = [[0, 1, 2]] }'
-    names = ("part.stl", "gone.stl", "../secret.stl", "file:///etc/passwd", "\\u0000")
+    names = ("part.stl", "gone.stl", "../../secret.stl", "file:///etc/passwd", "\\u0000")
     files = ", ".join(f'{{ kind = "mesh", file = "{name}", scale = [1e-3, 1e-3, 1e-3] }}' for name in names)
     path.write_text(ARM.replace("inertia =", f"shapes = [{mesh}, {files}]\ninertia ="))
     with pytest.warns(ModelWarning) as caught:

@@ -268,7 +268,7 @@ def test_right_angles_leave_exact_zeros():
         (MASS + "<visual/>", "warning", "structure"),
         (MASS + '<visual><geometry><box size="1 1 0"/></geometry></visual>', "warning", "data"),
         (MASS + '<visual><geometry><sphere radius="x"/></geometry></visual>', "warning", "number"),
-        (MASS + "<contact><stiffness value='1'/></contact>", "warning", "dropped"),
+        (MASS + "<contact><rolling_friction value='1'/></contact>", "warning", "dropped"),
     ],
 )
 def test_each_doubt_and_each_mistake_of_a_link_has_its_rule(inside, severity, rule):

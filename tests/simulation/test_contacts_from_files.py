@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, load_text, simulate
+from kinemorph import Body, RobotBuilder, System, load_text, scaled, simulate
 from kinemorph.algebra.arrays import Array
 from kinemorph.elements import (
     Anchor,
@@ -28,6 +28,7 @@ from kinemorph.errors import GroundWarning, ModelError, ModelWarning
 from kinemorph.formats.loading import save
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.elements.contact.touching_points import spots
+from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.shapes import (
     Box,
     Cylinder,
@@ -305,6 +306,20 @@ def test_bodies_with_contacts_are_left_out_and_unknown_names_refused() -> None:
     with pytest.raises(ModelError, match="'c' is no body"):
         contacts(system, bodies=["c"])
     assert contacts(system, bodies=["b"]) == contacts(system)
+
+
+def test_shapes_of_contacts_are_scaled_with_their_robot_and_with_their_body() -> None:
+    own = Surface(0.4, ImpedanceNormal(1e4, 10.0), margin=0.01)
+    system = legged(Box((0.1, 0.2, 0.3), surface=own))
+    system = replace(system, elements=contacts(system))
+    (shape,) = (one.shape for one in scaled_bodies(system, {"b": 2.0}).elements if isinstance(one, Contact))
+    assert shape == Box((0.2, 0.4, 0.6))
+    larger = scaled(system, length=2.0, mass=8.0)
+    (contact,) = (one for one in larger.elements if isinstance(one, Contact))
+    (collision,) = larger.robot.body("b").collisions
+    assert contact.shape == Box((0.2, 0.4, 0.6)) and isinstance(contact.normal, ImpedanceNormal)
+    assert collision.surface == Surface(0.4, contact.normal, margin=0.02)  # type: ignore[union-attr]
+    assert contact.normal.width == 0.002 and contact.normal.start == 0.9
 
 
 def support(points: Array, directions: Array) -> Array:

@@ -226,7 +226,7 @@ def _options(
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
     beside, states = (None if path is None else Path(path) for path in (sidecar, srdf))
     given = tuple((name, written(value)) for name, value in (arguments or {}).items())
-    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, False, given, allow_c, states)
+    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, False, given, allow_c, srdf=states)
 
 
 def written(value: object) -> str:

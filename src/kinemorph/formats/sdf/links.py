@@ -38,7 +38,7 @@ from kinemorph.model.shapes import (
 )
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
-UNSHOWN = ("heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
+UNSHOWN = ("plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
 DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
     "gravity": True,
     "kinematic": False,
@@ -189,8 +189,8 @@ class Links:
         if child.tag == "ellipsoid":
             x, y, z = values.vector(child, "radii", element, (1.0, 1.0, 1.0))
             return Ellipsoid((x, y, z), placement, color)
-        if child.tag == "plane":
-            return self._plane(child, use, placement, color, element, values)
+        if child.tag == "plane" and use == "collision":
+            return self._plane(child, placement, color, element, values)
         if child.tag in ROUND:
             radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
             return ROUND[child.tag](radius, length, placement, color)
@@ -200,14 +200,9 @@ class Links:
         self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
 
-    def _plane(
-        self, node: Node, use: str, placement: Pose, color: Color, element: str, values: SdfValues
-    ) -> Shape | None:
-        """The ground below a <plane>; a <visual> plane is not drawn, because the ground is drawn with its contacts."""
-        if use != "collision":
-            return None
-        normal = values.vector(node, "normal", element, (0.0, 0.0, 1.0))
-        x, y, z = normal
+    def _plane(self, node: Node, placement: Pose, color: Color, element: str, values: SdfValues) -> Shape | None:
+        """The ground below a <plane> of a <collision>."""
+        x, y, z = values.vector(node, "normal", element, (0.0, 0.0, 1.0))
         length = math.hypot(x, y, z)
         if not length > 0.0:
             values.wrong(node, element, "data", "<normal> is zero, expected a direction", "Write 0 0 1.")

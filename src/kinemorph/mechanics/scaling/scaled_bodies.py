@@ -16,6 +16,7 @@ from typing import Any, Literal, overload
 from kinemorph.errors import ModelError, Problem, UnsupportedError
 from kinemorph.mechanics.scaling.parts import scaled_numbers, scaled_part, scaled_pose
 from kinemorph.mechanics.scaling.values import Names
+from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import parameters_of
 from kinemorph.model.robot import Robot
@@ -36,7 +37,8 @@ def scaled_bodies(model: Robot | System, factors: Mapping[str, float], *, mass: 
     """The robot or system whose bodies have other sizes: {body: factor of its lengths}.
 
     `mass` says what stays the same: "density", or the masses ("kept"). Of the elements of a system, points on these
-    bodies are moved with them (`point`, and `end` of a capsule); all other numbers stay as they are.
+    bodies are moved with them (`point`, and `end` of a capsule), and the `shape` of a contact gets their size; all
+    other numbers stay as they are.
     """
     robot = model if isinstance(model, Robot) else model.robot
     _check(robot, factors, mass)
@@ -102,10 +104,12 @@ def _element(element: Element, robot: Robot, sizes: Sizes) -> Element:
         return element
     names = sizes[body]
     own = [field.name for field in fields(element) if field.name in ON_BODIES]  # type: ignore[arg-type]
-    moved = {
+    moved: dict[str, Any] = {
         name: scaled_numbers(getattr(element, name), [names.scales.length], names)
         for name in own
         if getattr(element, name) is not None
     }
+    if isinstance(element, Contact) and element.shape is not None:
+        moved["shape"] = scaled_part(element.shape, {}, names)
     found: Element = replace(element, **moved) if moved else element  # type: ignore[type-var]
     return found
