@@ -7,7 +7,6 @@ the pages keep their policy against foreign scripts.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,10 +122,7 @@ def test_colors_of_the_system_and_reduced_motion(browser: Browser, studio: Studi
 @pytest.mark.slow
 def test_the_board_and_the_picture_work_by_touch(browser: Browser, studio: Studio) -> None:
     """A tap places a module and chooses one; one finger turns the camera, two fingers bring it nearer."""
-    asyncio._set_running_loop(browser.loop)
-    context = browser.chromium.new_context(has_touch=True, viewport={"width": 1000, "height": 800})
-    page = context.new_page()
-    try:
+    with browser.page(1000, 800, has_touch=True) as page:
         panel = open_panel(page, studio.url, "modules.toml", "Assemble")
         page.wait_for_function(f"() => {STUDIO}.stage?.webgl", timeout=PATIENCE)
         before = page.evaluate(f"{STUDIO}.state.revision")
@@ -137,7 +133,7 @@ def test_the_board_and_the_picture_work_by_touch(browser: Browser, studio: Studi
         page.wait_for_function(f"() => {STUDIO}.selection?.name === 'm1'", timeout=PATIENCE)
         box = page.locator("canvas.picture").bounding_box()
         x, y = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
-        debugger = context.new_cdp_session(page)
+        debugger = page.context.new_cdp_session(page)
 
         def touch(kind: str, *points: tuple[float, float]) -> None:
             fingers = [{"x": a, "y": b, "id": k} for k, (a, b) in enumerate(points)]
@@ -160,6 +156,3 @@ def test_the_board_and_the_picture_work_by_touch(browser: Browser, studio: Studi
             touch("touchMove", (x - 40 - 10 * step, y), (x + 40 + 10 * step, y))
         touch("touchEnd")
         assert view_matrix() != turned
-    finally:
-        context.close()
-        browser.close()

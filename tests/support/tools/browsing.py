@@ -29,11 +29,14 @@ class Browser:
         asyncio._set_running_loop(None)
 
     @contextmanager
-    def page(self, width: int = 960, height: int = 640) -> Iterator[Any]:
-        """A new page; `page.requests` and `page.complaints` list what it asked for, and what it logged as wrong."""
+    def page(self, width: int = 960, height: int = 640, **options: Any) -> Iterator[Any]:
+        """A new page; `page.requests` and `page.complaints` list what it asked for, and what it logged as wrong.
+
+        `options` are Playwright's options of pages, such as has_touch=True.
+        """
         asyncio._set_running_loop(self.loop)
         self.open += 1
-        page: Any = self.chromium.new_page(viewport={"width": width, "height": height})
+        page: Any = self.chromium.new_page(viewport={"width": width, "height": height}, **options)
         page.requests, page.complaints = [], []
         page.on("request", lambda request: page.requests.append(request.url))
         page.on("pageerror", lambda error: page.complaints.append(str(error)))

@@ -108,7 +108,11 @@ def show_run(page: Any, panel: Any) -> None:
 
 
 def show_live(page: Any, panel: Any) -> None:
-    panel.get_by_role("button", name="Start live run").click(timeout=PATIENCE)
+    """A live run of the document may be on already: all pages share it."""
+    panel.locator("button:enabled", has_text="live run").first.wait_for(timeout=PATIENCE)
+    start = panel.get_by_role("button", name="Start live run")
+    if start.is_enabled():
+        start.click(timeout=PATIENCE)
     panel.get_by_role("button", name="Resume").wait_for(timeout=PATIENCE)
 
 

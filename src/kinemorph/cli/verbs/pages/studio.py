@@ -57,7 +57,7 @@ def studio(
 
     with contextlib.redirect_stdout(sys.stderr):  # the address is a message; with --json it is also in the data
         opened = open_studio(path, port=port, open=not no_open, load=tuple(load or ()))
-    with opened as running:
+    with opened as running, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it well, also before `wait`
         if as_json:
             out(json.dumps({"url": running.url, "folder": str(running.folder)}, indent=2) + "\n")
         say("the studio runs until Ctrl-C")
