@@ -28,7 +28,10 @@ class ShownSystem(Shown):
     """A base class for systems, whose planned runs can be carried out."""
 
     def run(self, plan: Any = None, **options: Any) -> Any:
-        """Carries out a run of the model file by its name, or a RunPlan; see `simulation.planned_run.run_planned`."""
+        """Carries out a run of the model file by its name, or one with given options: `system.run({"time": 2.0})`.
+
+        See `simulation.planned_run.run_planned`.
+        """
         from kinemorph.simulation.planned_run import run_planned
 
         return run_planned(self, plan, **options)  # type: ignore[arg-type]

@@ -236,7 +236,7 @@ def test_wrong_plans_are_refused() -> None:
     ):
         with pytest.raises(ModelError, match=sentence):
             System(pendulum(), runs=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="expected a RunPlan or the name"):
+    with pytest.raises(ModelError, match="expected the name of a run in the model file, or options"):
         run_planned(pendulum(), 3)  # type: ignore[arg-type]
 
 

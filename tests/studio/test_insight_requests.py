@@ -15,6 +15,7 @@ import pytest
 from kinemorph.errors import UnsupportedError
 from kinemorph.formats.loading import saved_texts
 from kinemorph.model.library.choosing import choose
+from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.studio import requests
 from kinemorph.studio.jobs.page_tasks import KEPT, Made
 from kinemorph.studio.panels import exports, report
@@ -305,3 +306,15 @@ def test_clusters_of_a_gait_are_plotted(tmp_path):
         assert "count=4" in end["data"]["same"]["python"]
     finally:
         session.stop()
+
+
+def test_the_default_run_is_the_same_in_python_and_as_a_command(session, page, monkeypatch):
+    monkeypatch.chdir(session.folder)
+    same = ask(session, page, "same_run", document="double_pendulum.toml")
+    told: dict[str, object] = {}
+    exec(same["python"], told)
+    by_script = (session.folder / "double_pendulum.npz").read_bytes()
+    run(*shlex.split(same["command"])[1:])
+    by_command = load_trajectory(session.folder / "double_pendulum.npz")
+    assert told["run"].t[-1] == by_command.t[-1] == 1.0
+    assert by_script and told["run"].q.tobytes() == by_command.q.tobytes()

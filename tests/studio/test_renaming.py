@@ -10,6 +10,7 @@ from kinemorph import System, load_text
 from kinemorph.formats.toml import template_files
 from kinemorph.studio.documents.commands.command import CommandError
 from kinemorph.studio.documents.document import Document
+from kinemorph.studio.schema.references import Renaming
 
 TEMPLATES = Path(next(iter(template_files.__path__)))
 HOPPER = """kinemorph = 1
@@ -143,3 +144,11 @@ def test_modules_are_renamed_in_the_grid_and_in_elements(tmp_path: Path) -> None
     assert "B>head" in document.text and document.data["elements"]["wave"]["joints"][0] == "head_hinge"
     with pytest.raises(CommandError):
         document.apply({"verb": "rename", "kind": "module", "name": "m7", "to": "tail"})
+
+
+def test_in_formulas_a_parameter_hides_a_joint_of_its_name() -> None:
+    joint = Renaming("joints", "hip", "knee", shadowed=True)
+    assert joint.formula("hip + 2 * q.hip - q.hip2 + `hip`") == "hip + 2 * q.knee - q.hip2 + `hip`"
+    assert joint._replace(shadowed=False).formula("hip + q.hip") == "knee + q.knee"
+    parameter = Renaming("parameters", "hip", "left hip", shadowed=False)
+    assert parameter.formula("2 * hip + q.hip") == "2 * `left hip` + q.hip"

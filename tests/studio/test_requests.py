@@ -18,18 +18,27 @@ def thing() -> Iterator[str]:
     @requests.request("test thing")
     def answer(
         session: Any, channel: Any, *, name: str, turn: int = 0, mass: float = 1.0, on: bool = False,
-        rows: list[Any] | None = None, data: Any = None, either: int | dict[str, Any] = 0,
+        rows: list[Any] | None = None, data: Any = None, either: int | dict[str, Any] = 0, loose: int | bytes = 0,
     ) -> tuple[Any, ...]:  # fmt: skip
-        return session, channel, name, turn, mass, on, rows, data, either
+        return session, channel, name, turn, mass, on, rows, data, either, loose
 
     yield "test thing"
     del requests.REQUESTS["test thing"]
 
 
 def test_right_arguments_reach_the_function(thing: str) -> None:
-    given = {"name": "x", "turn": 2, "mass": 3, "on": True, "rows": [1], "data": object(), "either": {"a": 1}}
+    given = {
+        "name": "x",
+        "turn": 2,
+        "mass": 3,
+        "on": True,
+        "rows": [1],
+        "data": object(),
+        "either": {"a": 1},
+        "loose": "x",
+    }
     assert requests.answer(1, 2, thing, given) == (1, 2, *given.values())
-    assert requests.answer(1, 2, thing, {"name": "x", "rows": None}) == (1, 2, "x", 0, 1.0, False, None, None, 0)
+    assert requests.answer(1, 2, thing, {"name": "x", "rows": None}) == (1, 2, "x", 0, 1.0, False, None, None, 0, 0)
 
 
 @pytest.mark.parametrize(

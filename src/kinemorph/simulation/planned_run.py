@@ -9,7 +9,7 @@ All numbers of a run follow from the system and the plan, so that runs of the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,7 +72,7 @@ class PreparedRun(NamedTuple):
 
 def run_planned(
     system: System | Robot,
-    plan: RunPlan | str | None = None,
+    plan: RunPlan | Mapping[str, Any] | str | None = None,
     *,
     progress: Progress | None = None,
     save: str | Path | None = None,
@@ -80,11 +80,12 @@ def run_planned(
     every: float | None = None,
     watch: Callable[[Trajectory], Any] | None = None,
 ) -> Trajectory:
-    """Carries out a run plan: one of the system's `runs` by its name, a RunPlan, or by default the run of
+    """Carries out a run plan: one of the system's `runs` by its name, a RunPlan or its fields, or by default the run of
     `kinemorph simulate` without options.
 
         system = load("organism.toml")
         run = run_planned(system, "crawl")              also as system.run("crawl")
+        run = run_planned(system, {"time": 2.0})        also as system.run({"time": 2.0})
 
     `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. Raises ModelError for an unknown name.
     """
@@ -92,7 +93,7 @@ def run_planned(
     return prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
 
 
-def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> PreparedRun:
+def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str | None = None) -> PreparedRun:
     """A planned run with all that it needs: the elements that are added, the initial state, the time and the events."""
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
@@ -113,14 +114,21 @@ def prepared_run(system: System | Robot, plan: RunPlan | str | None = None) -> P
     return PreparedRun(acting, until, arguments, tuple(notes))
 
 
-def plan_of(system: System, plan: RunPlan | str | None) -> RunPlan:
-    """The plan that is meant by a plan, by the name of one of the system's runs, or by None, the default plan."""
+def plan_of(system: System, plan: RunPlan | Mapping[str, Any] | str | None) -> RunPlan:
+    """The plan that is meant by a plan, by its fields, by the name of one of the system's runs, or by None, the default
+    plan.
+    """
     if plan is None:
         return RunPlan()
     if isinstance(plan, str):
         return RunPlans(system.runs).plan(plan)
+    if isinstance(plan, Mapping):
+        return RunPlans({"given": plan}).plan("given")
     if not isinstance(plan, RunPlan):
-        raise ModelError(f"{plan!r:.60} is given as a run, expected a RunPlan or the name of a run in the model file.")
+        raise ModelError(
+            f"{plan!r:.60} is given as a run, expected the name of a run in the model file, or options such as "
+            '{"time": 2.0}.'
+        )
     return plan
 
 

@@ -16,7 +16,7 @@ from kinemorph.model.system import Settings
 from kinemorph.studio.documents import new_files
 from kinemorph.studio.jobs.page_tasks import Made
 from kinemorph.studio.jobs.run_results import RunResult
-from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
+from kinemorph.studio.panels.same_in_python import assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
 from kinemorph.words import listed, quoted
@@ -124,7 +124,7 @@ def same_run(session: Session, channel: Channel, *, document: str, run: str = ""
     if run:
         lines.append(assign("run", call("system.run", run)))
     elif plan:
-        lines.append(assign("run", call("system.run", Code(call("km.RunPlan", **plan)))))
+        lines.append(assign("run", call("system.run", plan)))
     else:
         lines.append(assign("run", call("system.run")))
     lines += [call("run.save", f"{_stem(name, run)}.npz")]
