@@ -16,7 +16,7 @@ from support.peers.mjcf_peers import acting_error
 mujoco = pytest.importorskip("mujoco")
 HINGE, SLIDE = '<joint name="j0" axis="0 1 0"/>', '<joint name="j1" axis="1 0 0" type="slide"/>'
 TENDON = '<joint joint="j0" coef="1.5"/><joint joint="j1" coef="-.5"/></fixed>'
-MODEL = """<mujoco><option {option}/><worldbody>
+MODEL = """<mujoco><option {option}/><default><geom contype="0" conaffinity="0"/></default><worldbody>
     <body name="b0" pos="0 0 1">{first}<geom type="capsule" fromto="0 0 0 .3 0 -.5" size=".05" mass="1"/>
         <site name="s0" pos=".1 0 0" euler="10 20 30"/>
         <body name="b1" pos=".3 0 -.5" {body}>{second}<geom type="box" size=".1 .2 .05" mass=".7" {geom}/>

@@ -102,7 +102,7 @@ def test_the_run_of_a_scaled_system_is_the_scaled_run() -> None:
 
 # ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-FOUR_BAR = """<mujoco><compiler angle="radian"/><worldbody>
+FOUR_BAR = """<mujoco><compiler angle="radian"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
 <body name="a"><joint name="left" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -1" size=".02" mass="1"/>
   <body name="bar" pos="0 0 -1"><joint name="middle" axis="0 1 0"/>
     <geom type="capsule" fromto="0 0 0 .5 0 0" size=".02" mass="1"/>

@@ -32,13 +32,14 @@ CLOSE = 1e-9  # of the largest entry; of accelerations, times the condition numb
 ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf"}
 ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf", "gazebo": "sdf"}  # outermost elements of .xml files
 PASSED = {".git", "build", "node_modules", "__pycache__"}
-VERDICTS = ("agree", "peer cannot", "no peer", "disagree", "right", "strict", "died")
+VERDICTS = ("agree", "kinematic", "peer cannot", "no peer", "disagree", "right", "strict", "died")
 
 
 class Verdict(NamedTuple):
     """What came of a file.
 
     agree        read here and by the peer, and equal
+    kinematic    read here for kinematics, because nothing that moves has a mass
     peer cannot  read here; the peer refuses it, or its accelerations are not finite
     no peer      read here; no peer is installed for the format, or nothing moves
     disagree     read here and by the peer, and not equal: `reason` has the errors
@@ -90,11 +91,14 @@ def judged(path: Path, format: str, root: Path) -> Verdict:
     name = path.relative_to(root.parent).as_posix()
     found = examine(path, options=Options(package_dirs=(root,)))
     dropped = tuple(sorted({f"{one.rule}: {one.problem}"[:160] for one in found.warnings}))
-    peer = PEERS[format](path, found.system.robot if found.system else None)
+    robot = found.system.robot if found.system and not found.system.robot.is_kinematic else None
+    peer = PEERS[format](path, robot)
     if found.system is None:
         first = found.errors[0]
         reason = f"[{first.rule}] {first.problem}"
         return Verdict(name, format, "strict" if peer.finite else "right", f"{reason} / peer: {peer.said}", dropped)
+    if found.system.robot.is_kinematic and found.system.robot.nv:
+        return Verdict(name, format, "kinematic", "", dropped)
     if peer.errors is None:
         return Verdict(name, format, "no peer" if peer.absent else "peer cannot", peer.said, dropped)
     close = all(error < CLOSE for error in peer.errors)
@@ -297,8 +301,45 @@ def judge_from_stdin() -> None:
         answers.flush()
 
 
+PAGE = """# Robot files of others, read and compared
+
+{total} URDF, xacro, SDF and MJCF files of {folders} were read, and compared with a peer that reads the same file
+by its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF{drake}). M, bias forces and accelerations are
+compared at {states} random states, as trees: without loops, couplings, contacts and drives. The column "acts" of
+[mjcf_read.md](mjcf_read.md) compares drives.
+
+{table}
+
+| verdict | meaning |
+|---|---|
+| agree | read here and by the peer, and equal to {close:g} of the largest entry |
+| kinematic | read here for kinematics, because nothing that moves has a mass; the peer's accelerations are not finite |
+| peer cannot | read here; the peer refuses it, or its accelerations are not finite |
+| no peer | read here; nothing moves, or no peer is installed for the format |
+| disagree | read here and by the peer, and not equal; listed below |
+| right | refused here and by the peer: a part that is no model, a file or package that is missing, a mistake |
+| strict | refused here, while the peer reads it with finite accelerations; listed below |
+| died | no answer within {seconds:g} s, or an error inside the program; listed below |
+
+**{share:.1f} % of the files that a peer reads with finite accelerations are refused here** ({strict} of {read}).
+
+Made by `python tests/support/peers/robots_read.py docs/robots_read.md FOLDER ...`. The collections are not part of this
+project; large assets are missing in some copies, so that a few refusals are due to them.
+
+## What does not act
+
+Warnings by rule, with the number of files that have them: {dropped}.
+
+## Refused, different or without an answer
+
+| file | verdict | reason |
+|---|---|---|
+{rows}
+"""
+
+
 def table(collections: dict[str, list[Verdict]]) -> str:
-    """The counts by collection, and those of files that a peer reads but that are refused here, by cause."""
+    """The counts of verdicts by collection."""
     lines = ["| collection | files | " + " | ".join(VERDICTS) + " |", "|---|" + "---:|" * (len(VERDICTS) + 1)]
     total: Counter[str] = Counter()
     for name, rows in collections.items():
@@ -309,8 +350,31 @@ def table(collections: dict[str, list[Verdict]]) -> str:
     return "\n".join(lines)
 
 
+def page(collections: dict[str, list[Verdict]]) -> str:
+    """The tables as a page of the docs."""
+    rows = [row for found in collections.values() for row in found]
+    counts = Counter(row.verdict for row in rows)
+    read = counts["agree"] + counts["disagree"] + counts["strict"]
+    rules = Counter(rule for row in rows for rule in {text.partition(":")[0] for text in row.dropped})
+    listed = [row for row in rows if row.verdict in ("strict", "disagree", "died")]
+    return PAGE.format(
+        total=len(rows),
+        folders=", ".join(collections),
+        drake="" if find_spec("pydrake") else ", which was not installed",
+        states=STATES,
+        table=table(collections),
+        close=CLOSE,
+        seconds=SECONDS,
+        share=100.0 * counts["strict"] / max(read, 1),
+        strict=counts["strict"],
+        read=read,
+        dropped=", ".join(f"{rule} {count}" for rule, count in rules.most_common()),
+        rows="\n".join(f"| {row.file} | {row.verdict} | {row.reason.replace('|', '/')} |" for row in listed),
+    )
+
+
 def main() -> None:
-    """Judges all files of the folders and prints or writes the tables."""
+    """Judges all files of the folders, and writes the page."""
     target, *folders = sys.argv[1:]
     judge = Judge()
     collections: dict[str, list[Verdict]] = {}
@@ -318,9 +382,8 @@ def main() -> None:
         rows = collections.setdefault(folder.name, [])
         for path, format in robot_files(folder.resolve()):
             rows.append(judge.ask(path, format, folder.resolve()))
-        print(folder.name, Counter(row.verdict for row in rows), file=sys.stderr, flush=True)
-    Path(target).write_text(json.dumps({name: rows for name, rows in collections.items()}, indent=1))
-    print(table(collections))
+        print(folder.name, dict(Counter(row.verdict for row in rows)), file=sys.stderr, flush=True)
+    Path(target).write_text(page(collections), encoding="utf-8")
 
 
 if __name__ == "__main__":
