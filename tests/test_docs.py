@@ -17,25 +17,19 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
-        "positions",
         "assemblies",
         "assembly_matrices",
-        "docking",
         "formulations",
         "programs",
         "derivatives",
         "export",
-        "out_of_python",
         "generator",
-        "wheels",
-        "motors_and_sensors",
         "viewing",
         "files",
         "model_file",
         "documents",
         "cagem",
         "conventions",
-        "scale",
         "notebook",
     )
 ]
@@ -49,6 +43,7 @@ LONG = (
     "cockroach",
     "contact",
     "controllers",
+    "docking",
     "dynamics",
     "elements",
     "fmu",
@@ -59,14 +54,19 @@ LONG = (
     "identification_physical",
     "live",
     "modules",
+    "motors_and_sensors",
     "optimal_gaits",
     "optimize",
     "orbits",
+    "out_of_python",
+    "positions",
     "quasicoordinates",
     "reports",
     "robots",
+    "scale",
     "simulation",
     "tracking",
+    "wheels",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

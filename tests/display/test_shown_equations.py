@@ -154,7 +154,7 @@ def test_every_quantity_is_written_where_it_exists():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_of_a_model_come_out_as_text(name):
-    """VALIDATION 19: a name is the text of an element or the value of data-symbol, never a tag or another attribute."""
+    """A name is the text of an element or the value of data-symbol, never a tag or another attribute."""
     builder = RobotBuilder(name)
     length = Parameter("l", 0.5, "m", "")
     mass = Parameter(name, 2.0, "kg")

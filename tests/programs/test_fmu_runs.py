@@ -57,7 +57,7 @@ def fmu_of(name: str, version: str, place: Path) -> Path:
 @pytest.mark.parametrize("version", ["fmu2", "fmu3"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_run_by_fmpy_is_that_of_simulate(name: str, version: str, place: Path) -> None:
-    """Must show 4 of issue 25: states to 1e-8 by steps of the FMU and by CVODE, times of events to 1e-8."""
+    """States to 1e-8 by steps of the FMU and by CVODE, times of events to 1e-8."""
     file, case = fmu_of(name, version, place), CASES[name]()
     assert validate_fmu(str(file)) == []
     wanted = kinemorph.simulate(case.model, case.until, **case.options)

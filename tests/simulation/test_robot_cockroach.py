@@ -30,7 +30,7 @@ def robot() -> tuple[System, list[str]]:
 
 @pytest.mark.slow
 def test_it_walks_ten_body_lengths_within_the_limits_of_its_motors() -> None:
-    """Issue 24, must show 5. Commands never reach the limit of 12 V, so that nothing is cut off."""
+    """Commands never reach the limit of 12 V, so that nothing is cut off."""
     system, motors = robot()
     run = kinemorph.simulate(system, 42.0, step=4e-4, output_step=4e-3)
     assert run.outcome.ok and len(motors) == 30

@@ -208,7 +208,7 @@ LIBRARY = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARY)
 def test_machines_and_animals_of_the_library(name: str) -> None:
-    """Four times as long, Froude similarity: half the frequency (issue 24, must show 5)."""
+    """Four times as long, Froude similarity: half the frequency."""
     model = getattr(library, name)()
     system = model if isinstance(model, System) else System(model)
     column, error = worst_column(system, *LIBRARY[name], length=4.0)

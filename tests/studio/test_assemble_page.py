@@ -19,6 +19,7 @@ from kinemorph import library
 from kinemorph.studio.open_studio import Studio, open_studio
 from support.studio.noted_page import wait_for
 from support.tools.browsing import Browser
+from support.tools.studio_panels import STUDIO
 
 START = 'kinemorph = 1\nname = "organism9"\n'
 GRID = "grid = '''\nB>5 .   .   .\nB>4 B>3 .   .\n.   B>0 Bv1 B<2\nB^7 B>6 .   .\nB>8 .   .   .\n'''\n"
@@ -197,11 +198,11 @@ def test_a_module_is_seen_before_it_is_saved(browser: Browser, studio: Studio, m
         monkeypatch.setattr(os, "fsync", settled)
         cell(page, 4, 4).click()
         saved.filter(has_text="saving").wait_for()
-        assert page.evaluate("kinemorph.studio.stage.scene.figures[0].bodies.length") == 2
-        assert page.evaluate("kinemorph.studio.state.revision") == 0 and "B>" not in text_of(studio, "saving")
+        assert page.evaluate(f"{STUDIO}.stage.scene.figures[0].bodies.length") == 2
+        assert page.evaluate(f"{STUDIO}.state.revision") == 0 and "B>" not in text_of(studio, "saving")
         disk.set()
         saved.filter(has_text="saved").wait_for()
-        assert page.evaluate("kinemorph.studio.state.revision") == 1 and "B>0" in text_of(studio, "saving")
+        assert page.evaluate(f"{STUDIO}.state.revision") == 1 and "B>0" in text_of(studio, "saving")
         assert not page.complaints
 
 

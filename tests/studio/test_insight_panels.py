@@ -102,7 +102,7 @@ def test_exports_are_downloaded(browser, studio, tmp_path):
 
 @pytest.mark.slow
 def test_hostile_names_stay_text_in_panels(browser, studio):
-    """VALIDATION 19: names of robots, bodies, joints and parameters are text in formulas, tables and exports."""
+    """Names of robots, bodies, joints and parameters are text in formulas, tables and exports."""
     with browser.page(1200, 800) as page:
         page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
         panel = opened(page, studio, "hostile.toml", "Equations")
@@ -126,7 +126,7 @@ def test_hostile_names_stay_text_in_panels(browser, studio):
 
 @pytest.mark.slow
 def test_hostile_names_stay_text_in_reports(browser, studio):
-    """VALIDATION 19: names of a model are text in a report, which has no origin and can run no script."""
+    """Names of a model are text in a report, which has no origin and can run no script."""
     with browser.page(1200, 800) as page:
         panel = opened(page, studio, "hostile.toml", "Report")
         panel.get_by_role("button", name="Write report").click()

@@ -95,6 +95,7 @@ def _run(page: Any, name: str) -> None:
     page.get_by_role("button", name=re.compile(rf"^Play {name} #\d+$")).wait_for(timeout=4 * PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_four_bar_is_edited_by_hand_and_runs(page: Any, studio: Studio) -> None:
     file = studio.folder / "bars.toml"
     _show(page, "bars.toml", "Model")

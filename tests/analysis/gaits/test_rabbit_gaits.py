@@ -1,4 +1,4 @@
-"""RABBIT's step of least effort, with torque splines and with virtual constraints (issue 22, must show 7)."""
+"""RABBIT's step of least effort, with torque splines and with virtual constraints."""
 
 from __future__ import annotations
 

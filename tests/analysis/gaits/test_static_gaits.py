@@ -41,7 +41,7 @@ def test_the_foot_carries_the_weight(turned):
 
 @pytest.mark.parametrize("name", ["bolt_like", "raptor_like"])
 def test_a_static_gait_stays_within_the_torque_of_the_motor(name):
-    """Issue 22, must show 8: static gaits of both monopods within 25 N m, over a whole turn of the crank."""
+    """Static gaits of both monopods within 25 N m, over a whole turn of the crank."""
     gait = static_gait(getattr(library, name)(), {"crank_joint": TURN[::10]}, friction=0.6, limit=25.0)
     assert gait, gait.message
     assert gait.margins["crank_joint torque"].min() > 20.0

@@ -1,7 +1,4 @@
-"""Exciting motions: gradients, limits, information, and optima that other solvers and random series do not surpass.
-
-Issue 23, must show 4.
-"""
+"""Exciting motions: gradients, limits, information, and optima that other solvers and random series do not surpass."""
 
 from __future__ import annotations
 
@@ -381,7 +378,7 @@ def test_a_hanging_robot_is_excited() -> None:
 
 @pytest.mark.slow
 def test_panda_in_three_bases() -> None:
-    """Must show 4: 1.8 times smaller than the median of 300 random series, in 60 s on one core, in any base."""
+    """1.8 times smaller than the median of 300 random series, in 60 s on one core, in any base."""
     from kinemorph.bench.peers.robots import bench_twin
 
     robot = bench_twin("panda").robot

@@ -353,7 +353,7 @@ def lines(markers: Markers) -> np.ndarray:
 
 @pytest.mark.slow
 def test_all_frames_of_the_fly_and_points_that_are_hidden():
-    """Must show 4: at most 0.0255 mm over 660 frames; hidden points come back better than by straight lines in time."""
+    """At most 0.0255 mm over 660 frames; hidden points come back better than by straight lines in time."""
     markers, robot = load_markers(DATA / "fly_keypoints.csv"), kinemorph.library.fly()
     found = track(robot, markers)
     beyond = [name for name in markers.names if not name.endswith("ThC")]
@@ -380,7 +380,7 @@ def test_hidden_points_of_the_fly_come_back_better_than_by_straight_lines():
 
 @pytest.mark.slow
 def test_a_cockroach_in_two_views_is_tracked_within_its_intervals_and_runs():
-    """Must show 4: 200 frames per second, 0.1 mm noise; angles lie within their intervals and lead a run."""
+    """200 frames per second, 0.1 mm noise; angles lie within their intervals and lead a run."""
     animal = kinemorph.library.cockroach()
     robot, rng = animal.robot, np.random.default_rng(4)
     t = np.arange(60) / 200.0

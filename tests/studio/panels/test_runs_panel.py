@@ -109,7 +109,7 @@ def test_a_run_is_started_shown_compared_audited_exported_and_kept(studio: Studi
 def test_a_cancelled_run_is_kept_and_a_click_is_answered_while_it_computes(
     studio: Studio, record_property: Callable[[str, object], None]
 ) -> None:
-    """Issue 26: other questions are answered within 100 ms while a run computes."""
+    """Other questions are answered within 100 ms while a run computes."""
     number = studio.ask("start_run", document=MODEL, run="endless")["number"]
     studio.until(lambda one: one["push"] == "frames" and one["run"] == number)
     waits = []

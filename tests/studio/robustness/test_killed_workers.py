@@ -1,4 +1,4 @@
-"""A worker that is killed in any phase of its work gives a sentence, and the next job works (VALIDATION 13)."""
+"""A worker that is killed in any phase of its work gives a sentence, and the next job works."""
 
 from __future__ import annotations
 

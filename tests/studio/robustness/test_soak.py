@@ -1,5 +1,5 @@
-"""A long day with the studio: 10,000 edits, 500 runs and 200 reloads leave memory, threads, files and processes as they
-were (VALIDATION 14, issue 26).
+"""A long day with the studio: 10,000 edits, 500 runs and 200 reloads leave memory, threads, files and processes as
+they were.
 
     KINEMORPH_SOAK=0.2 python -m pytest -m slow tests/studio/robustness/test_soak.py -s
 

@@ -57,8 +57,12 @@ def top_names(path: str) -> list[str]:
 
 
 def trimmed(text: str) -> str:
-    """A script or style sheet without indentation, and without comments on lines of their own."""
+    """A script or style sheet without indentation and without comments.
+
+    A comment behind code stays if it contains a quotation mark, since it may be part of a text.
+    """
     text = re.sub(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$|^[ \t]*//[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"(?<=\S)[ \t]+// [^\n\"'`]*$", "", text, flags=re.MULTILINE)
     return re.sub(r"\n[ \t\n]+", "\n", text).strip() + "\n"
 
 
