@@ -393,7 +393,11 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of(library.scara(), q=[0.0]), ShapeError, r"q has shape \(1,\), expected \(4,\)"),
         (lambda run: scene_of(library.pendulum(), q=[np.nan]), ShapeError, "is not finite"),
         (lambda run: scene_of(run, q=[0.0, 0.0]), UnsupportedError, "q is given for a run"),
-        (lambda run: scene_of(library.scara(), q="x"), ShapeError, "q is 'x'; expected numbers"),
+        (
+            lambda run: scene_of(library.scara(), q="x"),
+            ModelError,
+            "'x' is the name of a start, and a Robot has no starts",
+        ),
         (lambda run: scene_of(library.scara(), q={"nose": 1.0}), ShapeError, "no coordinate 'nose'"),
         (lambda run: scene_of(library.hexapod24(), q=np.zeros(25)), ShapeError, "quaternion of 'trunk_root' is zero"),
         (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite"),

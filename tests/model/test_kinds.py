@@ -29,6 +29,7 @@ CLASSES = [one for one in (getattr(elements, name) for name in LISTED) if datacl
 CLASSES += [Body, Joint, Coupling, Dependent, Frame, Robot, Settings, JointModule, ModuleType, *shapes.SHAPE_FIELDS]
 TEXTS = ("known",)  # names in texts, which are scaled with the text
 WORDS = {word: ["rad"] for word in ("in", "out", "own", "signal", "gain", "input", "effort", "leader", "field")}
+WORDS |= {word: ["rad"] for word in ("drive", "gear", "gains", "bias", "curve", "damping_curve", "length", "tension")}
 
 
 def leaves(hint: Any) -> Iterator[Any]:

@@ -287,13 +287,13 @@ def test_a_file_runs_with_permission_and_is_written_back(model, tmp_path):
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("../pid.c", "which is outside the folders that may be read"),
+        ("../../pid.c", "which is outside the folders that may be read"),
         ("/etc/passwd", "which is outside the folders that may be read"),
         ("none.c", "which does not exist"),
     ],
 )
 def test_sources_of_a_file_are_in_its_folder(model, source, problem):
-    (model.parent.parent / "pid.c").write_text(PID_IN_C)
+    (model.parent.parent.parent / "pid.c").write_text(PID_IN_C)
     model.write_text(FILE.replace("SOURCE", source))
     errors = examine(model).errors
     assert len(errors) == 1 and errors[0].line == 12 and problem in errors[0].problem

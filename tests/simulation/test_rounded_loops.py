@@ -13,7 +13,7 @@ from kinemorph.errors import ModelWarning, ShapeError
 from kinemorph.loops import Projection, close_loops
 from kinemorph.model.system import System
 
-MODEL = """<mujoco><compiler angle="radian"/><worldbody>
+MODEL = """<mujoco><compiler angle="radian"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
 <body name="a"><joint name="left" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -1" size=".02" mass="1"/>
   <body name="bar" pos="0 0 -1"><joint name="middle" axis="0 1 0"/>
     <geom type="capsule" fromto="0 0 0 .5 0 0" size=".02" mass="1"/>

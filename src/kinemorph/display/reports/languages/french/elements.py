@@ -104,4 +104,9 @@ TEXTS = {
     "rope": "câble",
     "bumper": "butoir",
     "tire": "pneu",
+    "tendon": "tendon",
+    "weight support": "support du poids",
+    "fluid": "fluide",
+    "mass center": "centre de masse",
+    "meter": "mesure",
 }
