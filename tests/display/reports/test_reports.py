@@ -90,7 +90,7 @@ def test_a_translation_that_is_the_english_text_is_one_in_french_too() -> None:
     same = {key for key, text in FRENCH.items() if text == key.partition(" @")[0]}
     both = words_in(
         "contact conventions convention description effort errata figure formulation kinemorph llvm matrices module "
-        "modules parent phase phases poses quaternions robot signal source total type verdict versions"
+        "modules parent phase phases poses quaternions robot signal source tendon total type verdict versions"
     )
     for key in same:
         assert words_in(re.sub(r"\{\w+\}", "", key)) <= both | SYMBOLS, key
