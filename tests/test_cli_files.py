@@ -257,7 +257,7 @@ def test_an_unreadable_file_is_answered_with_a_finding(folder: Path) -> None:
 # ── new and export ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-COMPILED_LONG = ("biped", "gripper", "quadruped")  # kinds whose runs take seconds to compile
+COMPILED_LONG = ("organism", "biped", "gripper", "quadruped")  # kinds whose runs take seconds to compile
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)

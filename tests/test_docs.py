@@ -19,12 +19,10 @@ PAGES = [
     for name in (
         "assemblies",
         "assembly_matrices",
-        "formulations",
         "programs",
         "derivatives",
         "export",
         "generator",
-        "viewing",
         "files",
         "model_file",
         "documents",
@@ -47,6 +45,7 @@ LONG = (
     "dynamics",
     "elements",
     "fmu",
+    "formulations",
     "gaits",
     "hybrid",
     "identification",
@@ -66,6 +65,7 @@ LONG = (
     "scale",
     "simulation",
     "tracking",
+    "viewing",
     "wheels",
 )
 SLOW = [pytest.param(ROOT / "docs" / f"{name}.md", marks=pytest.mark.slow) for name in LONG]

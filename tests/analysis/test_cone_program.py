@@ -115,7 +115,8 @@ def step_by_hand(
     return new
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [3, 4])
 def test_steps_of_moreau_are_those_of_cone_programs(count: int) -> None:
     """Balls that touch each other and the ground, of random velocities: 6 or 9 contacts, sliding, sticking, opening.
 

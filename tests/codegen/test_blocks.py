@@ -156,7 +156,7 @@ def test_blocks_are_equal_where_they_compute_the_same() -> None:
 
 @all_ways
 @pytest.mark.parametrize(
-    "block", [*first(SOLVES, 4), *first(FITS, 4), *first(TABLES, 4)], ids=lambda block: block.label
+    "block", [*first(SOLVES, 3), *first(FITS, 3), *first(TABLES, 3)], ids=lambda block: block.label
 )
 def test_every_backend_computes_blocks_alike(way: str, block: Block) -> None:
     if isinstance(block, Solve):

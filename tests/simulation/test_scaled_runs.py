@@ -187,7 +187,7 @@ SYSTEMS = {
 }
 
 
-BRIEF = ("springs, stops, friction and forces over time", "phases", "stick and slip on the ground")
+BRIEF = ("springs, stops, friction and forces over time", "phases")
 
 
 @pytest.mark.parametrize(

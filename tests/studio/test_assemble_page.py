@@ -82,6 +82,7 @@ def place_by_keys(page: Any, count: int) -> None:
         cell(page, *place).and_(page.get_by_label(f"Backbone m{number}, front {WORDS[front]}")).wait_for()
 
 
+@pytest.mark.slow
 def test_modules_are_placed_by_keys(browser: Browser, studio: Studio) -> None:
     with browser.page(1300, 850) as page:
         opened(page, studio, "few")

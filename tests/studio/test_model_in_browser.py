@@ -343,6 +343,7 @@ def test_a_folder_with_a_urdf_and_its_meshes_is_added(page: Any, studio: Studio,
     assert (studio.folder / "lamp" / "lamp.toml").exists()
 
 
+@pytest.mark.slow
 def test_files_that_are_no_models_are_told_and_harm_nothing(page: Any, studio: Studio) -> None:
     document = page.get_by_role("combobox", name="Document")
     _show(page, "bars.toml", "Exports")
