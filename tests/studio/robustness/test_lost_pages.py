@@ -125,7 +125,7 @@ def test_two_pages_edit_at_once(browser: Browser, studio: Studio) -> None:
 def test_a_text_that_was_typed_is_kept_when_another_document_is_shown(browser: Browser, studio: Studio) -> None:
     with browser.page(1300, 850) as page:
         open_panel(page, studio.url, "swing.toml", "Text")
-        page.wait_for_function(f"() => {STUDIO}.state.text.length > 0")
+        page.wait_for_function("() => document.querySelector('textarea')?.value", timeout=PATIENCE)
         page.evaluate(
             """text => {
               const area = document.querySelector("textarea"), { studio } = window.kinemorph;
