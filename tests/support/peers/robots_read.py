@@ -10,15 +10,8 @@ fetched; a folder is a collection, called by its name. Files below `.git`, `buil
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import selectors
-import subprocess
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,12 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+if __name__ == "__main__":  # this file is started as a script
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
+
 SECONDS = 120.0  # the most time for one file
 STATES = 3
 CLOSE = 1e-9  # of the largest entry; of accelerations, times the condition number of M
-ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf"}
-ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf", "gazebo": "sdf"}  # outermost elements of .xml files
-PASSED = {".git", "build", "node_modules", "__pycache__"}
 VERDICTS = ("agree", "kinematic", "peer cannot", "no peer", "disagree", "right", "strict", "died")
 
 
@@ -53,31 +47,6 @@ class Verdict(NamedTuple):
     verdict: str
     reason: str = ""
     dropped: tuple[str, ...] = ()  # what does not act, by the rules of the warnings
-
-
-# ── which files ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def robot_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """All robot files below a folder, with their formats."""
-    for path in sorted(folder.rglob("*")):
-        if PASSED.intersection(path.parts) or not path.is_file():
-            continue
-        found = ENDINGS.get(path.suffix.lower()) or (_root_format(path) if path.suffix.lower() == ".xml" else None)
-        if found:
-            yield path, found
-
-
-def _root_format(path: Path) -> str | None:
-    """The format of an XML file by its outermost element."""
-    from lxml import etree
-
-    try:
-        for _, element in etree.iterparse(str(path), events=("start",), recover=True):
-            return ROOTS.get(etree.QName(element).localname)
-    except (etree.XMLSyntaxError, OSError, ValueError):
-        return None
-    return None
 
 
 # ── one file ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -254,51 +223,17 @@ PEERS = {"urdf": _by_pinocchio, "xacro": _by_pinocchio, "mjcf": _by_mujoco, "sdf
 # ── many files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Judge:
-    """A process that judges files one after the other; it is replaced where it dies or takes too long."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, path: Path, format: str, root: Path) -> Verdict:
-        """The verdict on a file."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, "--judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True,
-            )  # fmt: skip
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps([str(path), format, str(root)]) + "\n")
-            process.stdin.flush()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(process.stdout, selectors.EVENT_READ)
-            line = process.stdout.readline() if waiting.select(SECONDS) else ""
-        if line:
-            return Verdict(*json.loads(line))
-        slow = process.poll() is None
-        process.kill()
-        process.wait()
-        self._process = None
-        why = f"no answer in {SECONDS:g} s" if slow else "the process died"
-        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", why)
+def answer(path: str, format: str, root: str) -> Verdict:
+    """The verdict on a file, in a process of its own."""
+    return judged(Path(path), format, Path(root))
 
 
-def judge_from_stdin() -> None:
-    """Answers each line of stdin, a file as JSON, with a line: its verdict."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # peers print to stdout
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        path, format, root = json.loads(line)
-        try:
-            verdict = judged(Path(path), format, Path(root))
-        except Exception as error:
-            name = Path(path).relative_to(Path(root).parent).as_posix()
-            verdict = Verdict(name, format, "died", f"{type(error).__name__}: {error}"[:300])
-        answers.write(json.dumps(verdict) + "\n")
-        answers.flush()
+def ask(judge: Answering, path: Path, format: str, root: Path) -> Verdict:
+    """The verdict on a file by the process that answers."""
+    try:
+        return Verdict(*judge.ask(str(path), format, str(root)))
+    except NoAnswer as error:
+        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", str(error))
 
 
 PAGE = """# Robot files of others, read and compared
@@ -376,16 +311,15 @@ def page(collections: dict[str, list[Verdict]]) -> str:
 def main() -> None:
     """Judges all files of the folders, and writes the page."""
     target, *folders = sys.argv[1:]
-    judge = Judge()
+    judge = Answering(__file__, SECONDS)
     collections: dict[str, list[Verdict]] = {}
     for folder in map(Path, folders):
         rows = collections.setdefault(folder.name, [])
         for path, format in robot_files(folder.resolve()):
-            rows.append(judge.ask(path, format, folder.resolve()))
+            rows.append(ask(judge, path, format, folder.resolve()))
         print(folder.name, dict(Counter(row.verdict for row in rows)), file=sys.stderr, flush=True)
     Path(target).write_text(page(collections), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    judge_from_stdin() if sys.argv[1:2] == ["--judge"] else main()
+    answer_from_stdin(answer) if sys.argv[1:2] == [ANSWER] else main()
