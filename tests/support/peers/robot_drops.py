@@ -164,7 +164,11 @@ def _margins(system: Any) -> dict[str, float]:
             found[one.name] = 0.0
             if isinstance(one.ground, Plane):
                 n = np.array(one.ground.normal, dtype=float)
-                heights = [float(n @ np.array(other.point, dtype=float)) for other in levels if other.normal == one.ground.normal]
+                heights = [
+                    float(n @ np.array(other.point, dtype=float))
+                    for other in levels
+                    if other.normal == one.ground.normal
+                ]
                 found[one.name] = float(n @ np.array(one.ground.point, dtype=float)) - min(heights)
     return found
 
@@ -340,7 +344,10 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
     home = run_there(model, qpos, qvel, ctrl, act)
     result = result._replace(peer=time.perf_counter() - begun)
     result = result._replace(
-        depth_home=home.depth, carried_home=carried(home, weight), rests=rests(home), base_home=tuple(home.base[-1].tolist())
+        depth_home=home.depth,
+        carried_home=carried(home, weight),
+        rests=rests(home),
+        base_home=tuple(home.base[-1].tolist()),
     )
     ground_only(model)
     there = run_there(model, qpos, qvel, ctrl, act)

@@ -298,7 +298,6 @@ class _Reading:
         self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
         for what, key in (
             ("deformable bodies (flex), except the bodies at their nodes", "nflex"),
-            ("contact pairs", "npair"),
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
@@ -312,6 +311,7 @@ class _Reading:
         touching, geoms = self.geometry.touching, self.model.names["geom"]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
         self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.")
+        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()])
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed)
         self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])
