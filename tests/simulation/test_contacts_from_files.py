@@ -129,7 +129,7 @@ def test_a_contact_pair_with_the_ground_acts_like_geoms_with_its_parameters() ->
 
 
 def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
-    """Neither a ball in a box, on a body fixed to it, nor the corners of a mesh that a box hides; but all on terrain."""
+    """Neither a ball in the box of a fixed body, nor the corners of a mesh that a box hides; but all touch terrain."""
     inner = Body("inner", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Sphere(0.04), Sphere(0.06)))
     points = tuple((x, y, z) for x in (-0.03, 0.03) for y in (-0.03, 0.03) for z in (0.0, 0.2))
     outer = Body("outer", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Box((0.1, 0.1, 0.1)), Mesh(points, ())))

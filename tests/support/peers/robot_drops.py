@@ -24,6 +24,7 @@ FINE = 1e-3  # [s], between the samples of a run
 LAST = 0.5  # [s], the end of a run, over which forces and speeds are averaged
 SLOW, TURNING = 0.01, 0.05  # [m/s], [rad/s]: a base that is slower on average at the end rests
 PLANE, HFIELD, FREE = 0, 1, 0  # mjtGeom, mjtJoint
+NEVER = 1e6  # [m]: a pair with a margin below minus this never touches
 NAMES = ("home", "stand", "standing", "stance", "default")  # keyframes that are preferred, in this order
 
 
@@ -193,6 +194,9 @@ def ground_only(model: Any) -> None:
     for bit, ground in enumerate(grounds):
         model.geom_contype[ground] = 1 << bit
         model.geom_conaffinity[ground] = 0
+    for pair, ends in enumerate(zip(model.pair_geom1, model.pair_geom2, strict=True)):
+        if not any(end in grounds for end in ends):
+            model.pair_margin[pair] = -NEVER
 
 
 def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: Any, until: float = UNTIL) -> Path3:
@@ -207,7 +211,7 @@ def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: An
         data.act[:] = act
     fixed = model.body_weldid[model.geom_bodyid] == 0
     at = _base_address(model)
-    steps = int(round(until / model.opt.timestep))
+    steps = round(until / model.opt.timestep)
     t, base, force, depth = [], [], [], 0.0
     wrench = np.zeros(6)
     for _ in range(steps):
@@ -321,8 +325,9 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
     weight = moving * gravity
     count = sum(isinstance(one, Contact) for one in ready.system.elements)
     sentences = sorted({f"{one.category.__name__}: {one.message}" for one in told})
+    outcome = "finished" if run.outcome.ok else run.outcome.message
     result = Drop(
-        name, robot.name, robot.nv, count, chosen_start(system), weight, "finished" if run.outcome.ok else run.outcome.message,
+        name, robot.name, robot.nv, count, chosen_start(system), weight, outcome,
         first=first_time, again=again, told=tuple(sentences),
         loops=float(np.max(run.loop_error)) if robot.loops or robot.couplings else None,
     )  # fmt: skip

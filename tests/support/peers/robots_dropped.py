@@ -2,10 +2,10 @@
 
     python tests/support/peers/robots_dropped.py docs/robots_dropped.md RECORD FOLDER[:PATTERN,...] ...
 
-Every MJCF file below a folder is taken that is a scene, or that no scene beside it includes; of files for MJX (simplified
-copies) only those without another scene. URDF files are taken where a pattern names them, with a free base. What came of
-each robot (`robot_drops`) is kept in the file RECORD, a line for each, so that a survey can be continued. Each robot has
-a time limit, in a process that may die of it. Nothing is fetched.
+Every MJCF file below a folder is taken that is a scene or that no scene beside it includes; of files for MJX, which are
+simplified copies, only those without another scene. URDF files are taken where a pattern names them, with a free base.
+What came of each robot (`robot_drops`) is kept in the file RECORD, a line for each, so that a survey can be continued.
+Each robot has a time limit, in a process that may die of it. Nothing is fetched.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ by the impedance d. At rest, and for an outside force, this is a spring and a da
     K = k/d_max^2,             B = b/d_max            for solref = (-k, -b)
     s   1; for a pyramidal cone (n - 1) impratio/(mu^2 (1 + mu^2)), with n = condim above 1: the sum of its edges
 
-A contact pair of a geom with a ground has parameters of its own, and acts whatever the groups of its geoms are: the geom
-and the ground then share a group that no other geom has, and the geom has a higher priority.
+A contact pair of a geom with a ground has parameters of its own, and acts whatever the groups of its geoms are: both
+then share a group that no other geom has, and the geom has a higher priority.
 
 The inertia that the contact adds in MuJoCo, m d/(1 - d), is no force and is left out: impacts are shorter, rest is the
 same.
