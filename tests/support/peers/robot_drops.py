@@ -256,8 +256,8 @@ def _base_address(model: Any) -> int:
 
 
 def carried(path: Path3, weight: float) -> float:
-    """The vertical force of the ground over the weight, mean over the end of a run."""
-    return float(path.force[path.t > path.t[-1] - LAST].mean() / weight)
+    """The vertical force of the ground over the weight, mean over the end of a run; 1 without gravity."""
+    return float(path.force[path.t > path.t[-1] - LAST].mean() / weight) if weight else 1.0
 
 
 def rests(path: Path3) -> bool:

@@ -11,13 +11,14 @@ Each robot has a time limit, in a process that may die of it. Nothing is fetched
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 if __name__ == "__main__":  # this file is started as a script
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from support.peers.robot_drops import DROP, UNTIL, Drop, dropped
+from support.peers.robot_drops import DROP, LAST, UNTIL, Drop, dropped
 from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
 
 SECONDS = 900.0  # the most time for one robot
@@ -77,8 +78,128 @@ def main() -> None:
     Path(target).write_text(page(drops), encoding="utf-8")
 
 
+PAGE = """# Robots of others, dropped on the ground of their files
+
+{count} robots with a free base, of {folders}, were put at a keyframe of their file or in the default pose, {drop:g}
+cm over the ground of the file (z = 0 if it has none), with the controls of the keyframe or zero, and ran for
+{until:g} s: here by `kinemorph simulate FILE` with its default method, and in MuJoCo with the steps and options of
+the file. URDF files get a free base; for them MuJoCo runs our own MJCF of the robot on a plane, with its default
+contacts.
+
+* **{finished} of {count} finish** ({share:.0f} %).
+* **Depth:** {shallow} of {finished} are never deeper in the ground than {deep:g} mm. {softer} more are less deep than
+  in MuJoCo: the `solref` and `solimp` of their files say that the ground is so soft. {deeper} are deeper.
+* **Weight:** in MuJoCo {rested} come to rest on the ground. Of these, {carrying} carry their weight here to
+  {percent:g} %, as the mean over the last {last:g} s.
+* **Loops:** {loops}.
+
+Falls are chaotic: a fall that goes on after the feet have touched depends on the last digits, in MuJoCo too. The
+columns "1 mm" and "1 cm" say until when the base is within that distance of MuJoCo's, where MuJoCo has the contacts
+with the ground only, as Kinemorph does; "apart" is this distance at the end. Robots that stand end beside MuJoCo's;
+those that fall end elsewhere. Three things differ by their nature ([contact.md](contact.md#contacts-from-the-file)):
+MuJoCo's contacts add inertia to an impact, its friction creeps by millimeters per second, and its explicit steps of 2
+ms fall 0.5 mm farther in 0.1 s.
+
+Made by `python tests/support/peers/robots_dropped.py docs/robots_dropped.md RECORD FOLDER ...`, which has the rules.
+The robots are not part of this project. In some copies large meshes were missing; small cubes stand in for them, here
+and in MuJoCo. Times are wall times on a shared computer: the first run compiles, and is stored on disk.
+
+
+
+## Robots
+
+Columns in pairs are here / MuJoCo. "Force" is the vertical force of the ground over the weight.
+
+{table}
+
+## Where the base ends
+
+Position [m] and quaternion (w, x, y, z) of the base after {until:g} s, here and in MuJoCo as the file says.
+
+{places}
+{failures}"""
+
+
 def page(drops: list[Drop]) -> str:
-    return f"{len(drops)} {DROP} {UNTIL}"
+    """The tables as a page of the docs."""
+    ended = [one for one in drops if one.outcome == "finished"]
+    shallow = [one for one in ended if (one.depth or 0.0) <= DEEP]
+    softer = [one for one in ended if one not in shallow and (one.depth or 0.0) <= (one.depth_home or 0.0)]
+    rested = [one for one in ended if _rests(one)]
+    carrying = [one for one in rested if one.carried is not None and abs(one.carried - 1.0) <= CARRIED]
+    closed = [one for one in ended if one.loops is not None]
+    loops = ", ".join(f"{_name(one)} {one.loops:.0e} m" for one in closed) or "no robot has any"
+    failed = [one for one in drops if one.outcome != "finished"]
+    rows = "\n".join(f"| {_name(one)} | {one.outcome.replace('|', '/')} |" for one in failed)
+    return PAGE.format(
+        count=len(drops),
+        folders=", ".join(dict.fromkeys(one.file.partition("/")[0] for one in drops)),
+        drop=100.0 * DROP,
+        until=UNTIL,
+        finished=len(ended),
+        share=100.0 * len(ended) / max(len(drops), 1),
+        shallow=len(shallow),
+        deep=1e3 * DEEP,
+        softer=len(softer),
+        deeper=len(ended) - len(shallow) - len(softer),
+        rested=len(rested),
+        carrying=len(carrying),
+        percent=100.0 * CARRIED,
+        last=LAST,
+        loops=f"largest gaps over the run: {loops}",
+        table=_table(drops),
+        places=_places(ended),
+        failures=f"\n## Not finished\n\n| robot | why |\n|---|---|\n{rows}\n" if failed else "",
+    )
+
+
+def _rests(one: Drop) -> bool:
+    """Whether MuJoCo's robot rests on the ground at the end."""
+    return one.rests and one.carried_home is not None and abs(one.carried_home - 1.0) <= CARRIED
+
+
+def _name(one: Drop) -> str:
+    return one.file.removesuffix(".xml").removesuffix(".urdf").removesuffix("/scene")
+
+
+def _table(drops: list[Drop]) -> str:
+    """A row for each robot."""
+    head = (
+        "robot", "dof", "contacts", "start", "depth [mm]", "force", "rests in MuJoCo", "apart [mm]", "1 mm [s]", "1 cm [s]",
+        "first run, again, MuJoCo [s]",
+    )  # fmt: skip
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * 2 + "---|" + "---:|" * (len(head) - 4)]
+    for one in drops:
+        if one.outcome != "finished":
+            continue
+        apart = ""
+        if one.base_there:
+            apart = f"{1e3 * math.dist(one.base[:3], one.base_there[:3]):.1f}"
+        cells = (
+            _name(one), one.nv, one.contacts, one.start or "-",
+            f"{_mm(one.depth)} / {_mm(one.depth_home)}", f"{_part(one.carried)} / {_part(one.carried_home)}",
+            "yes" if _rests(one) else "no", apart, f"{one.within_mm:.2f}", f"{one.within_cm:.2f}",
+            f"{one.first:.1f}, {one.again:.1f}, {one.peer:.1f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def _places(drops: list[Drop]) -> str:
+    """The final poses of the bases."""
+    lines = ["| robot | here | MuJoCo |", "|---|---|---|"]
+    for one in drops:
+        ends = (" ".join(f"{x:.4f}" for x in base) for base in (one.base, one.base_home))
+        lines.append(f"| {_name(one)} | {' | '.join(ends)} |")
+    return "\n".join(lines)
+
+
+def _mm(depth: float | None) -> str:
+    return "-" if depth is None else f"{1e3 * depth:.2f}"
+
+
+def _part(share: float | None) -> str:
+    return "-" if share is None or not math.isfinite(share) else f"{share:.4f}"
 
 
 if __name__ == "__main__":
