@@ -128,6 +128,30 @@ def test_a_contact_pair_with_the_ground_acts_like_geoms_with_its_parameters() ->
     assert loaded(off).elements == ()
 
 
+@pytest.mark.parametrize(
+    ("floor", "ball", "mu"),
+    [
+        ('friction="0.3"', 'friction="0.7"', 0.7),
+        ('friction="0.9" condim="1"', 'friction="0.3"', 0.9),
+        ('friction="0.9" condim="1" priority="1"', 'friction="0.3"', 0.0),
+        ('friction="0.9"', 'friction="0.3" condim="1"', 0.9),
+        pytest.param('friction="0.2"', 'friction="0.3" condim="1" priority="2"', 0.0, marks=pytest.mark.slow),
+        pytest.param('friction="0.2" priority="1"', 'friction="0.8"', 0.2, marks=pytest.mark.slow),
+    ],
+)
+def test_friction_of_two_geoms_is_that_of_mujoco(floor: str, ball: str, mu: float) -> None:
+    """The larger condim and the larger friction count, also where they are those of different geoms."""
+    mujoco = pytest.importorskip("mujoco")
+    text = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" {floor}/><body name="b" pos="0 0 0.0999"><freejoint/>
+        <geom size="0.1" {ball}/></body></worldbody></mujoco>"""
+    data = mujoco.MjData(model := mujoco.MjModel.from_xml_string(text))
+    mujoco.mj_forward(model, data)
+    (touching,) = data.contact
+    assert mu == pytest.approx(touching.friction[0] if touching.dim > 1 else 0.0)
+    (contact,) = loaded(text).elements
+    assert (contact.friction.coefficient if contact.friction else 0.0) == pytest.approx(mu)
+
+
 def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
     """Neither a ball in the box of a fixed body, nor the corners of a mesh that a box hides; but all touch terrain."""
     inner = Body("inner", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Sphere(0.04), Sphere(0.06)))

@@ -83,10 +83,6 @@ class Touching:
         bits = {ground: 1 << (LAST_GROUP - row) for row, ground in enumerate(self.pairs)}
         return sum(bit for ground, bit in bits.items() if k == ground or k in self.pairs[ground])
 
-    def _pair(self, k: int) -> int | None:
-        """The number of the pair of geom number k with a ground; None if it is in none."""
-        return next((geoms[k] for geoms in self.pairs.values() if k in geoms), None)
-
     def surface(self, k: int) -> Surface:
         """The surface of geom number k; its normal force is that on the first ground that it touches."""
         model = self.model
@@ -97,19 +93,25 @@ class Touching:
         friction = float(model.geom_friction[k][0]) if int(model.geom_condim[k]) > 1 else 0.0
         margin, gap = float(model.geom_margin[k]), float(model.geom_gap[k])
         own = Surface(friction, None, groups, meets, int(model.geom_priority[k]), margin, gap)
-        if self.fixed[k]:
+        return own if self.fixed[k] else replace(self._on_ground(k, own), normal=self._normal(k))
+
+    def _on_ground(self, k: int, own: Surface) -> Surface:
+        """The surface of geom number k, such that its friction and its margin on the first ground that it touches are
+        MuJoCo's. Where the rules of surfaces would give others, it gets a priority above all others.
+        """
+        model, met = self.model, self._met(k)
+        if not met:
             return own
-        pair = self._pair(k)
-        if pair is not None:
-            ground = next(ground for ground, geoms in self.pairs.items() if k in geoms)
-            own = replace(
-                own,
-                friction=float(model.pair_friction[pair][0]) if int(model.pair_dim[pair]) > 1 else 0.0,
-                priority=int(model.geom_priority.max()) + 1,
-                margin=float(model.pair_margin[pair] - model.geom_margin[ground]),
-                gap=float(model.pair_gap[pair] - model.geom_gap[ground]),
-            )
-        return replace(own, normal=self._normal(k))
+        ground = met[0]
+        pair, floor = self.combined(k, ground), self.surface(ground)
+        friction = pair.friction if pair.condim > 1 else 0.0
+        number = self.pairs.get(ground, {}).get(k)
+        if number is not None:
+            margin, gap = (float(x[number]) for x in (model.pair_margin, model.pair_gap))
+            own = replace(own, margin=margin - floor.margin, gap=gap - floor.gap)
+        if friction == own.friction_on(floor):
+            return own
+        return replace(own, friction=friction, priority=int(model.geom_priority.max()) + 1)
 
     def _is_excluded(self, k: int) -> bool:
         """Whether the file excludes contacts of the geom's body with the world."""

@@ -192,19 +192,12 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _friction(given: Any, own: Surface, floor: Surface, normal: Normal) -> Friction | None:
-    """The friction of a contact: a law that is given, or a coefficient as the law that fits the normal force.
-
-    Of two coefficients the larger counts, or that of the surface with the higher priority.
-    """
+    """The friction of a contact: a law that is given, or a coefficient as the law that fits the normal force."""
     if given is not None and not isinstance(given, (int, float)):
         return given  # type: ignore[no-any-return]
-    mu = given
+    mu = own.friction_on(floor) if given is None else given
     if mu is None:
-        stated = sorted((own, floor), key=lambda one: -one.priority)
-        if own.priority == floor.priority:
-            mu = max((one.friction for one in stated if one.friction is not None), default=FRICTION)
-        else:
-            mu = next((one.friction for one in stated if one.friction is not None), FRICTION)
+        mu = FRICTION
     if mu == 0.0:
         return None
     return Coulomb(float(mu)) if isinstance(normal, Rigid) else Regularized(float(mu))
