@@ -3,8 +3,8 @@
 The robot is put at a keyframe, or in its default pose, so high that its lowest collision point is DROP over the ground
 of the file (z = 0 if it has none), with the controls of the keyframe, or zero. It runs as by `kinemorph simulate FILE`.
 MuJoCo runs from the same start with the same controls twice: as the file says, and with contacts with the ground only,
-which is what runs here. The latter is beside what our positions are compared with; falls are chaotic, so that positions
-agree for a while only.
+which is what runs here. The latter is what our positions are compared with; falls are chaotic, so that positions agree
+for a while only. A robot may also be shoved, by a force along x at the center of mass of its base, for half a second.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 DROP = 0.05  # [m]
 UNTIL = 5.0  # [s]
 FINE = 1e-3  # [s], between the samples of a run
+PUSHED = (1.0, 1.5)  # [s], when a robot is shoved
 LAST = 0.5  # [s], the end of a run, over which forces and speeds are averaged
 SLOW, TURNING = 0.01, 0.05  # [m/s], [rad/s]: a base that is slower on average at the end rests
 PLANE, HFIELD, FREE = 0, 1, 0  # mjtGeom, mjtJoint
@@ -64,6 +65,7 @@ class Drop(NamedTuple):
     peer: float = 0.0  # [s], wall time of MuJoCo
     loops: float | None = None  # [m or rad], the largest gap of a loop
     told: tuple[str, ...] = ()
+    shove: float = 0.0  # [N]
 
 
 # ── the start ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -129,6 +131,20 @@ def prepared(system: Any, until: float = UNTIL) -> Any:
     q[z] += DROP - height
     settings = replace(system.settings, q=()) if isinstance(system.settings, Settings) else system.settings
     return prepared_run(replace(system, settings=settings), {**plan, "q": q.tolist()})
+
+
+def shoved(system: Any, force: float) -> Any:
+    """The system with a force [N] along x at the center of mass of its base, while it is shoved."""
+    from kinemorph.elements import AppliedWrench, Table
+
+    if not force:
+        return system
+    base = system.robot.body(base_joint(system.robot).child)
+    begin, end = PUSHED
+    times = (0.0, begin, begin + FINE, end, end + FINE, UNTIL)
+    push = Table(times, tuple((on * force, 0.0, 0.0) for on in (0.0, 0.0, 1.0, 1.0, 0.0, 0.0)))
+    shove = AppliedWrench("shove", base.name, push, point=tuple(float(x) for x in base.com))
+    return replace(system, elements=(*system.elements, shove))
 
 
 # ── here ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -199,8 +215,8 @@ def ground_only(model: Any) -> None:
             model.pair_margin[pair] = -NEVER
 
 
-def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: Any, until: float = UNTIL) -> Path3:
-    """MuJoCo's run from a start."""
+def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: Any, shove: float = 0.0) -> Path3:
+    """MuJoCo's run from a start, shoved by a force [N]."""
     import mujoco
 
     data = mujoco.MjData(model)
@@ -210,11 +226,13 @@ def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: An
     if act is not None and model.na:
         data.act[:] = act
     fixed = model.body_weldid[model.geom_bodyid] == 0
-    at = _base_address(model)
-    steps = round(until / model.opt.timestep)
+    joint = _base(model)
+    at, body = int(model.jnt_qposadr[joint]), int(model.jnt_bodyid[joint])
+    steps = round(UNTIL / model.opt.timestep)
     t, base, force, depth = [], [], [], 0.0
     wrench = np.zeros(6)
     for _ in range(steps):
+        data.xfrc_applied[body, 0] = shove if PUSHED[0] <= data.time < PUSHED[1] else 0.0
         mujoco.mj_step(model, data)
         pushed = 0.0
         for k in range(data.ncon):
@@ -246,10 +264,11 @@ def _peer_floats(path: Path) -> bool:
     return any(sizes[tree] == sizes.max() for tree in free)
 
 
-def _base_address(model: Any) -> int:
+def _base(model: Any) -> int:
+    """The number of the free joint with the most velocities above it."""
     free = [k for k in range(model.njnt) if model.jnt_type[k] == FREE]
     sizes = [int((model.dof_treeid == model.dof_treeid[model.jnt_dofadr[k]]).sum()) for k in free]
-    return int(model.jnt_qposadr[free[int(np.argmax(sizes))]])
+    return free[int(np.argmax(sizes))]
 
 
 # ── both ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -294,8 +313,8 @@ def peer_model(path: Path, format: str, system: Any) -> Any:
         return spec.compile()
 
 
-def dropped(path: Path, format: str, root: Path) -> Drop | None:
-    """Drops the robot of a file; None if it has no free base, or no collision shape."""
+def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | None:
+    """Drops the robot of a file, and shoves it by a force [N]; None if it has no free base, or no collision shape."""
     from kinemorph.formats.loading import examine
     from kinemorph.formats.sources import Options
     from kinemorph.model.conventions.conversions import to_convention
@@ -314,7 +333,7 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
         return None
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        ready = prepared(system)
+        ready = prepared(shoved(system, shove))
         if ready is None:
             return None
         run, first_time = run_here(ready)
@@ -328,7 +347,7 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
     outcome = "finished" if run.outcome.ok else run.outcome.message
     result = Drop(
         name, robot.name, robot.nv, count, chosen_start(system), weight, outcome,
-        first=first_time, again=again, told=tuple(sentences),
+        first=first_time, again=again, told=tuple(sentences), shove=shove,
         loops=float(np.max(run.loop_error)) if robot.loops or robot.couplings else None,
     )  # fmt: skip
     here = path_here(ready.system, run)
@@ -346,7 +365,7 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
     ctrl = model.key_ctrl[key] if key is not None else None
     act = model.key_act[key] if key is not None and model.na else None
     begun = time.perf_counter()
-    home = run_there(model, qpos, qvel, ctrl, act)
+    home = run_there(model, qpos, qvel, ctrl, act, shove)
     result = result._replace(peer=time.perf_counter() - begun)
     result = result._replace(
         depth_home=home.depth,
@@ -355,7 +374,7 @@ def dropped(path: Path, format: str, root: Path) -> Drop | None:
         base_home=tuple(home.base[-1].tolist()),
     )
     ground_only(model)
-    there = run_there(model, qpos, qvel, ctrl, act)
+    there = run_there(model, qpos, qvel, ctrl, act, shove)
     return result._replace(
         carried_there=carried(there, weight),
         rests_there=rests(there),

@@ -1,11 +1,11 @@
 """Robots with a free base, of files that nobody here wrote, dropped on the ground of their files beside MuJoCo.
 
-    python tests/support/peers/robots_dropped.py docs/robots_dropped.md RECORD FOLDER[:PATTERN,...] ...
+    python tests/support/peers/robots_dropped.py docs/robots_dropped.md RECORD FOLDER[:PATTERN,...][@FORCE] ...
 
 Every MJCF file below a folder is taken that is a scene or that no scene beside it includes; of files for MJX, which are
 simplified copies, only those without another scene. URDF files are taken where a pattern names them, with a free base.
-What came of each robot (`robot_drops`) is kept in the file RECORD, a line for each, so that a survey can be continued.
-Each robot has a time limit, in a process that may die of it. Nothing is fetched.
+With a FORCE [N] the robots are shoved. What came of each robot (`robot_drops`) is kept in the file RECORD, a line for
+each, so that a survey can be continued. Each robot has a time limit, in a process that may die of it. Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -44,27 +44,28 @@ def chosen_files(folder: Path, patterns: tuple[str, ...]) -> Iterator[tuple[Path
             yield path, "mjcf"
 
 
-def answer(path: str, format: str, root: str) -> Drop | None:
+def answer(path: str, format: str, root: str, shove: str) -> Drop | None:
     """What came of a robot, in a process of its own."""
-    return dropped(Path(path), format, Path(root))
+    return dropped(Path(path), format, Path(root), float(shove))
 
 
 def survey(record: Path, arguments: list[str]) -> list[Drop]:
     """Drops the robots that the record does not have yet, and returns all of them."""
     done = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()] if record.exists() else []
-    known = {row["path"] for row in done}
+    known = {(row["path"], row.get("shove", "0")) for row in done}
     process = Answering(__file__, SECONDS)
     for argument in arguments:
+        argument, _, shove = argument.partition("@")
         name, _, patterns = argument.partition(":")
         folder = Path(name).resolve()
         for path, format in chosen_files(folder, tuple(filter(None, patterns.split(",")))):
-            if str(path) in known:
+            if (str(path), shove or "0") in known:
                 continue
             try:
-                found = process.ask(str(path), format, str(folder))
+                found = process.ask(str(path), format, str(folder), shove or "0")
             except NoAnswer as error:
                 found = Drop(path.relative_to(folder.parent).as_posix(), path.stem, 0, 0, "", 0.0, f"died: {error}")
-            done.append({"path": str(path), "drop": found})
+            done.append({"path": str(path), "shove": shove or "0", "drop": found})
             with record.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(done[-1]) + "\n")
             print(path.name, Drop(*found).outcome if found else "no free base", file=sys.stderr, flush=True)
@@ -157,7 +158,8 @@ def _rests(one: Drop) -> bool:
 
 
 def _name(one: Drop) -> str:
-    return one.file.removesuffix(".xml").removesuffix(".urdf").removesuffix("/scene")
+    name = one.file.removesuffix(".xml").removesuffix(".urdf").removesuffix("/scene")
+    return f"{name}, shoved by {one.shove:g} N" if one.shove else name
 
 
 def _table(drops: list[Drop]) -> str:
