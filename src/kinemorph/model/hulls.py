@@ -78,26 +78,31 @@ def _first(points: Array) -> list[int]:
 
 
 def _distances(points: Array, hull: Any) -> Array:
-    """The distances (n,) of points (n, d) outside a hull from it: the least over its edges (d = 2) or triangles."""
+    """The distances (n,) of points (n, d) outside a hull from it.
+
+    The nearest point of a hull is on an edge (d = 2) or triangle that the point sees, so only these are tried.
+    """
+    beyond = points @ hull.equations[:, :-1].T + hull.equations[:, -1]
+    rows, seen = np.nonzero(beyond > 0.0)
+    nearest = _nearest(points[rows], hull.points[hull.simplices[seen]])
     found = np.full(len(points), np.inf)
-    for simplex in hull.points[hull.simplices]:
-        found = np.minimum(found, np.linalg.norm(points - _nearest(points, simplex), axis=1))
+    np.minimum.at(found, rows, np.linalg.norm(points[rows] - nearest, axis=1))
     return found
 
 
 def _nearest(points: Array, corners: Array) -> Array:
-    """The points of a segment or triangle with these corners that are nearest to points (n, d)."""
-    if len(corners) == 2:
-        along = corners[1] - corners[0]
-        share = np.clip((points - corners[0]) @ along / (along @ along), 0.0, 1.0)
-        return np.asarray(corners[0] + share[:, None] * along)
-    sides = corners[1:] - corners[0]
-    shares = np.linalg.lstsq(sides.T, (points - corners[0]).T, rcond=None)[0].T
+    """Of segments or triangles with corners (n, 2 or 3, d), the points (n, d) that are nearest to points (n, d)."""
+    first, sides = corners[:, 0], corners[:, 1:] - corners[:, :1]
+    if corners.shape[1] == 2:
+        along = sides[:, 0]
+        share = np.clip(((points - first) * along).sum(axis=1) / (along * along).sum(axis=1), 0.0, 1.0)
+        return np.asarray(first + share[:, None] * along)
+    shares = np.einsum("nij,ni->nj", np.linalg.pinv(sides), points - first)
     inside = (shares >= 0.0).all(axis=1) & (shares.sum(axis=1) <= 1.0)
-    best = corners[0] + shares @ sides
+    best = first + np.einsum("nj,nji->ni", shares, sides)
     least = np.where(inside, np.linalg.norm(points - best, axis=1), np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        edge = _nearest(points, corners[[i, j]])
+        edge = _nearest(points, corners[:, [i, j]])
         distance = np.linalg.norm(points - edge, axis=1)
         nearer = distance < least
         best, least = np.where(nearer[:, None], edge, best), np.where(nearer, distance, least)

@@ -309,6 +309,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | sensors of joints, tendons, actuators, sites, frames, subtrees | `Meter`, `IMU`, `Probe`, `ForceTorqueSensor`, ... |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | friction, groups, priority, margin, solref, solimp of geoms | `surface` of the shape ([contact.md](contact.md)) |
+| contact pair with a plane or height field | `surface` of the other geom, with a priority above all others |
 | plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
@@ -317,7 +318,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
-contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction
+other contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction
 are left out, with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
 left out without a warning. Activations are those of the instant, also where the file asks for the end of the step
 (`actearly`).

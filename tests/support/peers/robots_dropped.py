@@ -5,7 +5,8 @@
 Every MJCF file below a folder is taken that is a scene or that no scene beside it includes; of files for MJX, which are
 simplified copies, only those without another scene. URDF files are taken where a pattern names them, with a free base.
 With a FORCE [N] the robots are shoved. What came of each robot (`robot_drops`) is kept in the file RECORD, a line for
-each, so that a survey can be continued. Each robot has a time limit, in a process that may die of it. Nothing is fetched.
+each, so that a survey can be continued. Each robot has a time limit, in a process that may die of it. It fetches
+nothing.
 """
 
 from __future__ import annotations
