@@ -1,4 +1,4 @@
-"""From a downloaded robot to a run on its own floor: a quadruped in MJCF, as others publish them, is dropped and stands.
+"""From a downloaded robot to a run on its own floor: a quadruped in MJCF, as others publish them, falls and stands.
 
     python examples/47_robot_from_a_file.py [folder]
 

@@ -318,7 +318,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
-other contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction
+other contact pairs, contacts of moving bodies with each other and with fixed geoms, torsional and rolling friction
 are left out, with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
 left out without a warning. Activations are those of the instant, also where the file asks for the end of the step
 (`actearly`).
