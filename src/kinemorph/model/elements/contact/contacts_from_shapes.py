@@ -156,7 +156,7 @@ def _outer(touching: Sequence[_Touching], tolerance: float) -> list[_Touching]:
             if within.all():
                 kept[k] = touching[k]._replace(data={})
             elif isinstance(shape, Mesh) and within.any():
-                left = tuple(vertex for vertex, out in zip(shape.vertices, ~within, strict=True) if out)
+                left = tuple(vertex for vertex, inner in zip(shape.vertices, within.tolist(), strict=True) if not inner)
                 kept[k] = touching[k]._replace(data={"shape": replace(shape, vertices=left)})
     return [one for one in kept if one.data]
 
