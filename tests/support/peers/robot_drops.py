@@ -297,20 +297,30 @@ def agreement(here: Path3, there: Path3, distance: float) -> float:
 
 
 def peer_model(path: Path, format: str, system: Any) -> Any:
-    """MuJoCo's model: of the file, or for other formats of our own MJCF of it, on the plane z = 0."""
+    """MuJoCo's model: of the file, or for other formats of our own MJCF of it. Without any ground it gets z = 0."""
     import mujoco
 
     from kinemorph.formats.loading import save
 
     mujoco.set_mju_user_warning(lambda message: None)
     if format == "mjcf":
-        return mujoco.MjModel.from_xml_path(str(path))
+        return _grounded(mujoco.MjSpec.from_file(str(path)))
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         save(system, Path(folder) / "robot.xml")
-        spec = mujoco.MjSpec.from_file(str(Path(folder) / "robot.xml"))
+        return _grounded(mujoco.MjSpec.from_file(str(Path(folder) / "robot.xml")))
+
+
+def _grounded(spec: Any) -> Any:
+    """The model of a specification, on the plane z = 0 if it has neither a plane nor a height field."""
+    import mujoco
+
+    model = spec.compile()
+    fixed = model.body_weldid[model.geom_bodyid] == 0
+    if not (fixed & np.isin(model.geom_type, (PLANE, HFIELD))).any():
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
-        return spec.compile()
+        model = spec.compile()
+    return model
 
 
 def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | None:
