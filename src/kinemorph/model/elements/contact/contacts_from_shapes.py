@@ -54,6 +54,7 @@ REST = 2e-4  # [m]: depth at which a contact rests that carries a quarter of the
 LOSS = 2.0  # [s/m], the damping of the default normal force
 FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
 FINE, SHARE = 1e-3, 0.02  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
+DEEP = 5e-3  # [m]: shapes that are deeper than this inside their rigid part get no contact with a plane
 EARTH = 9.81  # [m/s^2], where a robot has no gravity
 LEVEL = 1e-9  # largest error of the axes of a terrain
 
@@ -103,7 +104,7 @@ def contacts(
         for one in _of_shape(robot, body, shape, floors, tolerance)
     ]
     if floors and all(isinstance(floor.ground, Plane) for floor in floors):
-        touching = _outer(touching, FINE if tolerance is None else tolerance)
+        touching = _outer(touching)
     usual = normal or default_normal(robot)
     taken = {element.name for element in elements}
     return tuple(_contact(one, (normal, usual, friction), taken) for one in touching)
@@ -143,14 +144,18 @@ def _of_shape(
     return [_Touching(body, *rigid_part(robot, body.name), shape, floor, data) for floor in met]
 
 
-def _outer(touching: Sequence[_Touching], tolerance: float) -> list[_Touching]:
-    """What is not hidden inside the other shapes of its rigid part that touch the same plane with the same margin."""
+def _outer(touching: Sequence[_Touching]) -> list[_Touching]:
+    """What is not hidden inside the other shapes of its rigid part that touch the same plane with the same margin.
+
+    It is hidden if it is deeper inside than these shapes sink into the ground: DEEP, or the width of a soft law.
+    """
     groups: dict[Any, list[int]] = {}
     for k, one in enumerate(touching):
         groups.setdefault((one.part, id(one.floor), one.surface.margin), []).append(k)
     kept = list(touching)
     for rows in groups.values():
-        inside = hidden([extent(touching[k].data, touching[k].pose) for k in rows], tolerance)
+        widths = [float(evaluate(getattr(touching[k].surface.normal, "width", 0.0))) for k in rows]
+        inside = hidden([extent(touching[k].data, touching[k].pose) for k in rows], max(DEEP, *widths))
         for k, within in zip(rows, inside, strict=True):
             shape = touching[k].data.get("shape")
             if within.all():

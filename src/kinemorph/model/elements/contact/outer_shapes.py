@@ -1,8 +1,8 @@
 """Shapes that can touch a plane: those that are not hidden inside the others of the same rigid part.
 
 A plane touches a rigid part at its convex hull. Files often give a body many shapes, such as the convex pieces of a
-mesh and shapes of bodies that are fixed to it. What lies inside the convex hull of all of them by more than the
-tolerance does not come nearer to any plane than by the tolerance, and needs no contact.
+mesh and shapes of bodies that are fixed to it. What lies inside the convex hull of all of them by more than they sink
+into the ground does not touch any plane, and needs no contact.
 
 The hull is that of points inside or on the shapes; what is left out is judged by points with a radius around all of a
 shape. Both err on the safe side.
@@ -51,9 +51,9 @@ def extent(data: dict[str, Any], pose: Pose) -> Extent:
     return Extent(placed[0], placed[1], 0.0)
 
 
-def hidden(extents: Sequence[Extent], tolerance: float) -> list[Array]:
-    """For each extent of a rigid part which of its outer points, (m,) of bool, are inside the hull of all extents by
-    more than the tolerance [m].
+def hidden(extents: Sequence[Extent], depth: float) -> list[Array]:
+    """For each extent of a rigid part which of its outer points, (m,) of bool, are deeper [m] than `depth` inside the
+    hull of all extents.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -62,7 +62,7 @@ def hidden(extents: Sequence[Extent], tolerance: float) -> list[Array]:
         planes = ConvexHull(points).equations
     except (QhullError, ValueError):  # all points are in one plane or on one line
         return [np.zeros(len(one.outer), dtype=bool) for one in extents]
-    return [(one.outer @ planes[:, :3].T + planes[:, 3]).max(axis=1) + one.radius < -tolerance for one in extents]
+    return [(one.outer @ planes[:, :3].T + planes[:, 3]).max(axis=1) + one.radius < -depth for one in extents]
 
 
 def _moved(points: Array, pose: Pose) -> Array:
