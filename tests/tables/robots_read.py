@@ -2,7 +2,7 @@
 
     python tests/tables/robots_read.py
 
-The comparison is that of tests/formats/test_urdf_robots.py, whose slow tests hold the same numbers to bounds.
+The comparison is that of tests/formats/urdf/test_urdf_robots.py, whose slow tests hold the same numbers to bounds.
 """
 
 from __future__ import annotations
