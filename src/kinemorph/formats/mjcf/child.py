@@ -252,10 +252,19 @@ def confine(memory: int, seconds: int) -> None:
             continue
 
 
+def prepare(folder: str) -> None:
+    """Imports MuJoCo, which is installed in `folder`, and NumPy."""
+    sys.path.append(folder)
+    import mujoco
+    import numpy
+
+    assert mujoco and numpy
+
+
 def main(memory: str, seconds: str, most: str, folder: str) -> None:
     """Reads the archive from stdin, compiles the model, and writes the archive with the result to stdout."""
     confine(int(memory), int(seconds))
-    sys.path.append(folder)
+    prepare(folder)
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # messages that MuJoCo prints go to stderr, so that stdout has only the answer
     import numpy as np
