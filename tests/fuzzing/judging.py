@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzzing.forked import forks
 from fuzzing.mutations import BESIDE, ENDINGS, SEEDS, corpus, mutant
 from kinemorph.formats.loading import examine
 from kinemorph.mechanics.elements.ensemble import ensemble
@@ -158,8 +157,7 @@ def hunt(format: str, seeds: range, folder: Path) -> Hunt:
         path.write_bytes(data)
         start = time.process_time()
         try:
-            with forks():
-                counts[verdict(model, rules)] += 1
+            counts[verdict(model, rules)] += 1
         except Broken as reason:
             FAILURES.mkdir(exist_ok=True)
             kept = FAILURES / f"{format}-{seed}{ENDINGS[format]}"
