@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from support.peers.mjcf_peers import accelerations, acting_error, share, shares, worst
+
 STATES = 3
 CLOSE = 1e-9  # of the largest entry; of accelerations, times the condition number of M
 
@@ -86,6 +88,8 @@ def judged(path: Path, format: str, root: Path) -> Verdict:
     close = all(error < CLOSE for error in peer.errors)
     texts = ", ".join(f"{what} {error:.1e}" for what, error in zip(("M", "h", "a"), peer.errors, strict=False))
     reason = f"{peer.said}: {texts}" if peer.said else texts
+    doubts = [text for text in dropped if not close and ("triangle inequality" in text or text.startswith("mass"))]
+    reason = "; ".join([reason, *doubts[:1]])
     return Verdict(name, format, "agree" if close else "disagree", reason, dropped, "", peer.acts, named)
 
 
@@ -128,14 +132,9 @@ def answers_here(robot: Any, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> t
     return M, h, a
 
 
-def share(mine: np.ndarray, theirs: np.ndarray) -> float:
-    """The largest difference as a share of the largest entry."""
-    return float(np.abs(mine - theirs).max() / (np.abs(theirs).max() or 1.0))
-
-
 def errors_beside(mine: tuple[np.ndarray, ...], theirs: tuple[np.ndarray, ...]) -> list[float]:
-    """Errors of M, bias and accelerations as shares of the largest entry; the last divided by the condition of M."""
-    errors = [share(x, y) for x, y in zip(mine, theirs, strict=True)]
+    """The errors of M, bias and accelerations, the last divided by the condition of M."""
+    errors = shares(mine, theirs)
     errors[2] /= _condition(theirs[0])
     return errors
 
@@ -177,7 +176,7 @@ def _by_pinocchio(path: Path, system: Any, root: Path) -> Heard:
         return Heard(True, f"has {model.nv} velocities, here {robot.nv}", (1.0,))
     model.gravity.linear = np.array(robot.gravity, dtype=float)
     there_by = {"joints": joints, "unbounded": unbounded}
-    worst, acts = np.zeros(3), 0.0
+    found, acts = np.zeros(3), 0.0
     damping = np.array([float(d) for joint in robot.joints for d in joint.damping])
     for _ in range(STATES):
         q, v, tau = random_state(robot, rng)
@@ -191,7 +190,7 @@ def _by_pinocchio(path: Path, system: Any, root: Path) -> Heard:
             return Heard(False, "accelerations are not finite")
         M_here = B.T @ M @ B
         mine = answers_here(robot, q, v, tau)
-        worst = np.maximum(worst, errors_beside(mine, (M_here, B.T @ h, np.linalg.solve(B, a))))
+        found = np.maximum(found, errors_beside(mine, (M_here, B.T @ h, np.linalg.solve(B, a))))
         braked = np.linalg.solve(B, pin.aba(model, data, there, B @ v, -model.damping * (B @ v)))
         acts = max(acts, share(answers_here(robot, q, v, -damping * v)[2], braked) / _condition(M_here))
     if robot.couplings:
@@ -199,7 +198,7 @@ def _by_pinocchio(path: Path, system: Any, root: Path) -> Heard:
         with suppress(ValueError):  # "the parent joint of the mimic joint is not in the kinematic tree"
             reduced = build(mimic=True)
         acts = max(acts, _mimic_error(reduced, model, robot, there_by))
-    return Heard(True, "", tuple(worst.tolist()), acts=acts)
+    return Heard(True, "", tuple(found.tolist()), acts=acts)
 
 
 def _mimic_error(reduced: Any, model: Any, robot: Any, there_by: dict[str, Any]) -> float:
@@ -211,7 +210,7 @@ def _mimic_error(reduced: Any, model: Any, robot: Any, there_by: dict[str, Any])
     if reduced is None or robot.nv - len(robot.couplings) != reduced.nv or any(joint.nv > 1 for joint in robot.joints):
         return 0.0  # there are mimics that Pinocchio does not eliminate, or joints whose velocities differ
     reduced.gravity.linear = model.gravity.linear
-    data, rng, worst = reduced.createData(), np.random.default_rng(9), 0.0
+    data, rng, largest = reduced.createData(), np.random.default_rng(9), 0.0
     leaders = [k for k in range(1, reduced.njoints) if "Mimic" not in reduced.joints[k].shortname()]
     for _ in range(STATES):
         q, v, tau = random_state(robot, rng)
@@ -231,8 +230,8 @@ def _mimic_error(reduced: Any, model: Any, robot: Any, there_by: dict[str, Any])
         upper = np.triu(pin.crba(reduced, data, q_led))
         M_led = upper + np.triu(upper, 1).T
         theirs = np.linalg.solve(M_led, tau[places] - pin.rnea(reduced, data, q_led, v_led, np.zeros(reduced.nv)))
-        worst = max(worst, share(mine, theirs) / _condition(M_led))
-    return worst
+        largest = max(largest, share(mine, theirs) / _condition(M_led))
+    return largest
 
 
 def _follow(robot: Any, q: np.ndarray) -> np.ndarray:
@@ -252,8 +251,6 @@ def _follow(robot: Any, q: np.ndarray) -> np.ndarray:
 def _by_mujoco(path: Path, system: Any, root: Path) -> Heard:
     """MuJoCo on an MJCF file."""
     import mujoco
-
-    from support.peers.mjcf_peers import acting_error, worst
 
     mujoco.set_mju_user_warning(lambda message: None)
     try:
@@ -288,7 +285,6 @@ def _by_drake(path: Path, system: Any, root: Path) -> Heard:
         return Heard(True, "Drake is not installed", absent=True)
     from kinemorph.mechanics.trees.resolve import resolve
     from support.peers.drake_peer import DrakePeer, finite_accelerations, without_loops
-    from support.peers.mjcf_peers import accelerations
 
     if system is None:
         return Heard(*finite_accelerations(path, _models_below(root)))

@@ -94,6 +94,12 @@ def add_drives(model: Compiled, reading: Any) -> None:
     reading.drop(what, [named[k] for k in np.flatnonzero(turning & loads)])
     late = np.flatnonzero((model.actuator_delay != 0.0) & ~model.actuator_off)
     reading.drop("delays of actuators", [named[k] for k in late])
+    early = [named[k] for k in made if model.actuator_actearly[k] and "activation" in made[k]]
+    reading.drop(
+        "activations of the end of a step of MuJoCo (actearly)",
+        early,
+        "Expect a force that comes one step of MuJoCo later: it follows the activation of the instant.",
+    )
     _warn_of_limits(model, reading)
 
 
