@@ -73,7 +73,11 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model() -> None:
     [
         ('gear="3"', 'gear="3" delay=".1" nsample="3"', "delays of actuators: 1 left out ('a1')"),
         ('stiffness="5"', 'stiffness="5" springyield="1"', "springs that yield: 1 left out ('j')"),
-        ('gear="3"', 'gear="3" dyntype="filter" dynprm=".1" actearly="true"', "(actearly): 1 left out ('a1')"),
+        (
+            "<motor",
+            '<general dyntype="filter" actearly="true" name="a2" joint="k"/><motor',
+            "(actearly): 1 left out ('a2')",
+        ),
         ('stiffness="5"', 'stiffness="5" solreflimit=".1 1"', "(solref, solimp, margin) of limits: 1 left out ('j')"),
         ('stiffness="5"', 'stiffness="5" solreffriction=".1 1"', "(solref, solimp) of friction: 1 left out ('j')"),
         ("<equality><joint", '<equality><joint solref=".1 1"', "(solref, solimp) of equalities: 1 left out"),

@@ -192,7 +192,7 @@ def _by_pinocchio(path: Path, system: Any, root: Path) -> Heard:
         mine = answers_here(robot, q, v, tau)
         found = np.maximum(found, errors_beside(mine, (M_here, B.T @ h, np.linalg.solve(B, a))))
         braked = np.linalg.solve(B, pin.aba(model, data, there, B @ v, -model.damping * (B @ v)))
-        acts = max(acts, share(answers_here(robot, q, v, -damping * v)[2], braked) / _condition(M_here))
+        acts = max(acts, share(answers_here(robot, q, v, -damping * v)[2], braked, 1.0) / _condition(M_here))
     if robot.couplings:
         reduced = None
         with suppress(ValueError):  # "the parent joint of the mimic joint is not in the kinematic tree"
@@ -210,9 +210,10 @@ def _mimic_error(reduced: Any, model: Any, robot: Any, there_by: dict[str, Any])
     if reduced is None or robot.nv - len(robot.couplings) != reduced.nv or any(joint.nv > 1 for joint in robot.joints):
         return 0.0  # there are mimics that Pinocchio does not eliminate, or joints whose velocities differ
     reduced.gravity.linear = model.gravity.linear
-    data, rng, largest = reduced.createData(), np.random.default_rng(9), 0.0
+    rng, largest = np.random.default_rng(9), 0.0
     leaders = [k for k in range(1, reduced.njoints) if "Mimic" not in reduced.joints[k].shortname()]
     for _ in range(STATES):
+        data = reduced.createData()  # a second crba on the same data adds to entries of mimic joints
         q, v, tau = random_state(robot, rng)
         G = _follow(robot, q)
         v = G @ v
@@ -230,7 +231,7 @@ def _mimic_error(reduced: Any, model: Any, robot: Any, there_by: dict[str, Any])
         upper = np.triu(pin.crba(reduced, data, q_led))
         M_led = upper + np.triu(upper, 1).T
         theirs = np.linalg.solve(M_led, tau[places] - pin.rnea(reduced, data, q_led, v_led, np.zeros(reduced.nv)))
-        largest = max(largest, share(mine, theirs) / _condition(M_led))
+        largest = max(largest, share(mine, theirs, 1.0) / _condition(M_led))
     return largest
 
 
@@ -308,7 +309,7 @@ def _by_drake(path: Path, system: Any, root: Path) -> Heard:
         found = np.maximum(found, errors_beside(answers_here(robot, q, v, tau), (M, h, a)))
         if not peer.constrained:
             mine = accelerations(system, tree, q, v, Nothing(), Nothing())
-            acts = max(acts, share(mine, peer.accelerations(q, v)) / _condition(M))
+            acts = max(acts, share(mine, peer.accelerations(q, v), 1.0) / _condition(M))
     return Heard(True, "", tuple(found.tolist()), acts=None if peer.constrained else acts)
 
 

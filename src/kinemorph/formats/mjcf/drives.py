@@ -54,7 +54,8 @@ def on_tendons(model: Compiled, what: str) -> Array:
 def _added(model: Compiled, what: str, base: Array, places: NDArray[np.int_], acting: NDArray[np.bool_]) -> Array:
     found, values = np.zeros_like(base), getattr(model, f"actuator_{what}")
     for k in np.flatnonzero(acting):
-        found[places[int(model.actuator_trnid[k][0])]] += values[k] * model.actuator_gear[k][0] ** 2
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+            found[places[int(model.actuator_trnid[k][0])]] += values[k] * model.actuator_gear[k][0] ** 2
     return found
 
 
