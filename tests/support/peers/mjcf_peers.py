@@ -332,10 +332,11 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md [FOLDER ...]
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
-contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction
-are left out, with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
-left out without a warning. Activations are those of the instant, also where the file asks for the end of the step
-(`actearly`).
+contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction,
+parameters that override those of contacts, and the softness of limits, friction and equalities (solref, solimp, margin)
+are left out, with a warning for each kind. Activations are those of the instant, also where the file asks for the end
+of the step (`actearly`), with a warning. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
+left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
 them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and

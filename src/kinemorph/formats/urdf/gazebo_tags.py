@@ -1,4 +1,4 @@
-"""Reads <gazebo> of a URDF: what acts in Gazebo acts here, or is told by name.
+"""Reads <gazebo> of a URDF: springs of joints act, and a warning names other tags that act in Gazebo.
 
 A tag with `reference` belongs to a link or joint. Friction, stiffness and damping of contacts are read with the shapes
 (`urdf.shapes`), springs of joints become elements.
