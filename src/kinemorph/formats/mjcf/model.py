@@ -158,7 +158,8 @@ class _Reading:
             self.blueprint.body(line, name, shapes=shapes, collisions=collisions)
             return
         R: Array = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
-        inertia = R @ np.diag(model.body_inertia[i]) @ R.T
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+            inertia = R @ np.diag(model.body_inertia[i]) @ R.T
         self.blueprint.body(
             line,
             name,
