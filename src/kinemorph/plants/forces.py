@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import plus
 from kinemorph.algebra.vectors import matvec, sub
-from kinemorph.mechanics.elements.instant import Gathered, generalized
+from kinemorph.mechanics.elements.instant import Gathered, SystemInstant, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Frame, Motions
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
@@ -35,6 +35,7 @@ class Acting(NamedTuple):
     damped: list[Any]
     stiff: Mapping[int, Stiff]  # forces that are kept apart, by the index of their element
     every: AllJoints
+    world: SystemInstant  # the system as elements see it
 
     @property
     def tau(self) -> list[Any]:
@@ -79,7 +80,7 @@ def acting(
     world = loaded.seen(tree, at, given=given, tables=tables)
     damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), world.v, strict=True)]
     apart = world.stiff() if stiff else {}
-    return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at))
+    return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at), world)
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:

@@ -169,7 +169,7 @@ def implicit(
         under = Under(solver.masses, solver)
     start = StepStart(base, now.v, now.x, first, found.every)
     after, ends = implicit_step(ready, loaded.bare, start, h, during, passes, guess, loaded.locked, under)
-    world = loaded.seen(ready, now, tables=True)
+    world = found.world
     late = [one + h * rate for one, rate in zip(world.v, ends.a, strict=True)]
     mean = [0.5 * (one + other) for one, other in zip(world.v, late, strict=True)]
     last = (mean, 0.5 * h) if centered else (late, h)

@@ -76,14 +76,16 @@ from kinemorph.mechanics.steps.point_states import (
 from kinemorph.mechanics.steps.step_accounts import (
     Account,
     LinkMotion,
+    PointAccount,
     joint_account,
     link_power,
     pair_account,
-    point_account,
     summed_lines,
 )
 from kinemorph.mechanics.trees.motions import ZERO3, Move
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
+
+Accounts = tuple[list[PointAccount], list[Account], list[Account]]
 
 
 class Ends(NamedTuple):
@@ -97,7 +99,7 @@ class Ends(NamedTuple):
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
     pairs: list[Vec3]  # [N or N m], on the first link of each pair, in world axes
-    accounts: tuple[list[Account], list[Account], list[Account]]
+    accounts: Accounts
     power_at: Callable[[Collection[int]], S]
 
 
@@ -284,11 +286,11 @@ class _Laws:
         points: Sequence[Vec3],
         joints: Sequence[S],
         pairs: Sequence[Vec3],
-    ) -> tuple[list[Account], list[Account], list[Account]]:
+    ) -> Accounts:
         """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
-        found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
+        found: Accounts = ([], [], [])
         for force, free, f in zip(self.points, self.free.points, points, strict=True):
-            found[0].append(point_account(force, self.sight, self.left, free, motions[force.link], f))
+            found[0].append(PointAccount(force, self.sight, self.left, free, motions[force.link], f))
         for joint, push in zip(self.joints, joints, strict=True):
             start = joint.sum_of(self.v)
             late = plus(start, times(self.h, joint.sum_of(answer.a)))

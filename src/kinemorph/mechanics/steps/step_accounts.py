@@ -12,6 +12,7 @@ how much energy its steps lose or create.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
@@ -97,18 +98,52 @@ class LatePoint(PointState):
         return Dual(place, plus(start, times(0.5 * self.motion.h, more)), level=LEVEL)
 
 
-def point_account(force: PointForce, sight: Sight, h: S, free: Vec3, motion: LinkMotion, f: Vec3) -> Account:
-    """The account of a force f [N] at a point, in link axes; h [s] is the time for which its place still moves at the
-    velocity of the end, which is `free` [m/s] where joints do not accelerate.
-    """
-    start, reach, u = (add(linear, cross(angular, force.point)) for linear, angular in (*motion[:2], motion.mean))
-    now = PointState(force.link, force.point, start, 0.0, sight)
-    end = add(free, scale(motion.h, reach))
-    late = LatePoint(force.link, force.point, end, h, sight, free, motion)
-    at_start = dot(force.law.force(now), start)
-    (power,), (at_start,) = summed_rows(force.point, [dot(f, u)]), summed_rows(force.point, [at_start])
-    rest = summed_rows(force.point, [_rate_of(force.law, late), *pressing(force.law, late, f)])
-    return Account(power, at_start, *rest)
+@dataclass(frozen=True, eq=False)
+class PointAccount:
+    """The Account of a force at one or many points of a link, in its axes. Its terms are computed on demand."""
+
+    force: PointForce
+    sight: Sight
+    left: S  # [s], the time for which the place still moves at the velocity of the end of the step
+    free: Vec3  # [m/s], this velocity where joints do not accelerate
+    motion: LinkMotion
+    f: Vec3  # [N], over the step
+
+    @cached_property
+    def power(self) -> S:
+        return self._sums(dot(self.f, self._velocity(self.motion.mean)))[0]
+
+    @cached_property
+    def at_start(self) -> S:
+        start = self._velocity(self.motion.twist)
+        now = PointState(self.force.link, self.force.point, start, 0.0, self.sight)
+        return self._sums(dot(self.force.law.force(now), start))[0]
+
+    @property
+    def storing(self) -> S:
+        return self._at_end[0]
+
+    @property
+    def normal(self) -> S:
+        return self._at_end[1]
+
+    @property
+    def missing(self) -> S:
+        return self._at_end[2]
+
+    @cached_property
+    def _at_end(self) -> list[S]:
+        """The terms `storing`, `normal` and `missing`, which have most of their operations in common."""
+        end = add(self.free, scale(self.motion.h, self._velocity(self.motion.response)))
+        late = LatePoint(self.force.link, self.force.point, end, self.left, self.sight, self.free, self.motion)
+        return self._sums(_rate_of(self.force.law, late), *pressing(self.force.law, late, self.f))
+
+    def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
+        x, y, z = add(twist[0], cross(twist[1], self.force.point))
+        return x, y, z
+
+    def _sums(self, *terms: S) -> list[S]:
+        return summed_rows(self.force.point, terms)
 
 
 def link_power(

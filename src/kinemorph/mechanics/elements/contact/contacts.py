@@ -122,9 +122,10 @@ class ContactLaw(ElementLaw[Contact]):
         for point, law, meeting in self.touching_points(element, view):
             felt = law.feel(point, meeting)
             pushes.append(Push(point, total(felt)))
-            for part in (felt.pressed, felt.rubbed):
-                dissipated = plus(dissipated, *summed_rows(point.point, [part.dissipated]))
-                stored = plus(stored, *summed_rows(point.point, [part.stored]))
+            for lost in summed_rows(point.point, [felt.pressed.dissipated, felt.rubbed.dissipated]):
+                dissipated = plus(dissipated, lost)
+            for kept in summed_rows(point.point, [felt.pressed.stored, felt.rubbed.stored]):
+                stored = plus(stored, kept)
             if _rolls(element):  # slip counts only while the point touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)

@@ -75,6 +75,12 @@ class NormalLaw(ABC):
     def depth_of(self, energy: float) -> float:
         """A depth [m] at which the spring has stored this energy [J], or nearly."""
 
+    def force(self, depth: S, rate: S) -> S:
+        """The normal force [N] alone at a depth [m] and its rate [m/s]."""
+        touching = less(0.0, depth)
+        terms = self.terms(where(touching, depth, 1.0))
+        return where(touching, maximum(terms.spring + terms.damper * rate, 0.0), 0.0)
+
     def __call__(self, depth: S, rate: S) -> Pressed:
         """The normal force at a depth [m] and its rate [m/s]."""
         touching = less(0.0, depth)
