@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -38,6 +38,7 @@ class RowSum(Block):
     shape (n_out,).
     """
 
+    of_rows: ClassVar[bool] = True
     program: Program = field(repr=False)
     rows: Rows = field(repr=False)
 
