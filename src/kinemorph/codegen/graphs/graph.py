@@ -311,7 +311,7 @@ class Expr:
 
     def block(self, block: Block, args: Sequence[Any]) -> list[Any]:
         """The outputs of a block applied to `args`: expressions of this graph, or plain numbers."""
-        graph = innermost(args)
+        graph = innermost((self, *args))
         return graph.block(block, [graph.reference(arg) for arg in args])
 
     @property
