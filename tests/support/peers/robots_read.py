@@ -18,7 +18,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -255,16 +255,20 @@ PEERS = {"urdf": _by_pinocchio, "xacro": _by_pinocchio, "mjcf": _by_mujoco, "sdf
 
 
 class Judge:
-    """A process that judges files one after the other; it is replaced where it dies or takes too long."""
+    """A process that judges files one after the other; it is replaced where it dies or takes too long.
 
-    def __init__(self) -> None:
+    `script` is a Python file that answers with `judge_from_stdin` when it is called with --judge.
+    """
+
+    def __init__(self, script: str = __file__, seconds: float = SECONDS) -> None:
+        self.script, self.seconds = script, seconds
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, path: Path, format: str, root: Path) -> Verdict:
-        """The verdict on a file."""
+    def ask(self, path: Path, format: str, root: Path) -> Any:
+        """The answer of the process to a file, a list; a text that says why there is none."""
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, __file__, "--judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                [sys.executable, self.script, "--judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True,
             )  # fmt: skip
         process = self._process
@@ -274,19 +278,25 @@ class Judge:
             process.stdin.flush()
         with selectors.DefaultSelector() as waiting:
             waiting.register(process.stdout, selectors.EVENT_READ)
-            line = process.stdout.readline() if waiting.select(SECONDS) else ""
+            line = process.stdout.readline() if waiting.select(self.seconds) else ""
         if line:
-            return Verdict(*json.loads(line))
+            return json.loads(line)
         slow = process.poll() is None
         process.kill()
         process.wait()
         self._process = None
-        why = f"no answer in {SECONDS:g} s" if slow else "the process died"
-        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", why)
+        return f"no answer in {self.seconds:g} s" if slow else "the process died"
+
+    def verdict(self, path: Path, format: str, root: Path) -> Verdict:
+        """The verdict on a file."""
+        answer = self.ask(path, format, root)
+        if isinstance(answer, str):
+            return Verdict(path.relative_to(root.parent).as_posix(), format, "died", answer)
+        return Verdict(*answer)
 
 
-def judge_from_stdin() -> None:
-    """Answers each line of stdin, a file as JSON, with a line: its verdict."""
+def judge_from_stdin(judged: Callable[[Path, str, Path], Any]) -> None:
+    """Answers each line of stdin, a file as JSON, with a line: what `judged` says of it, or the error as a text."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # peers print to stdout
     warnings.simplefilter("ignore")
@@ -295,8 +305,7 @@ def judge_from_stdin() -> None:
         try:
             verdict = judged(Path(path), format, Path(root))
         except Exception as error:
-            name = Path(path).relative_to(Path(root).parent).as_posix()
-            verdict = Verdict(name, format, "died", f"{type(error).__name__}: {error}"[:300])
+            verdict = f"{type(error).__name__}: {error}"[:300]
         answers.write(json.dumps(verdict) + "\n")
         answers.flush()
 
@@ -381,11 +390,11 @@ def main() -> None:
     for folder in map(Path, folders):
         rows = collections.setdefault(folder.name, [])
         for path, format in robot_files(folder.resolve()):
-            rows.append(judge.ask(path, format, folder.resolve()))
+            rows.append(judge.verdict(path, format, folder.resolve()))
         print(folder.name, dict(Counter(row.verdict for row in rows)), file=sys.stderr, flush=True)
     Path(target).write_text(page(collections), encoding="utf-8")
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    judge_from_stdin() if sys.argv[1:2] == ["--judge"] else main()
+    judge_from_stdin(judged) if sys.argv[1:2] == ["--judge"] else main()

@@ -11,6 +11,7 @@ import numpy as np
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
+from kinemorph.formats.mesh_search import relative_name
 from kinemorph.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.formats.xml_documents import Node
 from kinemorph.model.joint import Joint
@@ -71,7 +72,7 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
                     kind = f"mesh with the ending '{ending}'" if shape.path else "mesh whose file is missing"
                 losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
-            if isinstance(shape, MeshFile) and _from(path, shape).startswith("../"):
+            if isinstance(shape, MeshFile) and relative_name(shape, path).startswith("../"):
                 away.append(shape.source)
             place(node, evaluate_all(shape.placement))
             if not touches:
@@ -101,11 +102,6 @@ def _write_surface(node: Node, surface: Surface) -> None:
             node.set(name, number(size))
 
 
-def _from(path: Path, shape: MeshFile) -> str:
-    """The relative path from the folder of a file to a mesh."""
-    return Path(os.path.relpath(shape.path, path.parent)).as_posix()
-
-
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
     """The <geom> of a shape in a body; None if MuJoCo has no such shape. Meshes are added to `asset` once."""
     row = SIZES.get(type(shape))
@@ -116,7 +112,7 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     if isinstance(shape, MeshFile):
         if not shape.path or not shape.path.lower().endswith(READABLE):
             return None
-        data = {"file": _from(path, shape), "scale": numbers(shape.scale)}
+        data = {"file": relative_name(shape, path), "scale": numbers(shape.scale)}
     elif isinstance(shape, Mesh) and len(shape.vertices) > 3:
         data = {"vertex": numbers(x for corner in shape.vertices for x in corner)}
         data["face"] = " ".join(str(k) for face in shape.faces for k in face)

@@ -10,7 +10,8 @@ same. Parts that URDF does not have are written as follows:
     frames                   massless links on fixed joints
     roots                    a root fixed at the world's origin needs no joint; others have a joint from a link `world`
     parameters               their nominal values, with a warning
-    armature                 left out, with a warning
+    friction, kp, kd         <gazebo reference="link">, where all collision shapes of a link have the same
+    other shapes, surfaces   in the sidecar, with a warning; so are armature and limits of several coordinates
 
 All numbers are written so that reading them gives the same numbers to the last bit. A missing limit is written as the
 largest double.
@@ -31,7 +32,8 @@ from kinemorph.algebra.inertia import Inertia, transformed
 from kinemorph.algebra.roll_pitch_yaw import angles_of_rotation
 from kinemorph.algebra.vectors import matvec
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.mesh_search import warn_of_meshes
+from kinemorph.formats.gazebo_surfaces import ALL_GROUPS, GazeboNumbers, gazebo_numbers
+from kinemorph.formats.mesh_search import with_reachable_meshes
 from kinemorph.formats.urdf.chains import free_name, without_chains
 from kinemorph.formats.urdf.joints import NO_LIMIT, z_to
 from kinemorph.formats.write_text import write_text
@@ -41,7 +43,18 @@ from kinemorph.model.elements import Actuator
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.model.shapes import STEEL, Box, Capsule, Cylinder, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import (
+    STEEL,
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    Line,
+    MeshFile,
+    Shape,
+    Sphere,
+    Triangle,
+)
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import counted, listed, quoted
@@ -52,7 +65,7 @@ EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helica
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     """Writes a system as URDF and returns the paths of all files. Data that URDF cannot express give warnings."""
-    writer = Writer(system, findings)
+    writer = Writer(replace(system, robot=with_reachable_meshes(system.robot, path, findings)), findings)
     document = writer.document()
     files: tuple[Path, ...] = ()
     if write_text(path, document, findings):
@@ -62,14 +75,21 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     from kinemorph.formats.toml.sidecar import sidecar_path, write_sidecar
 
     beside = sidecar_path(path)
-    if files and (
-        loops or writer.elsewhere or gravity or system.settings != Settings() or system.runs or system.starts
-    ):
-        files += (write_sidecar(writer.system, loops, beside, findings, elements=writer.elsewhere),)
+    extra = (writer.elsewhere, writer.looks, writer.numbers, system.runs, system.starts)
+    if files and (loops or gravity or system.settings != Settings() or any(map(len, extra))):
+        written = write_sidecar(
+            writer.system,
+            loops,
+            beside,
+            findings,
+            elements=writer.elsewhere,
+            looks=writer.looks,
+            numbers=writer.numbers,
+        )
+        files += (written,)
     elif files and beside.is_file():
         problem = f"the sidecar '{beside.name}' of another model is in the same folder and will be read with this file"
         findings.warn("file", 0, "", problem, "Remove the sidecar, or write the model under another name.")
-    warn_of_meshes(system.robot, path, findings)
     return files
 
 
@@ -79,9 +99,12 @@ class Writer:
     def __init__(self, system: System, findings: Findings) -> None:
         self.findings = findings
         self.left_out: dict[str, list[str]] = {}  # names of parts by what URDF does not have
+        self.beside: dict[str, list[str]] = {}  # the same, of what the sidecar has
         self.system = without_chains(system, self._lack)
         self.robot: Robot = self.system.robot
         self.elsewhere: list[Any] = []  # elements for the sidecar
+        self.looks: list[tuple[Body, list[str]]] = []  # bodies whose shapes are in the sidecar, with the keys of these
+        self.numbers: list[tuple[Joint, list[str]]] = []  # joints with numbers in the sidecar, with their keys
         self.root = etree.Element("robot", name=self.robot.name)
         self.names = {body.name for body in self.robot.bodies} | {WORLD}  # of links
         self.joints = {joint.name for joint in (*self.robot.joints, *self.robot.loops)}
@@ -148,14 +171,20 @@ class Writer:
         if moved:
             what = "link frames that differ from joint frames: they are moved to the joint frames"
             self.left_out.setdefault(what, []).extend(moved)
-        for what, names in self.left_out.items():
-            self.findings.warn(
-                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep all data."
-            )
+        for found, remedy in (
+            (self.left_out, "Save the model as TOML to keep all data."),
+            (self.beside, "Keep the sidecar beside the file, or save the model as TOML."),
+        ):
+            for what, names in found.items():
+                self.findings.warn("dropped", 0, quoted(names, 4), f"URDF has no {what}", remedy)
 
     def _lack(self, what: str, name: str) -> None:
         """Notes that URDF does not have `what`, which the part `name` needs; it is reported later."""
         self.left_out.setdefault(what, []).append(name)
+
+    def _aside(self, what: str, name: str) -> None:
+        """Notes that URDF does not have `what`, which the part `name` needs, so that it is in the sidecar only."""
+        self.beside.setdefault(what, []).append(name)
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -173,16 +202,40 @@ class Writer:
             (xx, xy, xz), (_, yy, yz), (_, _, zz) = mass.moment
             entries = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
             etree.SubElement(inertial, "inertia", **{key: _text(value) for key, value in entries.items()})
-        for tag, shapes in (("visual", body.shapes), ("collision", body.collisions)):
-            for shape in shapes:
-                self._shape(node, tag, shape, shift, body.name)
+        lost = []
+        for tag, key in (("visual", "shapes"), ("collision", "collisions")):
+            said = [self._shape(node, tag, shape, shift, body.name) for shape in getattr(body, key)]
+            if not all(said) or (tag == "collision" and not self._surface(body)):
+                lost.append(key)
+        if lost:
+            moved = {key: tuple(_seen(shift, shape) for shape in getattr(body, key)) for key in lost}
+            self.looks.append((replace(body, **moved), lost))  # type: ignore[arg-type]
 
-    def _shape(self, link: Node, tag: str, shape: Shape, shift: Pose, body: str) -> None:
-        """Writes a shape as a <visual> or <collision>; `shift` is the pose of the body frame in the link frame."""
+    def _surface(self, body: Body) -> bool:
+        """Writes how the collision shapes of a link touch, if all of them touch alike; False if URDF cannot say it."""
+        shapes = [shape for shape in body.collisions if not isinstance(shape, (Line, Triangle))]
+        numbers = {gazebo_numbers(shape.surface, ground=isinstance(shape, HalfSpace)) for shape in shapes}
+        one = numbers.pop() if len(numbers) == 1 else None if numbers else GazeboNumbers()
+        if one is None or one.mask != ALL_GROUPS:
+            self._aside("such surfaces of collision shapes; they are in the sidecar only", body.name)
+            return False
+        given = {"mu1": one.mu, "mu2": one.mu, "kp": one.kp, "kd": one.kd}
+        if any(value is not None for value in given.values()):
+            node = etree.SubElement(self.root, "gazebo", reference=body.name)
+            for tag, value in given.items():
+                if value is not None:
+                    etree.SubElement(node, tag).text = _text(value)
+        return True
+
+    def _shape(self, link: Node, tag: str, shape: Shape, shift: Pose, body: str) -> bool:
+        """Writes a shape as a <visual> or <collision>; `shift` is the pose of the body frame in the link frame.
+
+        Returns False if URDF has no such shape.
+        """
         solid = _solid(shape)
         if solid is None:
-            self._lack(f"shape of type {type(shape).__name__}; it is left out", body)
-            return
+            self._aside(f"shape of type {type(shape).__name__}; it is in the sidecar only", body)
+            return False
         node = etree.SubElement(link, tag)
         _origin(node, compose(shift, _nominal(shape.placement)))
         kind, sizes = solid
@@ -190,6 +243,7 @@ class Writer:
         if tag == "visual" and shape.color != STEEL:
             rgba = (*shape.color, 1.0)[:4]
             etree.SubElement(etree.SubElement(node, "material", name=""), "color", rgba=_texts(rgba))
+        return True
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,6 +288,7 @@ class Writer:
         Several velocities have no limits in URDF, and damping and friction only if they are equal.
         """
         velocity, effort = joint.velocity[part], joint.effort[part]
+        lost: list[str] = []
         if len(velocity) == 1:
             numbers = {"lower": joint.lower[0], "upper": joint.upper[0], "effort": effort[0], "velocity": velocity[0]}
             if node.get("type") != "continuous" or math.isfinite(effort[0]) or math.isfinite(velocity[0]):
@@ -241,18 +296,23 @@ class Writer:
                     del numbers["lower"], numbers["upper"]
                 etree.SubElement(node, "limit", **{key: _text(_bounded(value)) for key, value in numbers.items()})
         elif any(map(math.isfinite, (*joint.lower, *joint.upper, *velocity, *effort))):
-            self._lack("limits of a joint with several coordinates; they are left out", joint.name)
+            self._aside("limits of a joint with several coordinates; they are in the sidecar only", joint.name)
+            lost += ["lower", "upper", "velocity", "effort"]
         losses = {}
         for key in ("damping", "friction"):
             values = [float(evaluate(value)) for value in getattr(joint, key)[part]]
             if len(set(values)) > 1:
-                self._lack(f"{key} that differs between coordinates of a joint; it is left out", joint.name)
+                self._aside(f"{key} that differs between coordinates of a joint; it is in the sidecar only", joint.name)
+                lost.append(key)
             elif values and values[0]:
                 losses[key] = _text(values[0])
         if losses:
             etree.SubElement(node, "dynamics", **losses)
         if any(evaluate(value) for value in joint.armature[part]):
-            self._lack("armature; it is left out, so the mass matrix differs", joint.name)
+            self._aside("armature; it is in the sidecar only, without which the mass matrix differs", joint.name)
+            lost.append("armature")
+        if lost:
+            self.numbers.append((joint, lost))
 
     def moved_loop(self, loop: Joint) -> Joint:
         """A joint that closes a loop, with its frames relative to the links as they are written."""
@@ -296,6 +356,11 @@ def _type(joint: Joint) -> str:
         limited = math.isfinite(joint.lower[0]) or math.isfinite(joint.upper[0])
         return "revolute" if limited else "continuous"
     return "screw" if joint.kind == "helical" else TYPES[joint.kind]
+
+
+def _seen(shift: Pose, shape: Shape) -> Shape:
+    """A shape of a body, seen from a frame in which the body has the pose `shift`."""
+    return replace(shape, placement=compose(shift, _nominal(shape.placement)))
 
 
 def _solid(shape: Shape) -> tuple[str, dict[str, str]] | None:

@@ -1,0 +1,192 @@
+"""Robot files of others, loaded, saved in each format that is written, and loaded again: is it the same machine?
+
+    python tests/support/peers/round_trips.py docs/round_trips.md [--sample N] FOLDER [FOLDER ...]
+
+Every file below the folders that loads is saved as MJCF, URDF with its sidecar, SDF with its sidecar, and TOML. What
+comes back is compared by `support.robots.same_system`: M, h, forces at random inputs, accelerations with all
+constraints, contacts, limits, starts and sensors. Folders, files and processes are those of `robots_read`. A file is
+one collection's by the name of its folder; with --sample, so many files of all folders together, drawn at random.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from support.peers.robots_read import Judge, judge_from_stdin, robot_files
+
+SECONDS = 120.0  # the most time for one file
+FORMATS = {"mjcf": ".xml", "urdf": ".urdf", "sdf": ".sdf", "toml": ".toml"}
+VERDICTS = ("equal", "told", "different", "refused")
+REFUSED = "refused"
+
+
+class Return(NamedTuple):
+    """What came of one file in one format.
+
+    equal       the same machine to 1e-12
+    told        not the same; what the format cannot say was named when it was saved
+    different   not the same, and nothing was said
+    refused     not saved, or not loaded again; `told` has the sentence
+    """
+
+    verdict: str
+    differences: dict[str, float]
+    told: tuple[str, ...]
+
+
+def returned(path: Path, format: str, root: Path) -> dict[str, Return] | None:
+    """What comes of a file, by format; None if it does not load."""
+    from kinemorph.formats.loading import examine
+    from kinemorph.formats.sources import Options
+
+    warnings.simplefilter("ignore")
+    found = examine(path, options=Options(package_dirs=(root,)))
+    if found.system is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        above = [one for one in path.parents if one.is_relative_to(root)]  # where names of packages may begin
+        trips = {name: _trip(found.system, Path(folder) / f"robot{FORMATS[name]}", name, above) for name in FORMATS}
+    return trips
+
+
+def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> Return:
+    from kinemorph.errors import KinemorphError
+    from kinemorph.formats.loading import load, save
+    from support.robots.same_system import differences
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            save(system, path, format=format)
+        except KinemorphError as error:
+            return Return(REFUSED, {}, (f"save: {error}"[:300],))
+    told = tuple(sorted({str(one.message).split(": ", 1)[-1][:200] for one in said if "[dropped]" in str(one.message)}))
+    try:
+        again = load(path, package_dirs=folders)
+    except KinemorphError as error:
+        return Return(REFUSED, {}, (f"load: {error}"[:300],))
+    found = differences(system, again)
+    return Return("equal" if not found else "told" if told else "different", found, told)
+
+
+# ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PAGE = """# Robot files of others, saved and loaded again
+
+{total} of {files} URDF, xacro, SDF and MJCF files of {folders} load. Each was saved as MJCF, URDF with sidecar, SDF with
+sidecar and TOML, and loaded again. Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces,
+generalized forces of all elements at random inputs, accelerations with all constraints (divided by the condition number
+of M), constraint rows of elements, the contacts of `elements.contacts` with their laws and grounds, limits and friction
+of joints, starts and sensors. Saved models name the same mesh files.
+
+{table}
+
+| verdict | meaning |
+|---|---|
+| equal | the same machine |
+| told | something differs, and a warning named it when the model was saved |
+| different | something differs without a warning; listed below |
+| refused | not saved or not loaded again; listed below |
+
+Made by `python tests/support/peers/round_trips.py docs/round_trips.md FOLDER ...`. The collections are not part of this
+project.
+
+## What was told
+
+Of the files with the verdict "told", by format: what differs, and in how many files.
+
+{told}
+
+## Different or refused
+
+| file | format | verdict | what |
+|---|---|---|---|
+{rows}
+"""
+
+Found = dict[str, dict[str, dict[str, Return]]]  # by collection, file and format
+
+
+def table(found: Found, files: Counter[str]) -> str:
+    """The counts of verdicts by collection and format."""
+    heads = [f"{format} {verdict}" for format in FORMATS for verdict in VERDICTS]
+    lines = ["| collection | files | load | " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) + 2)]
+    total: Counter[str] = Counter()
+    for name, returns in found.items():
+        counts = Counter(f"{format} {one.verdict}" for trips in returns.values() for format, one in trips.items())
+        total += counts
+        row = [name, files[name], len(returns), *(counts[head] for head in heads)]
+        lines.append("| " + " | ".join(map(str, row)) + " |")
+    loads = sum(map(len, found.values()))
+    lines.append(
+        "| " + " | ".join(map(str, ["**total**", files.total(), loads, *(total[head] for head in heads)])) + " |"
+    )
+    return "\n".join(lines)
+
+
+def page(found: Found, files: Counter[str]) -> str:
+    """The tables as a page of the docs."""
+    from support.robots.same_system import STATES
+
+    trips = [
+        (file, format, one) for all_of in found.values() for file, by in all_of.items() for format, one in by.items()
+    ]
+    lost = Counter((format, what) for _, format, one in trips if one.verdict == "told" for what in one.differences)
+    told = [f"| {format} | {what} | {count} |" for (format, what), count in sorted(lost.items())]
+    rows = [
+        f"| {file} | {format} | {one.verdict} | {_said(one)} |"
+        for file, format, one in trips
+        if one.verdict in ("different", REFUSED)
+    ]
+    return PAGE.format(
+        total=sum(map(len, found.values())),
+        files=files.total(),
+        folders=", ".join(found),
+        states=STATES,
+        table=table(found, files),
+        told="\n".join(["| format | what differs | files |", "|---|---|---:|", *told]),
+        rows="\n".join(rows),
+    )
+
+
+def _said(one: Return) -> str:
+    texts = [f"{name} {error:.1e}" for name, error in one.differences.items()] or list(one.told)
+    return ", ".join(texts).replace("|", "/").replace("\n", " ")[:200]
+
+
+def main() -> None:
+    """Takes all files of the folders, or a sample of them, and writes the page; with .json, what it is made of."""
+    target, *rest = sys.argv[1:]
+    size = int(rest[rest.index("--sample") + 1]) if "--sample" in rest else 0
+    folders = [Path(one).resolve() for k, one in enumerate(rest) if one != "--sample" and rest[k - 1] != "--sample"]
+    every = [(path, format, folder) for folder in folders for path, format in robot_files(folder)]
+    chosen = sorted(random.Random(3).sample(every, min(size, len(every)))) if size else every
+    judge, found = Judge(__file__, SECONDS), Found({folder.name: {} for folder in folders})
+    died = []
+    for path, format, folder in chosen:
+        name = path.relative_to(folder.parent).as_posix()
+        answer = judge.ask(path, format, folder)
+        if isinstance(answer, str):
+            died.append(f"{name}: {answer}")
+            print(died[-1], file=sys.stderr, flush=True)
+        elif answer is not None:
+            trips = {key: Return(*one) for key, one in answer.items()}
+            found[folder.name][name] = trips
+            print(name, {key: one.verdict for key, one in trips.items()}, file=sys.stderr, flush=True)
+    files = Counter(folder.name for _, _, folder in chosen)
+    Path(target).with_suffix(".json").write_text(json.dumps([found, died], indent=1), encoding="utf-8")
+    Path(target).write_text(page(found, files), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    judge_from_stdin(returned) if sys.argv[1:2] == ["--judge"] else main()
