@@ -8,6 +8,7 @@ joints that became chains (`knee.first` or `knee_first`). Compared are, at rando
     acceleration        M a + h = forces + J^T lambda, J a = wanted: divided by the condition number of M
     rows                constraint rows of elements
     contacts            those of `elements.contacts`: bodies, places, laws and grounds
+    masses              of all bodies, with the places of their centers
     limits, friction    of joints
     start, starts       the initial configuration, and the configurations, velocities and inputs of all starts
     sensors             the elements that only measure
@@ -27,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.groups import Pose, compose, inverse
+from kinemorph.algebra.groups import Pose, act, compose, inverse
 from kinemorph.mechanics.constraints.closures import rows_of
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant, generalized
@@ -36,8 +37,8 @@ from kinemorph.mechanics.recursions.kinematics import forward_kinematics, jacobi
 from kinemorph.mechanics.recursions.newton_euler import bias_forces
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import Dice, neutral, random_configuration
-from kinemorph.model.elements import IMU, Constraint, ForceTorqueSensor, MassCenter, Meter, Probe, contacts
-from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.elements import IMU, ForceTorqueSensor, MassCenter, Meter, Probe, contacts
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import System
 
 CLOSE = 1e-12
@@ -69,13 +70,14 @@ def _measured(first: System, second: System, states: int) -> dict[str, float]:
         found[name] = max(found.get(name, 0.0), error)
 
     robot = first.robot
-    if not robot.is_kinematic:
+    if robot.nv and not robot.is_kinematic:
         rng = np.random.default_rng(5)
         for k in range(states):
             q = np.array(random_configuration(robot, Dice(7 + k)), dtype=float)
             _at_state(first, second, match, q, rng, note)
     elif robot.nv:
         _poses(first, second, match, np.array(random_configuration(robot, Dice(7)), dtype=float), note)
+    note("masses", _masses(first, second, match))
     _joints(first, second, note)
     note("contacts", _contacts(first, second, match))
     note("start", _relative(first.initial_state()[0][match.q], second.initial_state()[0]) if robot.nv else 0.0)
@@ -226,6 +228,19 @@ def _joints(first: System, second: System, note: Any) -> None:
                 note(name, _relative(evaluate_all(getattr(joint, key)), evaluate_all(getattr(other, key))))
 
 
+def _masses(first: System, second: System, match: Match) -> float:
+    """The masses of all bodies, and where their centers of mass are in the world if all coordinates are 0."""
+    lists = []
+    for system, order in ((first, list(range(first.robot.nq))), (second, match.q)):
+        rest = np.array(neutral(first.robot), dtype=float)[order].tolist() if order else []
+        heavy = sorted((body for body in system.robot.bodies if evaluate(body.mass)), key=lambda body: body.name)
+        poses = forward_kinematics(
+            resolve(replace(system.robot, loops=(), couplings=())), rest, [b.name for b in heavy]
+        )
+        lists.append([[evaluate(b.mass), *act(T, evaluate_all(b.com))] for b, T in zip(heavy, poses, strict=True)])
+    return _relative(*lists)
+
+
 def _sensors(system: System) -> list[tuple[str, str]]:
     return sorted((type(one).__name__, one.name) for one in system.elements if isinstance(one, SENSORS))
 
@@ -318,8 +333,3 @@ def _flat(part: Any) -> list[Any]:
     if isinstance(part, (str, type(None))):
         return [str(part)]
     return [float(x) for x in np.ravel(np.asarray(part, dtype=float))]
-
-
-def constraints_of(system: System) -> int:
-    """The number of elements that are constraints."""
-    return sum(isinstance(one, Constraint) for one in system.elements)

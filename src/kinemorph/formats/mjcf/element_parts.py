@@ -16,8 +16,9 @@ from lxml import etree
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, quat_to_rotation, rotation_to_quat
-from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
+from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.elements import (
     IMU,
     Actuator,

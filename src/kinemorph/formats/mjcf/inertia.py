@@ -6,8 +6,8 @@ import numpy as np
 from lxml import etree
 
 from kinemorph.algebra.groups import rotation_to_quat
-from kinemorph.formats.mjcf.text import Losses, number, numbers
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.parameter import evaluate, evaluate_all
 

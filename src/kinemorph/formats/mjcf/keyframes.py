@@ -18,8 +18,8 @@ from kinemorph.algebra.groups import quat_to_rotation
 from kinemorph.algebra.vectors import matvec
 from kinemorph.errors import ModelError
 from kinemorph.formats.mjcf.compiler import Compiled
-from kinemorph.formats.mjcf.text import Losses, number, numbers
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.conventions.conversions import from_convention
 from kinemorph.model.joint import Joint

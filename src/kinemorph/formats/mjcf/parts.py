@@ -12,8 +12,9 @@ from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.formats.mesh_search import relative_name
-from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot

@@ -31,9 +31,10 @@ from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_ele
 from kinemorph.formats.mjcf.inertia import write_inertial
 from kinemorph.formats.mjcf.keyframes import write_keyframe
 from kinemorph.formats.mjcf.parts import write_equalities, write_looks
-from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
+from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.joint import Joint

@@ -27,6 +27,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all, nominal_part
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.system import Element, System
+from kinemorph.model.topology import WORLD
 
 
 def sidecar_path(model: str | Path) -> Path:
@@ -34,9 +35,14 @@ def sidecar_path(model: str | Path) -> Path:
     return Path(model).with_name(sidecar_name(str(model)))
 
 
-def extend(blueprint: Blueprint, source: Source, options: Options, findings: Findings) -> bool:
+def extend(
+    blueprint: Blueprint, source: Source, options: Options, findings: Findings, *, roots: Sequence[str] = ()
+) -> bool:
     """Adds the parts of a model's sidecar to its blueprint; False if there is none. A sidecar that the options name
     must exist.
+
+    `roots` are the names of joints that the format itself does not have, by which links without a parent joint are
+    connected to the world. A joint of the sidecar between the world and such a link replaces it.
     """
     path = options.sidecar
     if path is None:
@@ -57,6 +63,10 @@ def extend(blueprint: Blueprint, source: Source, options: Options, findings: Fin
         blueprint.builder.gravity = parts.top().get("gravity", blueprint.builder.gravity)
         parts.declare(blueprint)
         blueprint.findings = before
+        for name in roots:
+            body = blueprint.ends[name][1]
+            if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
+                blueprint.withdraw(name)
     return True
 
 

@@ -185,7 +185,7 @@ def written_sidecar(
     """
     robot = system.robot
     top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
-    cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
+    cut, loops = chosen_cut(robot), {loop.name for loop in robot.loops}
     sections = [
         f"# Data for Kinemorph that the model file of the same name cannot express. {UNITS_NOTE}\n" + lines_of(top),
         *_tables("bodies", ((body.name, _looks(body, keys), "") for body, keys in looks), note="looks"),
@@ -372,14 +372,14 @@ def _joints(robot: Robot) -> list[str]:
     cycles = robot.cycles
     names = _dependent_names(robot)
     tables = [(joint.name, joint_entries(joint, names), "") for joint in robot.joints]
-    cut = _chosen_cut(robot)
+    cut = chosen_cut(robot)
     for loop in robot.loops:
         entries = joint_entries(loop) | cut
         tables.append((loop.name, entries, f"closes the loop {' - '.join(cycles[loop.name])}"))
     return _tables("joints", tables)
 
 
-def _chosen_cut(robot: Robot) -> Entries:
+def chosen_cut(robot: Robot) -> Entries:
     """The key `cut` for joints that close loops, if the builder would otherwise cut other joints; else empty."""
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
     chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords

@@ -20,7 +20,6 @@ largest double.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,11 +32,12 @@ from kinemorph.algebra.roll_pitch_yaw import angles_of_rotation
 from kinemorph.algebra.vectors import matvec
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.gazebo_surfaces import ALL_GROUPS, GazeboNumbers, gazebo_numbers
+from kinemorph.formats.joint_chains import free_name, without_chains
 from kinemorph.formats.mesh_search import with_reachable_meshes
-from kinemorph.formats.urdf.chains import free_name, without_chains
 from kinemorph.formats.urdf.joints import NO_LIMIT, z_to
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.elements import Actuator
 from kinemorph.model.joint import JOINT_KINDS, Joint
@@ -176,7 +176,7 @@ class Writer:
             (self.beside, "Keep the sidecar beside the file, or save the model as TOML."),
         ):
             for what, names in found.items():
-                self.findings.warn("dropped", 0, quoted(names, 4), f"URDF has no {what}", remedy)
+                self.findings.warn("dropped", 0, quoted(list(dict.fromkeys(names)), 4), f"URDF has no {what}", remedy)
 
     def _lack(self, what: str, name: str) -> None:
         """Notes that URDF does not have `what`, which the part `name` needs; it is reported later."""
@@ -198,10 +198,10 @@ class Writer:
         if mass.mass or any(entry for row in mass.moment for entry in row):
             inertial = etree.SubElement(node, "inertial")
             _origin(inertial, Pose(IDENTITY.R, mass.com))
-            etree.SubElement(inertial, "mass", value=_text(mass.mass))
+            etree.SubElement(inertial, "mass", value=number(mass.mass))
             (xx, xy, xz), (_, yy, yz), (_, _, zz) = mass.moment
             entries = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-            etree.SubElement(inertial, "inertia", **{key: _text(value) for key, value in entries.items()})
+            etree.SubElement(inertial, "inertia", **{key: number(value) for key, value in entries.items()})
         lost = []
         for tag, key in (("visual", "shapes"), ("collision", "collisions")):
             said = [self._shape(node, tag, shape, shift, body.name) for shape in getattr(body, key)]
@@ -214,8 +214,8 @@ class Writer:
     def _surface(self, body: Body) -> bool:
         """Writes how the collision shapes of a link touch, if all of them touch alike; False if URDF cannot say it."""
         shapes = [shape for shape in body.collisions if not isinstance(shape, (Line, Triangle))]
-        numbers = {gazebo_numbers(shape.surface, ground=isinstance(shape, HalfSpace)) for shape in shapes}
-        one = numbers.pop() if len(numbers) == 1 else None if numbers else GazeboNumbers()
+        touching = {gazebo_numbers(shape.surface, ground=isinstance(shape, HalfSpace)) for shape in shapes}
+        one = touching.pop() if len(touching) == 1 else None if touching else GazeboNumbers()
         if one is None or one.mask != ALL_GROUPS:
             self._aside("such surfaces of collision shapes; they are in the sidecar only", body.name)
             return False
@@ -224,7 +224,7 @@ class Writer:
             node = etree.SubElement(self.root, "gazebo", reference=body.name)
             for tag, value in given.items():
                 if value is not None:
-                    etree.SubElement(node, tag).text = _text(value)
+                    etree.SubElement(node, tag).text = number(value)
         return True
 
     def _shape(self, link: Node, tag: str, shape: Shape, shift: Pose, body: str) -> bool:
@@ -242,7 +242,7 @@ class Writer:
         etree.SubElement(etree.SubElement(node, "geometry"), kind, **sizes)
         if tag == "visual" and shape.color != STEEL:
             rgba = (*shape.color, 1.0)[:4]
-            etree.SubElement(etree.SubElement(node, "material", name=""), "color", rgba=_texts(rgba))
+            etree.SubElement(etree.SubElement(node, "material", name=""), "color", rgba=numbers(rgba))
         return True
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -256,22 +256,22 @@ class Writer:
         if joint.kind in EXTENDED:
             self._lack(f"{joint.kind} joint; it is written as type {EXTENDED[joint.kind]}", joint.name)
         if joint.kind in ("revolute", "prismatic", "helical"):
-            etree.SubElement(node, "axis", xyz=_texts(joint.axis))
+            etree.SubElement(node, "axis", xyz=numbers(joint.axis))
         elif joint.kind == "planar":
             normal = (
                 matvec(_nominal(joint.child_placement).R, (0.0, 0.0, 1.0)) if _is_normal(joint) else (0.0, 0.0, 1.0)
             )
-            etree.SubElement(node, "axis", xyz=_texts(normal))
+            etree.SubElement(node, "axis", xyz=numbers(normal))
         if joint.kind == "helical":
-            etree.SubElement(node, "screw_thread_pitch", value=_text(2.0 * math.pi * float(evaluate(joint.pitch))))
+            etree.SubElement(node, "screw_thread_pitch", value=number(2.0 * math.pi * float(evaluate(joint.pitch))))
         self._limits(node, joint, slice(0, JOINT_KINDS[joint.kind].nv))
         if mimic is not None:
             etree.SubElement(
                 node,
                 "mimic",
                 joint=mimic.leader,
-                multiplier=_text(float(evaluate(mimic.multiplier))),
-                offset=_text(float(evaluate(mimic.offset))),
+                multiplier=number(float(evaluate(mimic.multiplier))),
+                offset=number(float(evaluate(mimic.offset))),
             )
 
     def _edge(self, name: str, kind: str, parent: str, child: str, placement: Pose) -> Node:
@@ -290,11 +290,11 @@ class Writer:
         velocity, effort = joint.velocity[part], joint.effort[part]
         lost: list[str] = []
         if len(velocity) == 1:
-            numbers = {"lower": joint.lower[0], "upper": joint.upper[0], "effort": effort[0], "velocity": velocity[0]}
+            bounds = {"lower": joint.lower[0], "upper": joint.upper[0], "effort": effort[0], "velocity": velocity[0]}
             if node.get("type") != "continuous" or math.isfinite(effort[0]) or math.isfinite(velocity[0]):
                 if node.get("type") == "continuous":
-                    del numbers["lower"], numbers["upper"]
-                etree.SubElement(node, "limit", **{key: _text(_bounded(value)) for key, value in numbers.items()})
+                    del bounds["lower"], bounds["upper"]
+                etree.SubElement(node, "limit", **{key: number(_bounded(value)) for key, value in bounds.items()})
         elif any(map(math.isfinite, (*joint.lower, *joint.upper, *velocity, *effort))):
             self._aside("limits of a joint with several coordinates; they are in the sidecar only", joint.name)
             lost += ["lower", "upper", "velocity", "effort"]
@@ -305,7 +305,7 @@ class Writer:
                 self._aside(f"{key} that differs between coordinates of a joint; it is in the sidecar only", joint.name)
                 lost.append(key)
             elif values and values[0]:
-                losses[key] = _text(values[0])
+                losses[key] = number(values[0])
         if losses:
             etree.SubElement(node, "dynamics", **losses)
         if any(evaluate(value) for value in joint.armature[part]):
@@ -341,7 +341,7 @@ class Writer:
         joint = etree.SubElement(node, "joint", name=element.joint)
         etree.SubElement(joint, "hardwareInterface").text = "hardware_interface/EffortJointInterface"
         motor = etree.SubElement(node, "actuator", name=element.name)
-        etree.SubElement(motor, "mechanicalReduction").text = _text(element.gear)
+        etree.SubElement(motor, "mechanicalReduction").text = number(element.gear)
 
 
 def _is_normal(joint: Joint) -> bool:
@@ -366,14 +366,14 @@ def _seen(shift: Pose, shape: Shape) -> Shape:
 def _solid(shape: Shape) -> tuple[str, dict[str, str]] | None:
     """(tag, attributes) of a shape; None if URDF has no such shape."""
     if isinstance(shape, Box):
-        return "box", {"size": _texts(evaluate_all(shape.size))}
+        return "box", {"size": numbers(evaluate_all(shape.size))}
     if isinstance(shape, Sphere):
-        return "sphere", {"radius": _text(evaluate(shape.radius))}
+        return "sphere", {"radius": number(evaluate(shape.radius))}
     if isinstance(shape, (Cylinder, Capsule)):
-        sizes = {"radius": _text(evaluate(shape.radius)), "length": _text(evaluate(shape.length))}
+        sizes = {"radius": number(evaluate(shape.radius)), "length": number(evaluate(shape.length))}
         return type(shape).__name__.lower(), sizes
     if isinstance(shape, MeshFile):
-        scaled = {} if shape.scale == (1.0, 1.0, 1.0) else {"scale": _texts(shape.scale)}
+        scaled = {} if shape.scale == (1.0, 1.0, 1.0) else {"scale": numbers(shape.scale)}
         return "mesh", {"filename": shape.source, **scaled}
     return None
 
@@ -386,30 +386,19 @@ def _origin(node: Node, pose: Pose) -> None:
     angles = angles_of_rotation(pose.R)
     attributes = {}
     if tuple(pose.p) != (0.0, 0.0, 0.0):
-        attributes["xyz"] = _texts(pose.p)
+        attributes["xyz"] = numbers(pose.p)
     if angles != (0.0, 0.0, 0.0):
-        attributes["rpy"] = _texts(angles)
+        attributes["rpy"] = numbers(angles)
     if attributes:
         etree.SubElement(node, "origin", **attributes)
 
 
 def _nominal(pose: Pose) -> Pose:
     """A pose with the nominal values of its parameters."""
-    numbers: Pose = evaluate_all(pose)
-    return numbers
+    nominal: Pose = evaluate_all(pose)
+    return nominal
 
 
 def _bounded(value: float) -> float:
     """A limit as it is written: the largest double instead of infinity."""
     return value if math.isfinite(value) else math.copysign(NO_LIMIT, value)
-
-
-def _text(value: Any) -> str:
-    """A number as text that is read back without rounding; whole numbers have no decimal point."""
-    number = float(value) + 0.0  # turns -0.0 into 0.0
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-
-
-def _texts(values: Sequence[Any]) -> str:
-    """Numbers as text, separated by spaces."""
-    return " ".join(map(_text, values))
