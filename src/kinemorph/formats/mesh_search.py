@@ -116,8 +116,8 @@ def _plain_files(folder: str) -> frozenset[str]:
 def with_reachable_meshes(robot: Robot, path: Path, findings: Findings) -> Robot:
     """The robot, whose meshes have names by which a file that is written to `path` finds the same mesh files.
 
-    A name that leads to another file from there, or to none, is replaced by the path from the folder of the file, except
-    names of packages. A warning says which meshes will not be found without `package_dirs`.
+    A name that leads to another file from there, or to none, is replaced by the path from the folder of the file,
+    except names of packages. A warning says which meshes will not be found without `package_dirs`.
     """
     source, lost = Source(str(path), b"", path.parent), list[str]()
     names: dict[tuple[str, str], str] = {}  # by the name before and the path of the mesh

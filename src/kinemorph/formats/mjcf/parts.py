@@ -12,9 +12,10 @@ from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.formats.mesh_search import relative_name
+from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.xml_documents import Node
-from kinemorph.formats.xml_writing import Losses, number, numbers
+from kinemorph.formats.xml_writing import Losses, numbers
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -24,21 +25,17 @@ from kinemorph.model.shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    Line,
     Mesh,
     MeshFile,
     Shape,
     Sphere,
-    Surface,
     Terrain,
-    Triangle,
 )
 from kinemorph.model.system import System
 from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
 THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
-SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
@@ -52,11 +49,14 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
 # ── geoms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
+def write_looks(
+    robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
+) -> None:
     """Writes shapes as geoms: group 0 for those that are both drawn and used for collisions, group 1 for those that
     are only drawn, group 3 for those that are only used for collisions.
 
-    `nodes` are the XML elements of bodies by name; `path` is where the file will be written.
+    `nodes` are the XML elements of bodies by name; `path` is where the file will be written; `contacts` writes how
+    geoms touch.
     """
     meshes: dict[Shape, str] = {}
     away = []
@@ -76,31 +76,17 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             if isinstance(shape, MeshFile) and relative_name(shape, path).startswith("../"):
                 away.append(shape.source)
             place(node, evaluate_all(shape.placement))
-            if not touches:
+            if touches:
+                contacts.add(node, body.name, shape)
+            else:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
-            elif not isinstance(shape, (Line, Triangle)) and shape.surface is not None:
-                _write_surface(node, shape.surface)
-                if shape.surface.normal is not None:
-                    losses.add("normal forces of collision shapes are left out", body.name)
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
         problem = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folder of this file, such as {away[0]!r}"
         remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
-
-
-def _write_surface(node: Node, surface: Surface) -> None:
-    """Writes how a geom touches, without the defaults of MuJoCo."""
-    if surface.friction is not None:
-        node.set("friction", numbers((surface.friction, *SPIN)))
-    for name, value in (("contype", surface.groups), ("conaffinity", surface.meets), ("priority", surface.priority)):
-        if value != {"priority": 0}.get(name, 1):
-            node.set(name, str(value))
-    for name, size in (("margin", surface.margin), ("gap", surface.gap)):
-        if size:
-            node.set(name, number(size))
 
 
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:

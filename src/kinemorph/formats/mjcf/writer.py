@@ -27,6 +27,7 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_elements
 from kinemorph.formats.mjcf.inertia import write_inertial
 from kinemorph.formats.mjcf.keyframes import write_keyframe
@@ -112,7 +113,9 @@ class _Writing:
                 self._body(robot.body(joint.child), chains[joint.child])
         for frame in robot.frames:
             place(etree.SubElement(self.nodes[frame.body], "site", name=frame.name), evaluate_all(frame.placement))
-        write_looks(robot, self.nodes, self.asset, self.path, self.losses)
+        contacts = ContactParts(robot, self._reference(), self.losses)
+        write_looks(robot, self.nodes, self.asset, self.path, contacts, self.losses)
+        contacts.finish(self.root.find("option"))
         write_equalities(self.system, self.nodes, self.equality, self.q0, self.losses)
         write_elements(Target(self.system, self.root, self.nodes), self.losses)
         self._start()
@@ -121,6 +124,15 @@ class _Writing:
             if not len(node):
                 self.root.remove(node)
         return self.root
+
+    def _reference(self) -> list[float]:
+        """The configuration qpos0 of the file, in our order: the initial one, but balls are not turned."""
+        q = list(self.q0)
+        for joint in self.robot.joints:
+            first = self.robot.q_slice(joint.name).start
+            for k in joint.table.quaternions if joint.kind != "free" else ():
+                q[first + k : first + k + 4] = [1.0, 0.0, 0.0, 0.0]
+        return q
 
     # ── chains of joints ──────────────────────────────────────────────────────────────────────────────────────────
 

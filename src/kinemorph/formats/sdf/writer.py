@@ -1,18 +1,18 @@
 """Writes systems as SDF: one model in the file itself, and what SDF does not have in a sidecar in the same folder.
 
-The pose of a link is given relative to the joint that moves it, and that of a joint relative to its parent link, so that
-both frames of a joint are kept. Parts are written as follows:
+The pose of a link is given relative to the joint that moves it, and that of a joint relative to its parent link, so
+that both frames of a joint are kept. Parts are written as follows:
 
     free roots               a link without a parent joint, at its initial pose, if the joint is called `<link>_root`
     other free roots, and    in the sidecar; the link has no joint in the file, with a warning
     planar roots
-    fixed roots              a fixed joint whose parent is the world; so is ground, which thus keeps the names of its links
+    fixed roots              a fixed joint whose parent is the world, also for ground: its link keeps its name
     gimbal, cylindrical      chains of simple joints with massless links between them; likewise point_on_line,
                              point_on_plane, and planar and free joints between links
     armature                 Drake's <drake:rotor_inertia>, which Gazebo does not read
     springs of hinges        <spring_stiffness>, <spring_reference>; couplings as <mimic>
-    loops                    joints, if they are closed where all coordinates are 0 and the tree is the same; else in the
-                             sidecar, with a warning
+    loops                    joints, if they are closed where all coordinates are 0 and the tree is the same; else in
+                             the sidecar, with a warning
     gravity                  of a <world>, unless it is Kinemorph's default
     joints with the name     called `<name> (joint)`, because names of links, joints and frames must differ in SDF
     of a link or frame
@@ -264,7 +264,7 @@ class Writer:
         return node
 
     def _axis(self, node: Node, joint: Joint, k: int, axis: tuple[float, ...]) -> list[str]:
-        """Writes axis number k of a joint with its limits, damping and friction; returns the keys that it cannot say."""
+        """Writes axis number k of a joint with its limits, damping and friction; returns the keys that SDF lacks."""
         ball = joint.kind == "spherical"
         if not ball:
             etree.SubElement(node, "xyz").text = numbers(axis)

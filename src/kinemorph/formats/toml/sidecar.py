@@ -2,8 +2,8 @@
 
 The sidecar of `arm.urdf` is `arm.sidecar.toml` in the same folder. It may have the tables of a model file: joints,
 frames, couplings, elements, settings, gravity, bodies, parameters. They are added to the model and checked with it;
-findings about them name the sidecar and its lines. A table of a body of the model file that has only shapes, and a table
-of a joint of the model file without a kind, replace what that file says.
+findings about them name the sidecar and its lines. A table of a body of the model file that has only shapes, and a
+table of a joint of the model file without a kind, replace what that file says.
 """
 
 from __future__ import annotations
