@@ -1,11 +1,11 @@
 """Robot files of others, loaded, saved in each format that is written, and loaded again: is it the same machine?
 
-    python tests/support/peers/round_trips.py docs/round_trips.md [--sample N] FOLDER [FOLDER ...]
+    python tests/support/peers/round_trips.py docs/round_trips.md [--minutes N] FOLDER [FOLDER ...]
 
 Every file below the folders that loads is saved as MJCF, URDF with its sidecar, SDF with its sidecar, and TOML. What
 comes back is compared by `support.robots.same_system`: M, h, forces at random inputs, accelerations with all
 constraints, contacts, limits, starts and sensors. Folders, files and processes are those of `robots_read`. A file is
-one collection's by the name of its folder; with --sample, so many files of all folders together, drawn at random.
+one collection's by the name of its folder. Files are taken in random order; with --minutes, as many as the time allows.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import json
 import random
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -50,13 +53,31 @@ def returned(path: Path, format: str, root: Path) -> dict[str, Return] | None:
     from kinemorph.formats.sources import Options
 
     warnings.simplefilter("ignore")
+    _remember_hulls()
     found = examine(path, options=Options(package_dirs=(root,)))
     if found.system is None:
         return None
+    above = [one for one in path.parents if one.is_relative_to(root)]  # where names of packages may begin
     with tempfile.TemporaryDirectory() as folder:
-        above = [one for one in path.parents if one.is_relative_to(root)]  # where names of packages may begin
-        trips = {name: _trip(found.system, Path(folder) / f"robot{FORMATS[name]}", name, above) for name in FORMATS}
-    return trips
+        places = {name: Path(folder) / name / f"robot{ending}" for name, ending in FORMATS.items()}
+        return {name: _trip(found.system, place, name, above) for name, place in places.items()}
+
+
+def _remember_hulls() -> None:
+    """Computes the hull of the same points only once; the five systems of one file have the same meshes."""
+    from kinemorph.model.elements.contact import contacts_from_shapes as made
+
+    known: dict[tuple[bytes, float], object] = {}
+    whole = getattr(made.hull_points, "whole", made.hull_points)
+
+    def hull_points(points: np.ndarray, tolerance: float) -> object:
+        key = (points.tobytes(), tolerance)
+        if key not in known:
+            known[key] = whole(points, tolerance)
+        return known[key]
+
+    hull_points.whole = whole
+    made.hull_points = hull_points
 
 
 def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> Return:
@@ -83,11 +104,12 @@ def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> R
 
 PAGE = """# Robot files of others, saved and loaded again
 
-{total} of {files} URDF, xacro, SDF and MJCF files of {folders} load. Each was saved as MJCF, URDF with sidecar, SDF
-with sidecar and TOML, and loaded again. Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces,
-generalized forces of all elements at random inputs, accelerations with all constraints (divided by the condition number
-of M), constraint rows of elements, the contacts of `elements.contacts` with their laws and grounds, limits and friction
-of joints, starts and sensors. Saved models name the same mesh files.
+{there} URDF, xacro, SDF and MJCF files are in {folders}. {files} of them, drawn at random, were tried: {total} load, and
+{died} gave no answer in {seconds:g} s. Each was saved as MJCF, URDF with sidecar, SDF with sidecar and TOML, and loaded
+again. Compared to 1e-12 of the largest entry, at {states} random states: M, bias
+forces, generalized forces of all elements at random inputs, accelerations with all constraints (divided by the
+condition number of M), constraint rows of elements, the contacts of `elements.contacts` with their laws and grounds,
+limits and friction of joints, masses, starts and sensors. Saved models name the same mesh files.
 
 {table}
 
@@ -134,8 +156,8 @@ def table(found: Found, files: Counter[str]) -> str:
     return "\n".join(lines)
 
 
-def page(found: Found, files: Counter[str]) -> str:
-    """The tables as a page of the docs."""
+def page(found: Found, files: Counter[str], died: Sequence[str], there: int) -> str:
+    """The tables as a page of the docs; `there` is the number of files in the folders."""
     from support.robots.same_system import STATES
 
     trips = [
@@ -156,6 +178,9 @@ def page(found: Found, files: Counter[str]) -> str:
         table=table(found, files),
         told="\n".join(["| format | what differs | files |", "|---|---|---:|", *told]),
         rows="\n".join(rows),
+        there=there,
+        died=len(died),
+        seconds=SECONDS,
     )
 
 
@@ -165,15 +190,19 @@ def _said(one: Return) -> str:
 
 
 def main() -> None:
-    """Takes all files of the folders, or a sample of them, and writes the page; with .json, what it is made of."""
+    """Takes the files of the folders in random order, and writes the page; with .json, all that it is made of."""
     target, *rest = sys.argv[1:]
-    size = int(rest[rest.index("--sample") + 1]) if "--sample" in rest else 0
-    folders = [Path(one).resolve() for k, one in enumerate(rest) if one != "--sample" and rest[k - 1] != "--sample"]
+    minutes = float(rest.pop(rest.index("--minutes") + 1)) if "--minutes" in rest else float("inf")
+    folders = [Path(one).resolve() for one in rest if one != "--minutes"]
     every = [(path, format, folder) for folder in folders for path, format in robot_files(folder)]
-    chosen = sorted(random.Random(3).sample(every, min(size, len(every)))) if size else every
-    judge, found = Judge(__file__, SECONDS), Found({folder.name: {} for folder in folders})
-    died = []
-    for path, format, folder in chosen:
+    random.Random(3).shuffle(every)
+    judge, found, died = Judge(__file__, SECONDS), Found({folder.name: {} for folder in folders}), list[str]()
+    files: Counter[str] = Counter()
+    end = time.monotonic() + 60.0 * minutes
+    for path, format, folder in every:
+        if time.monotonic() > end:
+            break
+        files[folder.name] += 1
         name = path.relative_to(folder.parent).as_posix()
         answer = judge.ask(path, format, folder)
         if isinstance(answer, str):
@@ -183,9 +212,8 @@ def main() -> None:
             trips = {key: Return(*one) for key, one in answer.items()}
             found[folder.name][name] = trips
             print(name, {key: one.verdict for key, one in trips.items()}, file=sys.stderr, flush=True)
-    files = Counter(folder.name for _, _, folder in chosen)
-    Path(target).with_suffix(".json").write_text(json.dumps([found, died], indent=1), encoding="utf-8")
-    Path(target).write_text(page(found, files), encoding="utf-8")
+    Path(target).with_suffix(".json").write_text(json.dumps([found, files, died], indent=1), encoding="utf-8")
+    Path(target).write_text(page(found, files, died, len(every)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import System
 
 CLOSE = 1e-12
+DUST = 1e-14  # [kg]: MuJoCo needs a mass on every body that moves, which is written as less than this
 STATES = 2
 SENSORS = (IMU, ForceTorqueSensor, MassCenter, Meter, Probe)
 _SEPARATORS = re.compile(r"[._~]+")
@@ -233,7 +234,7 @@ def _masses(first: System, second: System, match: Match) -> float:
     lists = []
     for system, order in ((first, list(range(first.robot.nq))), (second, match.q)):
         rest = np.array(neutral(first.robot), dtype=float)[order].tolist() if order else []
-        heavy = sorted((body for body in system.robot.bodies if evaluate(body.mass)), key=lambda body: body.name)
+        heavy = sorted((body for body in system.robot.bodies if evaluate(body.mass) > DUST), key=lambda body: body.name)
         poses = forward_kinematics(
             resolve(replace(system.robot, loops=(), couplings=())), rest, [b.name for b in heavy]
         )

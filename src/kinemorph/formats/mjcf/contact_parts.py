@@ -88,7 +88,7 @@ class ContactParts:
         for one in soft:
             solref, solimp = solver_numbers(one.surface.normal, weights[one.body])
             met = [k for k, ground in enumerate(grounds) if one.surface.touches(ground.surface)]
-            above = [k for k in met if grounds[k].surface.priority > one.surface.priority]
+            above = [k for k in met[:1] if grounds[k].surface.priority > one.surface.priority]  # the first one decides
             for node in [grounds[k].node for k in above] or [one.node]:
                 node.set("solref", numbers(solref))
                 node.set("solimp", numbers(solimp))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from kinemorph.model.shapes import (
     Terrain,
 )
 from kinemorph.model.system import System
+from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
@@ -63,8 +65,9 @@ def write_looks(
     for body in robot.bodies:
         if body.name not in nodes:
             continue
-        for shape in dict.fromkeys((*body.shapes, *body.collisions)):
-            seen, touches = shape in body.shapes, shape in body.collisions
+        for given in dict.fromkeys((*body.shapes, *body.collisions)):
+            seen, touches = given in body.shapes, given in body.collisions
+            shape = _from_zero(given) if isinstance(given, Terrain) else given
             node = _geom(shape, nodes[body.name], asset, meshes, path)
             if node is None:
                 kind = f"{type(shape).__name__}"
@@ -111,10 +114,20 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     return etree.SubElement(body, "geom", type="mesh", mesh=meshes[shape])
 
 
-def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) -> Node | None:
-    """The <geom> of a terrain; None for one that is level or no grid."""
+def _from_zero(shape: Terrain) -> Terrain:
+    """The same terrain with heights from 0 on."""
     heights = np.asarray(shape.heights, dtype=float)
-    if heights.ndim != 2 or not np.ptp(heights) > 0.0 or heights.min() < 0.0:
+    if heights.ndim != 2 or not heights.size or heights.min() == 0.0:
+        return shape
+    least = float(heights.min())
+    lifted = compose(evaluate_all(shape.placement), translation((0.0, 0.0, least)))
+    return replace(shape, heights=FrozenArray(heights - least), placement=lifted)
+
+
+def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) -> Node | None:
+    """The <geom> of a terrain; None for one that is level or no grid. MuJoCo's terrain begins at the height 0."""
+    heights = np.asarray(shape.heights, dtype=float)
+    if heights.ndim != 2 or not np.ptp(heights) > 0.0 or heights.min() != 0.0:
         return None
     meshes[shape] = f"terrain{len(meshes)}"
     (nx, ny), (dx, dy), top = heights.shape, shape.spacing, float(heights.max())

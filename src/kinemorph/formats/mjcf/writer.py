@@ -38,6 +38,7 @@ from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.elements import TorsionSpring
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -138,7 +139,8 @@ class _Writing:
 
     def _chains(self) -> dict[str, list[Joint]]:
         """The joints of every body that is written, by its name; they include joints of massless bodies between."""
-        robot, passing = self.robot, _passing_on(self.robot)
+        robot = self.robot
+        passing = set() if robot.is_kinematic else _passing_on(robot)  # without masses all links count as bodies
         chains: dict[str, list[Joint]] = {}
         used: set[str] = set()
         for joint in reversed(robot.order):
@@ -234,7 +236,8 @@ class _Writing:
             node.set("name", f"{body.name}~moving")
             node = etree.SubElement(node, "body", name=body.name)
             place(node, inner)
-        write_inertial(node, body, bool(steps), self.losses)
+        fixed = fixed_pose(self.robot, body.name) is not None
+        write_inertial(node, body, bool(steps), self.losses, fixed=fixed)
         self.nodes[body.name] = node
 
     def _joint(self, body: Node, step: Step, frame: Pose) -> None:
@@ -330,6 +333,9 @@ class _Writing:
             losses.add("the settings duration, sample and max_step are left out", robot.name)
         if self.system.settings.loops != usual.loops:
             losses.add("the setting loops is left out", robot.name)
+        if robot.is_kinematic and robot.nv:
+            what = "nothing that moves has a mass, which MuJoCo needs: only the kinematics are those of the model"
+            losses.add(what, robot.name, "Give its bodies masses.")
         for parameter in robot.parameters:
             losses.add("parameters are written as their nominal values", parameter.name)
         losses.report()

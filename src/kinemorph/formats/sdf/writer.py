@@ -129,14 +129,17 @@ class Writer:
     def _sort_elements(self) -> None:
         """Finds the springs that SDF's joints can have; all other elements are in the sidecar."""
         for element in self.system.elements:
-            joint = getattr(element, "joint", "")
-            plain = isinstance(element, TorsionSpring) and element == TorsionSpring(
-                f"{joint} spring", joint, element.stiffness, element.rest
-            )
-            if plain and joint in self.names and self.robot.joint(joint).kind in SIMPLE and evaluate(element.stiffness):
-                self.springs[joint] = element
+            if isinstance(element, TorsionSpring) and self._is_simple(element):
+                self.springs[element.joint] = element
             else:
                 self.elements.append(element)
+
+    def _is_simple(self, spring: TorsionSpring) -> bool:
+        """Whether the reader makes this spring from a <dynamics>."""
+        joint = spring.joint
+        plain = spring == TorsionSpring(f"{joint} spring", joint, spring.stiffness, spring.rest)
+        known = joint in self.robot.joint_names and self.robot.joint(joint).kind in SIMPLE
+        return plain and known and bool(evaluate(spring.stiffness))
 
     def _warn(self) -> None:
         """Reports the warnings."""
@@ -144,9 +147,9 @@ class Writer:
         for name, written in self.names.items():
             if name != written:
                 losses.add(f"joints with the name of a link or frame are called '<name>{NAMESAKE}'", name, ASIDE)
-        for part in (*robot.bodies, *robot.joints, *robot.frames):
-            if "::" in part.name:
-                losses.add("SDF reserves '::' for names in nested models, but names have it", part.name, "Rename them.")
+        for name in (*robot.body_names, *robot.joint_names, *(frame.name for frame in robot.frames)):
+            if "::" in name:
+                losses.add("SDF reserves '::' for names in nested models, but names have it", name, "Rename them.")
         for parameter in robot.parameters:
             losses.add("parameters are written as their nominal values", parameter.name)
         losses.report()
@@ -297,7 +300,8 @@ class Writer:
     def _loop(self, loop: Joint) -> None:
         """Writes a joint that closes a loop, if the poses of the file close it; else it is in the sidecar."""
         told = "loops that are open in the poses of the file, or whose tree another reader would choose differently"
-        if _type(loop) and not chosen_cut(self.robot) and self._is_closed(loop):
+        rooted = self._has_no_joint(self.robot.parent_joint[loop.child]) and loop.child != self.robot.bodies[0].name
+        if _type(loop) and not rooted and not chosen_cut(self.robot) and self._is_closed(loop):
             place(self._joint(loop, None), evaluate_all(loop.child_placement), loop.child)
         else:
             self.joints.append(loop)
@@ -336,8 +340,8 @@ class Writer:
     @property
     def needs_sidecar(self) -> bool:
         """Whether there are data that SDF cannot express."""
-        parts = (self.looks, self.numbers, self.joints, self.frames, self.couplings, self.elements)
-        return any(map(len, (*parts, self.system.starts, self.system.runs))) or self._settings
+        parts = [*self.looks, *self.numbers, *self.joints, *self.frames, *self.couplings, *self.elements]
+        return bool(parts or self.system.starts or self.system.runs) or self._settings
 
     def write_beside(self, path: Path, findings: Findings) -> Path:
         """Writes the sidecar, and returns its path."""

@@ -20,7 +20,7 @@ largest double.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import number, numbers
 from kinemorph.model.body import Body
-from kinemorph.model.elements import Actuator
+from kinemorph.model.elements import Actuator, ForceTorqueSensor, MassCenter
+from kinemorph.model.elements.fields import is_part
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Frame, Robot
@@ -60,6 +61,7 @@ from kinemorph.model.topology import WORLD
 from kinemorph.words import counted, listed, quoted
 
 TYPES = {"prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar", "spherical": "spherical"}
+PLACES = ("body", "body_a", "body_b", "frame", "reference")  # fields of elements that name a body or frame
 EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helical": "'screw', as Drake has it"}
 
 
@@ -82,6 +84,7 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
             loops,
             beside,
             findings,
+            frames=writer.sensing,
             elements=writer.elsewhere,
             looks=writer.looks,
             numbers=writer.numbers,
@@ -103,6 +106,7 @@ class Writer:
         self.system = without_chains(system, self._lack)
         self.robot: Robot = self.system.robot
         self.elsewhere: list[Any] = []  # elements for the sidecar
+        self.sensing: list[Frame] = []  # frames for the sidecar
         self.looks: list[tuple[Body, list[str]]] = []  # bodies whose shapes are in the sidecar, with the keys of these
         self.numbers: list[tuple[Joint, list[str]]] = []  # joints with numbers in the sidecar, with their keys
         self.root = etree.Element("robot", name=self.robot.name)
@@ -132,8 +136,12 @@ class Writer:
             if joint.parent == WORLD and self._plain_root(joint):
                 continue
             self._joint(joint, mimics.get(joint.name))
+        named = {element.frame for element in self.system.elements if isinstance(element, ForceTorqueSensor)}
         for frame in robot.frames:
-            self._frame(frame)
+            if frame.name in named:  # it has to be a frame, and frames are links in URDF
+                self.sensing.append(self._moved_frame(frame))
+            else:
+                self._frame(frame)
         for element in self.system.elements:
             self._element(element)
         self._report()
@@ -324,17 +332,21 @@ class Writer:
 
     # ── frames and elements ───────────────────────────────────────────────────────────────────────────────────────
 
+    def _moved_frame(self, frame: Frame) -> Frame:
+        """A frame relative to the link as it is written."""
+        return replace(frame, placement=compose(inverse(self.frames[frame.body]), _nominal(frame.placement)))
+
     def _frame(self, frame: Frame) -> None:
         """Writes a frame as a massless link on a fixed joint."""
         name = free_name(frame.name, self.names)
         etree.SubElement(self.root, "link", name=name)
-        placement = compose(inverse(self.frames[frame.body]), _nominal(frame.placement))
+        placement = self._moved_frame(frame).placement
         self._edge(free_name(f"{frame.name}_joint", self.joints), "fixed", frame.body, name, placement)
 
     def _element(self, element: Any) -> None:
         """Writes an actuator without other data than its gear as a transmission; other elements go to the sidecar."""
         if element != Actuator(element.name, getattr(element, "joint", ""), getattr(element, "gear", 1.0)):
-            self.elsewhere.append(element)
+            self.elsewhere.append(element if isinstance(element, MassCenter) else self._on_frames(element))
             return
         node = etree.SubElement(self.root, "transmission", name=f"{element.name}_transmission")
         etree.SubElement(node, "type").text = "transmission_interface/SimpleTransmission"
@@ -342,6 +354,28 @@ class Writer:
         etree.SubElement(joint, "hardwareInterface").text = "hardware_interface/EffortJointInterface"
         motor = etree.SubElement(node, "actuator", name=element.name)
         etree.SubElement(motor, "mechanicalReduction").text = number(element.gear)
+
+    def _on_frames(self, part: Any) -> Any:
+        """An element, or a part of it, on frames in place of bodies whose links are moved: its points stay in place."""
+        if isinstance(part, tuple) and not isinstance(part, Pose):
+            return tuple(map(self._on_frames, part))
+        if not is_part(type(part)):
+            return part
+        changes: dict[str, Any] = {}
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if field.name in PLACES and self.frames.get(value, IDENTITY) != IDENTITY:
+                changes[field.name] = self._body_frame(value)
+            elif (other := self._on_frames(value)) is not value and other != value:
+                changes[field.name] = other
+        return replace(part, **changes) if changes else part
+
+    def _body_frame(self, body: str) -> str:
+        """The name of the frame of a body whose link is moved, for the sidecar."""
+        frame = Frame(f"{body}~frame", body, inverse(self.frames[body]))
+        if frame not in self.sensing:
+            self.sensing.append(frame)
+        return frame.name
 
 
 def _is_normal(joint: Joint) -> bool:
