@@ -146,14 +146,19 @@ def _reachable(shape: MeshFile, path: Path, source: Source, lost: list[str]) -> 
     """The name by which a file at `path` finds a mesh; it is added to `lost` if no name does."""
     names = (shape.source,) if _parts(shape.source)[0] else (shape.source, relative_name(shape, path))
     for name in names:
-        try:
-            found = find_file(name, source, Options())
-        except (Outside, OSError, ValueError):
-            found = None
-        if found is not None and os.path.samefile(found, shape.path):
+        if leads_to(name, shape, source):
             return name
     lost.append(names[-1])
     return names[-1]
+
+
+def leads_to(name: str, shape: MeshFile, source: Source) -> bool:
+    """Whether a model in the folder of `source` finds the file of a mesh by this name."""
+    try:
+        found = find_file(name, source, Options())
+    except (Outside, OSError, ValueError):
+        return False
+    return found is not None and os.path.isfile(shape.path) and os.path.samefile(found, shape.path)
 
 
 def relative_name(shape: MeshFile, path: Path) -> str:

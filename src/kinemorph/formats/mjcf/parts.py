@@ -12,9 +12,10 @@ import numpy as np
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
-from kinemorph.formats.mesh_search import relative_name
+from kinemorph.formats.mesh_search import leads_to, relative_name
 from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.text import place
+from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, numbers
 from kinemorph.model.joint import Joint
@@ -61,7 +62,7 @@ def write_looks(
     geoms touch.
     """
     meshes: dict[Shape, str] = {}
-    away = []
+    away, source = list[str](), Source(str(path), b"", path.parent)
     for body in robot.bodies:
         if body.name not in nodes:
             continue
@@ -76,7 +77,7 @@ def write_looks(
                     kind = f"mesh with the ending '{ending}'" if shape.path else "mesh whose file is missing"
                 losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
-            if isinstance(shape, MeshFile) and relative_name(shape, path).startswith("../"):
+            if isinstance(shape, MeshFile) and not leads_to(relative_name(shape, path), shape, source):
                 away.append(shape.source)
             place(node, evaluate_all(shape.placement))
             if touches:
@@ -87,7 +88,8 @@ def write_looks(
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
-        problem = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folder of this file, such as {away[0]!r}"
+        some = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folders that this file may read"
+        problem = f"{some}, such as {away[0]!r}"
         remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
 

@@ -282,7 +282,9 @@ class _Writing:
     def _limits(self, node: Node, joint: Joint, k: int) -> None:
         """Writes the limits of velocity number k of a joint."""
         lower, upper = joint.lower[k], joint.upper[k]
-        if math.isfinite(lower) or math.isfinite(upper):
+        if lower >= upper:
+            self.losses.add("limits without a range between them, which MuJoCo lacks, are left out", joint.name)
+        elif math.isfinite(lower) or math.isfinite(upper):
             node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
         if math.isfinite(joint.effort[k]):
             node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
