@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf"}
+ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mjcf"}
 ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf", "gazebo": "sdf"}  # outermost elements of .xml files
+PARTS = {"element", "schema"}  # outermost elements of files that describe SDF itself
 PASSED = {".git", "build", "node_modules", "__pycache__"}
 ANSWER = "--answer"  # the option by which a script is started as the process that answers
 
@@ -28,18 +29,20 @@ def robot_files(folder: Path) -> Iterator[tuple[Path, str]]:
     for path in sorted(folder.rglob("*")):
         if PASSED.intersection(path.parts) or not path.is_file():
             continue
-        found = ENDINGS.get(path.suffix.lower()) or (_root_format(path) if path.suffix.lower() == ".xml" else None)
-        if found:
+        ending = path.suffix.lower()
+        root = _root(path) if ending in ENDINGS or ending == ".xml" else ""
+        found = ENDINGS.get(ending, ROOTS.get(root or ""))
+        if found and root not in PARTS:
             yield path, found
 
 
-def _root_format(path: Path) -> str | None:
-    """The format of an XML file by its outermost element."""
+def _root(path: Path) -> str | None:
+    """The outermost element of an XML file; None if there is none."""
     from lxml import etree
 
     try:
         for _, element in etree.iterparse(str(path), events=("start",), recover=True):
-            return ROOTS.get(etree.QName(element).localname)
+            return str(etree.QName(element).localname)
     except (etree.XMLSyntaxError, OSError, ValueError):
         return None
     return None

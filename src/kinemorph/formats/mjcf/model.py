@@ -26,6 +26,7 @@ from kinemorph.formats.mjcf.keyframes import with_keyframes
 from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
 from kinemorph.formats.mjcf.sensors import add_sensors
 from kinemorph.formats.mjcf.shapes import Geometry
+from kinemorph.formats.mjcf.softness import softened
 from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
 from kinemorph.model.system import System
@@ -157,7 +158,8 @@ class _Reading:
             self.blueprint.body(line, name, shapes=shapes, collisions=collisions)
             return
         R: Array = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
-        inertia = R @ np.diag(model.body_inertia[i]) @ R.T
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+            inertia = R @ np.diag(model.body_inertia[i]) @ R.T
         self.blueprint.body(
             line,
             name,
@@ -301,6 +303,12 @@ class _Reading:
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
+        for what, names in softened(model, self.joints, self.tendons).items():
+            self.drop(
+                what,
+                names,
+                "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction.",
+            )
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
             self.drop(f"geoms of type {what}", names)
@@ -308,10 +316,13 @@ class _Reading:
 
     def _untouched(self) -> None:
         """Warns about contacts of the model that do not act: only those with planes and height fields do."""
-        touching, geoms = self.geometry.touching, self.model.names["geom"]
+        touching = self.geometry.touching
+        geoms = [name or f"geom{k}" for k, name in enumerate(self.model.names["geom"])]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
         self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.")
         self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()])
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed)
         self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])
+        if self.model.overridden:
+            self.drop("parameters of <option> that override those of all contacts", [""])
