@@ -90,7 +90,9 @@ contacts.
 
 * **{finished} of {count} finish** ({share:.0f} %).
 * **Depth:** {shallow} of {finished} are never deeper in the ground than {deep:g} mm. {softer} more are less deep than
-  in MuJoCo: the `solref` and `solimp` of their files say that the ground is so soft. {deeper} are deeper.
+  in MuJoCo: the `solref` and `solimp` of their files say that the ground is so soft. Deeper than that: {deeper}.
+* **Through the ground:** bodies for which the file has no collision shapes, or excludes them, pass through the ground,
+  in MuJoCo too, of {through}. A warning names them.
 * **Weight:** in MuJoCo {rested} come to rest on the ground. Of these, {carrying} carry their weight here to
   {percent:g} %, as the mean over the last {last:g} s.
 * **Loops:** {loops}.
@@ -125,6 +127,8 @@ def page(drops: list[Drop]) -> str:
     ended = [one for one in drops if one.outcome == "finished"]
     shallow = [one for one in ended if (one.depth or 0.0) <= DEEP]
     softer = [one for one in ended if one not in shallow and (one.depth or 0.0) <= (one.depth_home or 0.0)]
+    deeper = [one for one in ended if one not in shallow and one not in softer]
+    through = [one for one in ended if any("passes through the ground" in text for text in one.told)]
     rested = [one for one in ended if _rests(one)]
     carrying = [one for one in rested if one.carried is not None and abs(one.carried - 1.0) <= CARRIED]
     closed = [one for one in ended if one.loops is not None]
@@ -141,7 +145,8 @@ def page(drops: list[Drop]) -> str:
         shallow=len(shallow),
         deep=1e3 * DEEP,
         softer=len(softer),
-        deeper=len(ended) - len(shallow) - len(softer),
+        deeper=", ".join(f"{_name(one)} ({_mm(one.depth)} mm, {_mm(one.depth_home)} mm)" for one in deeper) or "none",
+        through=", ".join(map(_name, through)) or "none",
         rested=len(rested),
         carrying=len(carrying),
         percent=100.0 * CARRIED,
