@@ -364,8 +364,9 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
     result = result._replace(depth=here.depth, base=tuple(here.base[-1].tolist()))
     if run.outcome.ok:
         result = result._replace(carried=carried(here, weight))
-    model = peer_model(path, format, system)
-    if model is None:
+    try:
+        model = peer_model(path, format, system)
+    except ValueError:  # MuJoCo refuses what we wrote, such as inertias that no body has
         return result
     result = result._replace(weight=(weight := float(model.body_mass[model.body_weldid != 0].sum()) * gravity))
     if run.outcome.ok:
