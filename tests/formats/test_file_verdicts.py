@@ -10,7 +10,8 @@ import pytest
 from kinemorph import System, load
 from kinemorph.model.robot import Robot
 from support.peers.file_verdicts import CLOSE, PEERS, cause, judged
-from support.peers.robots_read import page, robot_files
+from support.peers.robot_folders import robot_files
+from support.peers.robots_read import page
 
 pytest.importorskip("pinocchio")
 MASS = (

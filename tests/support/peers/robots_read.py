@@ -14,13 +14,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import selectors
-import subprocess
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,90 +24,23 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from support.peers.file_verdicts import CLOSE, STATES, Verdict, judged
+from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
 
 SECONDS = 120.0  # the most time for one file
-ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mjcf"}
-ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf", "gazebo": "sdf"}  # outermost elements of .xml files
-PARTS = {"element", "schema"}  # outermost elements of files that describe SDF itself
-PASSED = {".git", "build", "node_modules", "__pycache__"}
 VERDICTS = ("agree", "disagree", "kinematic", "peer cannot", "no peer", "right", "strict", "died")
 
 
-# ── which files ───────────────────────────────────────────────────────────────────────────────────────────────────────
+def verdict_on(path: str, format: str, root: str) -> Verdict:
+    """The verdict on a file, for the process that answers."""
+    return judged(Path(path), format, Path(root))
 
 
-def robot_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """All robot files below a folder, with their formats."""
-    for path in sorted(folder.rglob("*")):
-        if PASSED.intersection(path.parts) or not path.is_file():
-            continue
-        ending = path.suffix.lower()
-        root = _root(path) if ending in ENDINGS or ending == ".xml" else ""
-        found = ENDINGS.get(ending, ROOTS.get(root or ""))
-        if found and root not in PARTS:
-            yield path, found
-
-
-def _root(path: Path) -> str | None:
-    """The outermost element of an XML file; None if there is none."""
-    from lxml import etree
-
+def asked(answering: Answering, path: Path, format: str, root: Path) -> Verdict:
+    """The verdict on a file by a process that may die of it."""
     try:
-        for _, element in etree.iterparse(str(path), events=("start",), recover=True):
-            return str(etree.QName(element).localname)
-    except (etree.XMLSyntaxError, OSError, ValueError):
-        return None
-    return None
-
-
-# ── many files ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Judge:
-    """A process that judges files one after the other; it is replaced where it dies or takes too long."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, path: Path, format: str, root: Path) -> Verdict:
-        """The verdict on a file."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, "--judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True,
-            )  # fmt: skip
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps([str(path), format, str(root)]) + "\n")
-            process.stdin.flush()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(process.stdout, selectors.EVENT_READ)
-            line = process.stdout.readline() if waiting.select(SECONDS) else ""
-        if line:
-            return Verdict(*json.loads(line))
-        slow = process.poll() is None
-        process.kill()
-        process.wait()
-        self._process = None
-        why = f"no answer in {SECONDS:g} s" if slow else "the process died"
-        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", why)
-
-
-def judge_from_stdin() -> None:
-    """Answers each line of stdin, a file as JSON, with a line: its verdict."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # peers print to stdout
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        path, format, root = json.loads(line)
-        try:
-            verdict = judged(Path(path), format, Path(root))
-        except Exception as error:
-            name = Path(path).relative_to(Path(root).parent).as_posix()
-            verdict = Verdict(name, format, "died", f"{type(error).__name__}: {error}"[:300])
-        answers.write(json.dumps(verdict) + "\n")
-        answers.flush()
+        return Verdict(*answering.ask(str(path), format, str(root)))
+    except NoAnswer as why:
+        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", str(why))
 
 
 PAGE = """# Robot files of others, read and compared
@@ -257,13 +185,13 @@ def main() -> None:
     given = parser.parse_args()
     before = [Verdict(*json.loads(line)) for line in given.log.open()] if given.log and given.log.exists() else []
     known = {row.file: row for row in before}
-    judge = Judge()
+    answering = Answering(__file__, SECONDS)
     collections: dict[str, list[Verdict]] = {}
     for folder in given.folders:
         rows = collections.setdefault(folder.name, [])
         for path, format in robot_files(folder.resolve()):
             name = path.relative_to(folder.resolve().parent).as_posix()
-            rows.append(known.get(name) or judge.ask(path, format, folder.resolve()))
+            rows.append(known.get(name) or asked(answering, path, format, folder.resolve()))
             if given.log and name not in known:
                 with given.log.open("a") as log:
                     log.write(json.dumps(rows[-1]) + "\n")
@@ -273,4 +201,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    judge_from_stdin() if sys.argv[1:2] == ["--judge"] else main()
+    answer_from_stdin(verdict_on) if sys.argv[1:2] == [ANSWER] else main()

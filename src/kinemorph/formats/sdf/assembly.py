@@ -111,7 +111,7 @@ class Assembly:
         self._warn_of_assumed(bodies, moving)
         self._warn_of_untouched(bodies, moving)
         import_module("kinemorph.formats.toml.sidecar").extend(
-            blueprint, self.models.main.source, self.options, self.findings
+            blueprint, self.models.main.source, self.options, self.findings, roots=tuple(starts)
         )
         system = blueprint.system()
         return None if system is None else _started(system, starts)
@@ -282,6 +282,8 @@ def _started(system: System, starts: dict[str, Pose]) -> System:
     """
     q = neutral(system.robot)
     for name, pose in starts.items():
+        if name not in system.robot.joint_names:
+            continue  # the sidecar has another joint for this link
         q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))
     if system.settings.q or np.array_equal(q, neutral(system.robot)):
         return system

@@ -320,11 +320,7 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
         return
     from kinemorph.formats.toml import sidecar
 
-    sidecar.extend(blueprint, source, options, reading.findings)
-    for name in hung:
-        body = blueprint.ends[name][1]
-        if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
-            blueprint.withdraw(name)
+    sidecar.extend(blueprint, source, options, reading.findings, roots=hung)
 
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
