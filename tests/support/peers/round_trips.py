@@ -4,7 +4,7 @@
 
 Every file below the folders that loads is saved as MJCF, URDF with its sidecar, SDF with its sidecar, and TOML. What
 comes back is compared by `support.robots.same_system`: M, h, forces at random inputs, accelerations with all
-constraints, contacts, limits, starts and sensors. Folders, files and processes are those of `robots_read`. A file is
+constraints, contacts, limits, starts and sensors. Folders, files and processes are those of `robot_folders`. A file is
 one collection's by the name of its folder. Files are taken in random order; with --minutes, as many as the time allows.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from support.peers.robots_read import Judge, judge_from_stdin, robot_files
+from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
 
 SECONDS = 120.0  # the most time for one file
 FORMATS = {"mjcf": ".xml", "urdf": ".urdf", "sdf": ".sdf", "toml": ".toml"}
@@ -47,19 +47,20 @@ class Return(NamedTuple):
     told: tuple[str, ...]
 
 
-def returned(path: Path, format: str, root: Path) -> dict[str, Return] | None:
-    """What comes of a file, by format; None if it does not load."""
+def returned(file: str, _: str, folder: str) -> dict[str, Return] | None:
+    """What comes of a file in a collection's folder, by format; None if it does not load."""
     from kinemorph.formats.loading import examine
     from kinemorph.formats.sources import Options
 
     warnings.simplefilter("ignore")
     _remember_hulls()
+    path, root = Path(file), Path(folder)
     found = examine(path, options=Options(package_dirs=(root,)))
     if found.system is None:
         return None
     above = [one for one in path.parents if one.is_relative_to(root)]  # where names of packages may begin
-    with tempfile.TemporaryDirectory() as folder:
-        places = {name: Path(folder) / name / f"robot{ending}" for name, ending in FORMATS.items()}
+    with tempfile.TemporaryDirectory() as new:
+        places = {name: Path(new) / name / f"robot{ending}" for name, ending in FORMATS.items()}
         return {name: _trip(found.system, place, name, above) for name, place in places.items()}
 
 
@@ -196,7 +197,7 @@ def main() -> None:
     folders = [Path(one).resolve() for one in rest if one != "--minutes"]
     every = [(path, format, folder) for folder in folders for path, format in robot_files(folder)]
     random.Random(3).shuffle(every)
-    judge, found, died = Judge(__file__, SECONDS), Found({folder.name: {} for folder in folders}), list[str]()
+    answering, found, died = Answering(__file__, SECONDS), Found({folder.name: {} for folder in folders}), list[str]()
     files: Counter[str] = Counter()
     end = time.monotonic() + 60.0 * minutes
     for path, format, folder in every:
@@ -204,11 +205,13 @@ def main() -> None:
             break
         files[folder.name] += 1
         name = path.relative_to(folder.parent).as_posix()
-        answer = judge.ask(path, format, folder)
-        if isinstance(answer, str):
-            died.append(f"{name}: {answer}")
+        try:
+            answer = answering.ask(str(path), format, str(folder))
+        except NoAnswer as why:
+            died.append(f"{name}: {why}")
             print(died[-1], file=sys.stderr, flush=True)
-        elif answer is not None:
+            continue
+        if answer is not None:
             trips = {key: Return(*one) for key, one in answer.items()}
             found[folder.name][name] = trips
             print(name, {key: one.verdict for key, one in trips.items()}, file=sys.stderr, flush=True)
@@ -217,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    judge_from_stdin(returned) if sys.argv[1:2] == ["--judge"] else main()
+    answer_from_stdin(returned) if sys.argv[1:2] == [ANSWER] else main()

@@ -170,7 +170,8 @@ class Touching:
         found = []
         for a, b in np.argwhere(np.triu(met, 1)).tolist():
             wa, wb = int(weld[a]), int(weld[b])
-            joined = wa == wb or int(weld[parent[wa]]) == wb or int(weld[parent[wb]]) == wa
+            carried = int(weld[parent[wa]]) == wb or int(weld[parent[wb]]) == wa
+            joined = wa == wb or (carried and not model.unfiltered)
             if wa and wb and not joined and (a, b) not in self.excluded and (b, a) not in self.excluded:
                 found.append((a, b))
         return found

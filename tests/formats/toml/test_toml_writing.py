@@ -274,7 +274,7 @@ def test_a_rotation_that_no_angles_give_is_a_matrix() -> None:
 
 @pytest.mark.parametrize("name", ["puma", "four_bar", "scara"])
 def test_golden_files(name: str, request: pytest.FixtureRequest) -> None:
-    golden = Path(__file__).resolve().parents[1] / "data" / "models" / f"{name}.toml"
+    golden = Path(__file__).resolve().parents[2] / "data" / "models" / f"{name}.toml"
     text = text_of(LIBRARY[name]())
     if request.config.getoption("--update-golden"):
         golden.parent.mkdir(exist_ok=True)
