@@ -50,10 +50,16 @@ def _chosen(points: Array, tolerance: float) -> list[int]:
     chosen, outside = _first(rest), np.arange(len(rest))
     while len(outside):
         hull = ConvexHull(rest[chosen])
-        beyond = (rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]).max(axis=1)
+        planes = rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]
+        beyond = planes.max(axis=1)
+        there = beyond > 0.0  # as the hull grows, what is inside it stays inside
+        outside, beyond = outside[there], beyond[there]
+        if not len(outside):
+            break
         far = int(outside[beyond.argmax()])
         if beyond.max() <= tolerance:  # the distance from a plane is the least that the distance can be
-            outside = outside[beyond > 0.0]
+            faces = planes[there].argmax(axis=1)
+            outside = outside[_distances_from(rest[outside], hull, faces) > tolerance]  # few are left
             distances = _distances(rest[outside], hull)
             outside = outside[distances > tolerance]  # as the hull grows, no other point gets farther away than that
             if not len(outside):
@@ -78,31 +84,36 @@ def _first(points: Array) -> list[int]:
 
 
 def _distances(points: Array, hull: Any) -> Array:
-    """The distances (n,) of points (n, d) outside a hull from it.
-
-    The nearest point of a hull is on an edge (d = 2) or triangle that the point sees, so only these are tried.
-    """
-    beyond = points @ hull.equations[:, :-1].T + hull.equations[:, -1]
-    rows, seen = np.nonzero(beyond > 0.0)
-    nearest = _nearest(points[rows], hull.points[hull.simplices[seen]])
+    """The distances (n,) of points (n, d) outside a hull from it: the least over its edges (d = 2) or triangles."""
     found = np.full(len(points), np.inf)
-    np.minimum.at(found, rows, np.linalg.norm(points[rows] - nearest, axis=1))
+    for simplex in hull.points[hull.simplices]:
+        found = np.minimum(found, np.linalg.norm(points - _nearest(points, simplex), axis=1))
+    return found
+
+
+def _distances_from(points: Array, hull: Any, faces: Array) -> Array:
+    """The distances (n,) of points (n, d) from one edge or triangle of a hull each, given by number (n,)."""
+    found = np.zeros(len(points))
+    for face in np.unique(faces):
+        own = faces == face
+        nearest = _nearest(points[own], hull.points[hull.simplices[face]])
+        found[own] = np.linalg.norm(points[own] - nearest, axis=1)
     return found
 
 
 def _nearest(points: Array, corners: Array) -> Array:
-    """Of segments or triangles with corners (n, 2 or 3, d), the points (n, d) that are nearest to points (n, d)."""
-    first, sides = corners[:, 0], corners[:, 1:] - corners[:, :1]
-    if corners.shape[1] == 2:
-        along = sides[:, 0]
-        share = np.clip(((points - first) * along).sum(axis=1) / (along * along).sum(axis=1), 0.0, 1.0)
-        return np.asarray(first + share[:, None] * along)
-    shares = np.einsum("nij,ni->nj", np.linalg.pinv(sides), points - first)
+    """The points of a segment or triangle with these corners that are nearest to points (n, d)."""
+    if len(corners) == 2:
+        along = corners[1] - corners[0]
+        share = np.clip((points - corners[0]) @ along / (along @ along), 0.0, 1.0)
+        return np.asarray(corners[0] + share[:, None] * along)
+    sides = corners[1:] - corners[0]
+    shares = (points - corners[0]) @ np.linalg.pinv(sides)
     inside = (shares >= 0.0).all(axis=1) & (shares.sum(axis=1) <= 1.0)
-    best = first + np.einsum("nj,nji->ni", shares, sides)
+    best = corners[0] + shares @ sides
     least = np.where(inside, np.linalg.norm(points - best, axis=1), np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        edge = _nearest(points, corners[:, [i, j]])
+        edge = _nearest(points, corners[[i, j]])
         distance = np.linalg.norm(points - edge, axis=1)
         nearer = distance < least
         best, least = np.where(nearer[:, None], edge, best), np.where(nearer, distance, least)
