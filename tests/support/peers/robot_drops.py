@@ -9,6 +9,7 @@ for a while only. A robot may also be shoved, by a force along x at the center o
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import replace
@@ -275,8 +276,8 @@ def _base(model: Any) -> int:
 
 
 def carried(path: Path3, weight: float) -> float:
-    """The vertical force of the ground over the weight, mean over the end of a run; 1 without gravity."""
-    return float(path.force[path.t > path.t[-1] - LAST].mean() / weight) if weight else 1.0
+    """The vertical force of the ground over the weight, mean over the end of a run; NaN without gravity."""
+    return float(path.force[path.t > path.t[-1] - LAST].mean() / weight) if weight else math.nan
 
 
 def rests(path: Path3) -> bool:
