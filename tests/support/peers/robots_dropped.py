@@ -90,14 +90,14 @@ contacts.
 
 * **{finished} of {count} finish** ({share:.0f} %).
 * **Depth:** {shallow} of {finished} are never deeper in the ground than {deep:g} mm. {softer} more are less deep than
-  in MuJoCo, most because `solref` and `solimp` of their files say that the ground is soft. Deeper than that, here and in
-  MuJoCo: {deeper}.
+  in MuJoCo, most because `solref` and `solimp` of their files say that the ground is soft. Deeper than that, here and
+  in MuJoCo: {deeper}.
 * **Through the ground:** bodies for which the file has no collision shapes, or excludes them, pass through the ground,
   in MuJoCo too, of {through}. A warning names them.
 * **Weight:** in MuJoCo {rested} come to rest on the ground. Of these, {carrying} carry their weight here to
   {percent:g} %, as the mean over the last {last:g} s.
-* **Loops:** {loops}. Where the data of redundant loops contradict each other, as in ToddlerBot, they stay open by as much;
-  a warning says so.
+* **Loops:** {loops}. Where the data of redundant loops contradict each other, as in ToddlerBot, they stay open by as
+  much; a warning says so.
 
 Falls are chaotic: a fall that goes on after the feet have touched depends on the last digits, in MuJoCo too. The
 columns "1 mm" and "1 cm" say until when the base is within that distance of MuJoCo's, where MuJoCo has the contacts
