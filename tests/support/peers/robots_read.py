@@ -46,10 +46,10 @@ def asked(answering: Answering, path: Path, format: str, root: Path) -> Verdict:
 PAGE = """# Robot files of others, read and compared
 
 {total} URDF, xacro, SDF and MJCF files of {count} collections were read here, and by a peer that reads the same file by
-its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, and URDF with
-rotors in Drake's own elements{drake}). M, bias forces and accelerations are
-compared at {states} random states, as trees: without loops, couplings, contacts and drives.
-[mjcf_read.md](mjcf_read.md) has the errors of each MJCF file of the packages around MuJoCo.
+its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, and URDF with rotors in Drake's own
+elements{drake}). M, bias forces and accelerations are compared at {states} random states, as trees: without loops,
+couplings, contacts and drives. [mjcf_read.md](mjcf_read.md) has the errors of each MJCF file of the packages around
+MuJoCo.
 
 **{share:.1f} % of the files that a peer reads with finite accelerations are refused here** ({strict} of {read}).
 **{acting} of {compared} files whose drives, springs, dampers or mimic joints can be compared act as at home.**
