@@ -263,7 +263,8 @@ def test_polynomials_are_texts_and_back() -> None:
 
 ARM = """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
-<collision><geometry><sphere radius="1"/></geometry></collision></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<collision><geometry><sphere radius="1"/></geometry></collision></link>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
 <dynamics damping="1" friction="2"/></joint></robot>"""
 
 

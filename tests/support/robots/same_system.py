@@ -43,6 +43,7 @@ from kinemorph.model.system import System
 
 CLOSE = 1e-12
 DUST = 1e-14  # [kg]: MuJoCo needs a mass on every body that moves, which is written as less than this
+ENDLESS = 1e10  # [rad], [m]: MuJoCo and SDF have no larger limits than this and 1e16
 STATES = 2
 SENSORS = (IMU, ForceTorqueSensor, MassCenter, Meter, Probe)
 _SEPARATORS = re.compile(r"[._~]+")
@@ -226,7 +227,14 @@ def _joints(first: System, second: System, note: Any) -> None:
             continue
         for name, keys in (("limits", ("lower", "upper", "velocity", "effort")), ("friction", ("friction",))):
             for key in keys:
-                note(name, _relative(evaluate_all(getattr(joint, key)), evaluate_all(getattr(other, key))))
+                note(name, _relative(*(_bounds(evaluate_all(getattr(one, key))) for one in (joint, other))))
+
+
+def _bounds(values: Any) -> np.ndarray:
+    """Limits, of which those that SDF or MuJoCo take for none are infinite."""
+    found = np.array(values, dtype=float)
+    found[np.abs(found) >= ENDLESS] *= np.inf
+    return found
 
 
 def _masses(first: System, second: System, match: Match) -> float:
