@@ -314,22 +314,14 @@ def test_robots_of_example_robot_data_come_back(format: str, tmp_path: Path) -> 
                 continue
         count += 1
         place = tmp_path / str(k) / f"robot{ENDINGS[format]}"
-        try:
-            again, told = back_with(system, place, folder().parent.parent)
-        except ParseError as error:
-            lost[path.name] = str(error)[:200]
-            continue
-        found = differences(system, again, states=1)
-        if found and not (format == "mjcf" and told):
-            lost[path.name] = str(found)
-    refused = {name: why for name, why in lost.items() if not (format == "mjcf" and "inertia must satisfy" in why)}
-    assert count > 20 and not refused
-
-
-def back_with(system: System, path: Path, packages: Path) -> tuple[System, str]:
-    """As `back`, with a folder of packages."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        kinemorph.save(system, path)
-        again = kinemorph.load(path, package_dirs=[packages])
-    return again, "\n".join(str(one.message) for one in said if issubclass(one.category, ModelWarning))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            kinemorph.save(system, place)
+            told = "\n".join(str(one.message) for one in said if issubclass(one.category, ModelWarning))
+            try:
+                found = str(differences(system, kinemorph.load(place, package_dirs=[folder().parent.parent]), states=1))
+            except ParseError as error:
+                found = "" if "MuJoCo will give an error" in told else str(error)[:200]
+        if found not in ("", "{}") and not (format == "mjcf" and told and found[0] == "{"):
+            lost[path.name] = found
+    assert count > 20 and not lost

@@ -6,6 +6,7 @@ Every file below the folders that loads is saved as MJCF, URDF with its sidecar,
 comes back is compared by `support.robots.same_system`: M, h, forces at random inputs, accelerations with all
 constraints, contacts, limits, starts and sensors. Folders, files and processes are those of `robot_folders`. A file is
 one collection's by the name of its folder. Files are taken in random order; with --minutes, as many as the time allows.
+All answers are kept in a file with the ending .json beside the page, and files in it are not asked for again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,24 @@ SECONDS = 120.0  # the most time for one file
 FORMATS = {"mjcf": ".xml", "urdf": ".urdf", "sdf": ".sdf", "toml": ".toml"}
 VERDICTS = ("equal", "told", "different", "refused")
 REFUSED = "refused"
+# what differs, and words of the warnings of which one must have been given
+OF_MASS = ("armature", "mass", "inertia")
+OF_FORCE = ("elements of kind", "damping", "springs", "fluid")
+CAUSES = {
+    "coordinates": ("helical joints", "joints whose names end in"),
+    "M": OF_MASS,
+    "h": OF_MASS,
+    "masses": OF_MASS,
+    "forces": OF_FORCE,
+    "acceleration": (*OF_MASS, *OF_FORCE, "loops", "couplings"),
+    "rows": ("elements of kind Constraint",),
+    "contacts": ("normal force", "shapes of kind", "terrain"),
+    "limits": ("limits",),
+    "friction": ("friction",),
+    "sensors": ("elements of kind",),
+    "starts": ("starts",),
+    REFUSED: ("MuJoCo will give an error",),
+}
 
 
 class Return(NamedTuple):
@@ -96,9 +115,16 @@ def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> R
     try:
         again = load(path, package_dirs=folders)
     except KinemorphError as error:
-        return Return(REFUSED, {}, (f"load: {error}"[:300],))
-    found = differences(system, again)
-    return Return("equal" if not found else "told" if told else "different", found, told)
+        why = f"load: {error}"[:300]
+        foreseen = any(word in text for word in CAUSES[REFUSED] for text in told)
+        return Return("told" if foreseen else REFUSED, {REFUSED: 1.0} if foreseen else {}, (why, *told))
+    return judged(differences(system, again), told)
+
+
+def judged(found: dict[str, float], told: Sequence[str]) -> Return:
+    """The verdict on these differences, after these warnings: every difference needs a warning that names its cause."""
+    named = [any(word in text for word in CAUSES.get(what, ()) for text in told) for what in found]
+    return Return("equal" if not found else "told" if all(named) else "different", found, tuple(told))
 
 
 # ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,12 +138,14 @@ all elements at random inputs, accelerations with all constraints (divided by th
 rows of elements, the contacts of `elements.contacts` with their laws and grounds, limits and friction of joints,
 masses, starts and sensors. Saved models name the same mesh files.
 
+Each cell of a format has the counts {verdicts}.
+
 {table}
 
 | verdict | meaning |
 |---|---|
 | equal | the same machine |
-| told | something differs, and a warning named it when the model was saved |
+| told | something differs or is refused by MuJoCo, and a warning named the cause when the model was saved |
 | different | something differs without a warning; listed below |
 | refused | not saved or not loaded again; listed below |
 
@@ -137,33 +165,35 @@ Of the files with the verdict "told", by format: what differs, and in how many f
 {rows}
 """
 
-Found = dict[str, dict[str, dict[str, Return]]]  # by collection, file and format
+# by collection and file: what came of it in each format; None if it does not load, a text if there was no answer
+Answers = dict[str, dict[str, dict[str, Return] | str | None]]
 
 
-def table(found: Found, files: Counter[str]) -> str:
+def table(answers: Answers) -> str:
     """The counts of verdicts by collection and format."""
-    heads = [f"{format} {verdict}" for format in FORMATS for verdict in VERDICTS]
-    lines = ["| collection | files | load | " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) + 2)]
+    lines = ["| collection | files | load | " + " | ".join(FORMATS) + " |", "|---|---:|---:|" + "---:|" * len(FORMATS)]
     total: Counter[str] = Counter()
-    for name, returns in found.items():
-        counts = Counter(f"{format} {one.verdict}" for trips in returns.values() for format, one in trips.items())
+    for name, files in answers.items():
+        trips = [one for one in files.values() if isinstance(one, dict)]
+        counts = Counter(f"{format} {one.verdict}" for by in trips for format, one in by.items())
+        counts.update(files=len(files), load=len(trips))
         total += counts
-        row = [name, files[name], len(returns), *(counts[head] for head in heads)]
-        lines.append("| " + " | ".join(map(str, row)) + " |")
-    loads = sum(map(len, found.values()))
-    lines.append(
-        "| " + " | ".join(map(str, ["**total**", files.total(), loads, *(total[head] for head in heads)])) + " |"
-    )
-    return "\n".join(lines)
+        lines.append(_row(name, counts))
+    return "\n".join([*lines, _row("**total**", total)])
 
 
-def page(found: Found, files: Counter[str], died: Sequence[str], there: int) -> str:
+def _row(name: str, counts: Counter[str]) -> str:
+    """One row of the table; a cell of a format has the counts of all verdicts."""
+    cells = [" / ".join(str(counts[f"{format} {verdict}"]) for verdict in VERDICTS) for format in FORMATS]
+    return "| " + " | ".join([name, str(counts["files"]), str(counts["load"]), *cells]) + " |"
+
+
+def page(answers: Answers, there: int) -> str:
     """The tables as a page of the docs; `there` is the number of files in the folders."""
     from support.robots.same_system import STATES
 
-    trips = [
-        (file, format, one) for all_of in found.values() for file, by in all_of.items() for format, one in by.items()
-    ]
+    files = {name: one for all_of in answers.values() for name, one in all_of.items()}
+    trips = [(file, format, one) for file, by in files.items() if isinstance(by, dict) for format, one in by.items()]
     lost = Counter((format, what) for _, format, one in trips if one.verdict == "told" for what in one.differences)
     told = [f"| {format} | {what} | {count} |" for (format, what), count in sorted(lost.items())]
     rows = [
@@ -171,16 +201,18 @@ def page(found: Found, files: Counter[str], died: Sequence[str], there: int) -> 
         for file, format, one in trips
         if one.verdict in ("different", REFUSED)
     ]
+    rows += [f"| {file} | - | no answer | {why} |" for file, why in files.items() if isinstance(why, str)]
     return PAGE.format(
-        total=sum(map(len, found.values())),
-        files=files.total(),
-        folders=", ".join(found),
+        total=sum(isinstance(one, dict) for one in files.values()),
+        files=len(files),
+        folders=", ".join(answers),
         states=STATES,
-        table=table(found, files),
+        verdicts=" / ".join(VERDICTS),
+        table=table(answers),
         told="\n".join(["| format | what differs | files |", "|---|---|---:|", *told]),
         rows="\n".join(rows),
         there=there,
-        died=len(died),
+        died=sum(isinstance(one, str) for one in files.values()),
         seconds=SECONDS,
     )
 
@@ -190,33 +222,41 @@ def _said(one: Return) -> str:
     return ", ".join(texts).replace("|", "/").replace("\n", " ")[:200]
 
 
+def _known(path: Path) -> Answers:
+    """The answers of an earlier run."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {
+        folder: {
+            file: {format: Return(*trip) for format, trip in one.items()} if isinstance(one, dict) else one
+            for file, one in files.items()
+        }
+        for folder, files in found.items()
+    }
+
+
 def main() -> None:
-    """Takes the files of the folders in random order, and writes the page; with .json, all that it is made of."""
+    """Takes the files of the folders in random order, and writes the page; see the top of this file."""
     target, *rest = sys.argv[1:]
     minutes = float(rest.pop(rest.index("--minutes") + 1)) if "--minutes" in rest else float("inf")
     folders = [Path(one).resolve() for one in rest if one != "--minutes"]
     every = [(path, format, folder) for folder in folders for path, format in robot_files(folder)]
     random.Random(3).shuffle(every)
-    answering, found, died = Answering(__file__, SECONDS), Found({folder.name: {} for folder in folders}), list[str]()
-    files: Counter[str] = Counter()
+    answering, log = Answering(__file__, SECONDS), Path(target).with_suffix(".json")
+    answers: Answers = {folder.name: {} for folder in folders} | _known(log)
     end = time.monotonic() + 60.0 * minutes
     for path, format, folder in every:
-        if time.monotonic() > end:
-            break
-        files[folder.name] += 1
         name = path.relative_to(folder.parent).as_posix()
+        if time.monotonic() > end or name in answers[folder.name]:
+            continue
         try:
             answer = answering.ask(str(path), format, str(folder))
+            answers[folder.name][name] = answer and {key: Return(*one) for key, one in answer.items()}
+            print(name, answer and {key: one[0] for key, one in answer.items()}, file=sys.stderr, flush=True)
         except NoAnswer as why:
-            died.append(f"{name}: {why}")
-            print(died[-1], file=sys.stderr, flush=True)
-            continue
-        if answer is not None:
-            trips = {key: Return(*one) for key, one in answer.items()}
-            found[folder.name][name] = trips
-            print(name, {key: one.verdict for key, one in trips.items()}, file=sys.stderr, flush=True)
-    Path(target).with_suffix(".json").write_text(json.dumps([found, files, died], indent=1), encoding="utf-8")
-    Path(target).write_text(page(found, files, died, len(every)), encoding="utf-8")
+            answers[folder.name][name] = str(why)
+            print(name, why, file=sys.stderr, flush=True)
+        log.write_text(json.dumps(answers), encoding="utf-8")
+    Path(target).write_text(page(answers, len(every)), encoding="utf-8")
 
 
 if __name__ == "__main__":

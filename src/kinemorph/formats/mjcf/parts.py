@@ -38,6 +38,7 @@ from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
+FACES = 200_000  # the most of an STL file that MuJoCo reads; it reads no text files of this format
 THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
@@ -73,8 +74,7 @@ def write_looks(
             if node is None:
                 kind = f"{type(shape).__name__}"
                 if isinstance(shape, MeshFile):
-                    ending = os.path.splitext(shape.path)[1].lower()
-                    kind = f"mesh with the ending '{ending}'" if shape.path else "mesh whose file is missing"
+                    kind = _unreadable(shape) or kind
                 losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
             if isinstance(shape, MeshFile) and not leads_to(relative_name(shape, path), shape, source):
@@ -94,6 +94,25 @@ def write_looks(
         losses.findings.warn("mesh", 0, "", problem, remedy)
 
 
+def _unreadable(shape: MeshFile) -> str:
+    """What is to be said of a mesh that MuJoCo cannot read; empty if it can."""
+    ending = os.path.splitext(shape.path)[1].lower()
+    if not shape.path:
+        return "mesh whose file is missing"
+    if ending not in READABLE:
+        return f"mesh with the ending '{ending}'"
+    if ending == ".stl":
+        try:
+            with open(shape.path, "rb") as file:
+                head = file.read(84)
+        except OSError:
+            return "mesh whose file cannot be read"
+        faces = int.from_bytes(head[80:84], "little")
+        if len(head) < 84 or not 1 <= faces <= FACES or os.path.getsize(shape.path) != 84 + 50 * faces:
+            return f"mesh in an STL file that is text, or has more than {FACES} faces"
+    return ""
+
+
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
     """The <geom> of a shape in a body; None if MuJoCo has no such shape. Meshes are added to `asset` once."""
     row = SIZES.get(type(shape))
@@ -102,7 +121,7 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     if isinstance(shape, Terrain):
         return _terrain(shape, body, asset, meshes)
     if isinstance(shape, MeshFile):
-        if not shape.path or not shape.path.lower().endswith(READABLE):
+        if _unreadable(shape):
             return None
         data = {"file": relative_name(shape, path), "scale": numbers(shape.scale)}
     elif isinstance(shape, Mesh) and len(shape.vertices) > 3:

@@ -25,7 +25,9 @@ POSE: Schema = {"$ref": "#/$defs/pose"}
 
 
 def json_schema() -> Schema:
-    """The schema of a model file or a sidecar, as JSON data (draft 2020-12)."""
+    """The schema of a model file, as JSON data (draft 2020-12). It holds for sidecars, too, except for tables that give
+    further numbers of joints of the model file, which have no kind.
+    """
     tables: Schema = {
         key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()
     }
