@@ -285,10 +285,10 @@ Every XML file in {packages} is read and compared with MuJoCo: the poses of all
 bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
 contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are absolute (positions in meters,
 entries of rotation matrices without unit), the others are relative to the largest entry (of the bias: or of M, if that
-is larger). The column "acts" is the error of `qacc` with all that the file itself drives, pulls and brakes: actuators at random controls and activations, springs,
-dampers, tendons, gravity compensation and fluid, without MuJoCo's constraints. The column "bodies" counts the
-bodies of MuJoCo, without the massless bodies that are added where a body has several joints. Warnings are counted by
-rule; they name data that have no counterpart in our model.
+is larger). The column "acts" is the error of `qacc` with all that the file itself drives, pulls and brakes: actuators
+at random controls and activations, springs, dampers, tendons, gravity compensation and fluid, without MuJoCo's
+constraints. The column "bodies" counts the bodies of MuJoCo, without the massless bodies that are added where a body
+has several joints. Warnings are counted by rule; they name data that have no counterpart in our model.
 
 {found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
 **{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
