@@ -71,7 +71,7 @@ def acting(
 
     With `stiff`, forces that a step may evaluate at its end, and damping, are listed separately: neither they nor
     their power are added to the others. `given` are values of signals, by full name, that are not to be computed.
-    With `tables`, elements may compute many points at once (`algebra.rows`), for programs that nobody differentiates.
+    With `tables`, elements may compute many points at once (`algebra.rows`), as in steps and energies.
     """
     pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
     if loaded.added.forces is not None:

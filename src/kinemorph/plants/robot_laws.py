@@ -25,6 +25,7 @@ from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
 from kinemorph.mechanics.steps.pair_forces import PairForce, couples, spans
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
+from kinemorph.mechanics.steps.step_accounts import Account, PointAccount
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
@@ -196,10 +197,11 @@ def _told_of_contacts(found: Acting, ends: Ends, world: SystemInstant) -> tuple[
 
     Where the first is above 0, contacts made energy, and the step needs a further pass.
     """
-    points, _, pairs = (iter(accounts) for accounts in ends.accounts)
+    points, pairs = iter(ends.accounts[0]), iter(ends.accounts[2])
     lacking, pressing = [], []
     for index, stiff in found.stiff.items():
-        own, total = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))], world.sums.get(index)
+        own: list[Account | PointAccount] = [*islice(points, len(stiff.points)), *islice(pairs, len(stiff.pairs))]
+        total = world.sums.get(index)
         lacking.append((total, sum((account.missing for account in own), 0.0)))
         pressing.append((total, sum((account.normal for account in own), 0.0)))
     return over_limbs(lacking), over_limbs(pressing)
@@ -215,7 +217,7 @@ def _stiff_powers(
     its loss is that at the start of the step, and the supply also covers the difference between the power of its forces
     over the step and at its start.
     """
-    points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
+    points, joints, pairs = iter(ends.accounts[0]), iter(ends.accounts[1]), iter(ends.accounts[2])
     numbers = count()
     damped = [account.power for account in islice(joints, len(dampers))]
     supplied: list[tuple[Any, Any]] = []  # terms of `over_limbs`
@@ -226,7 +228,7 @@ def _stiff_powers(
         mine = set(islice(numbers, len(stiff.points)))
         others = [*islice(joints, len(stiff.joints)), *islice(pairs, len(stiff.pairs))]
         effort, total = world.efforts[index], world.sums.get(index)
-        own = [*at_points, *others]
+        own: list[Account | PointAccount] = [*at_points, *others]
         if is_zero(effort.supplied):
             passive |= mine
             lost = plus(sum((account.power for account in others), 0.0), sum((account.storing for account in own), 0.0))

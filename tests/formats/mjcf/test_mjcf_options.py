@@ -109,3 +109,10 @@ def test_an_actuator_with_several_controls_does_not_shift_the_data_of_others() -
     with pytest.warns(kinemorph.errors.ModelWarning, match=r"so3 actuators: 1 left out \('s'\)"):
         (motor,) = [one for one in kinemorph.load_text(text, "mjcf").elements if one.name == "a1"]
     assert (motor.gear, motor.lower, motor.upper) == (3.0, -0.1, 0.1)
+
+
+def test_a_spring_whose_force_would_overflow_is_left_out() -> None:
+    """A mutant: springref="-1e308" with a curve gave a force that is not finite, and the file was loaded."""
+    text = ARM.format(option="", flag="").replace('springref=".4"', 'springref="-1e308"')
+    with pytest.warns(kinemorph.errors.ModelWarning, match="rest is -1e"):
+        assert not any(one.name == "j spring" for one in kinemorph.load_text(text, "mjcf").elements)

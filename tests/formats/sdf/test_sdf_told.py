@@ -108,3 +108,18 @@ def test_joints_of_a_urdf_that_sdf_does_not_have_are_told(tmp_path) -> None:
     assert found.system is not None and found.system.robot.nv == 12
     (finding,) = found.findings
     assert finding.rule == "dropped" and "planar" in finding.problem and "slide" in finding.element
+
+
+def test_a_solid_too_large_for_its_inertia_is_one_finding() -> None:
+    """A mutant: the power of a radius was beyond the largest number, which ended the reader with OverflowError."""
+    capsule = "<geometry><capsule><radius>1e150</radius><length>1</length></capsule></geometry>"
+    text = written(geometry=capsule).replace(MASS, '<inertial auto="true"/>')
+    (error,) = examined(text).errors
+    assert error.rule == "number" and "1e+150 m" in error.problem and error.line
+
+
+def test_a_gear_ratio_whose_square_overflows_is_a_finding() -> None:
+    """A mutant: the square of the ratio ended the reader with OverflowError."""
+    rotor = "<drake:rotor_inertia>1e-4</drake:rotor_inertia><drake:gear_ratio>1e200</drake:gear_ratio>"
+    (error,) = examined(written(joint=rotor)).errors
+    assert "armature" in error.problem and error.element == "joint 'j'"

@@ -67,3 +67,11 @@ def test_springs_of_gazebo_act() -> None:
     found = examined(gazebo("<springStiffness>3</springStiffness><springReference>0.2</springReference>", "j"))
     assert found.system is not None and not found.findings
     assert found.system.elements == (TorsionSpring("j spring", "j", 3.0, 0.2),)
+
+
+def test_a_gear_ratio_whose_square_overflows_is_a_finding() -> None:
+    motor = '<drake:rotor_inertia value="1e-4"/><drake:gear_ratio value="1e200"/>'
+    (error,) = examined(
+        f'<transmission name="t"><joint name="j"/><actuator name="m">{motor}</actuator></transmission>'
+    ).errors
+    assert "armature" in error.problem

@@ -285,6 +285,7 @@ def _by_drake(path: Path, system: Any, root: Path) -> Heard:
     if find_spec("pydrake") is None:
         return Heard(True, "Drake is not installed", absent=True)
     from kinemorph.mechanics.trees.resolve import resolve
+    from kinemorph.model.elements import WeightSupport
     from support.peers.drake_peer import DrakePeer, finite_accelerations, without_loops
 
     if system is None:
@@ -300,6 +301,8 @@ def _by_drake(path: Path, system: Any, root: Path) -> Heard:
         return Heard(True, f"has {peer.plant.num_velocities()} velocities, here {robot.nv}", (1.0,))
     rng, found, acts = np.random.default_rng(7), np.zeros(3), 0.0
     tree = resolve(replace(robot, loops=(), couplings=()))
+    held = tuple(one for one in system.elements if not isinstance(one, WeightSupport))  # Drake has no <gravity>false
+    system = replace(system, elements=held)
     for _ in range(STATES):
         q, v, tau = random_state(robot, rng)
         M, h = peer.mass_matrix(q), peer.bias_forces(q, v)

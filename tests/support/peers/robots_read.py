@@ -16,6 +16,7 @@ import contextlib
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,10 +47,10 @@ def asked(answering: Answering, path: Path, format: str, root: Path) -> Verdict:
 PAGE = """# Robot files of others, read and compared
 
 {total} URDF, xacro, SDF and MJCF files of {count} collections were read here, and by a peer that reads the same file by
-its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, and URDF with
-rotors in Drake's own elements{drake}). M, bias forces and accelerations are
-compared at {states} random states, as trees: without loops, couplings, contacts and drives.
-[mjcf_read.md](mjcf_read.md) has the errors of each MJCF file of the packages around MuJoCo.
+its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, and URDF with rotors in Drake's own
+elements{drake}). M, bias forces and accelerations are compared at {states} random states, as trees: without loops,
+couplings, contacts and drives. [mjcf_read.md](mjcf_read.md) has the errors of each MJCF file of the packages around
+MuJoCo.
 
 **{share:.1f} % of the files that a peer reads with finite accelerations are refused here** ({strict} of {read}).
 **{acting} of {compared} files whose drives, springs, dampers or mimic joints can be compared act as at home.**
@@ -72,9 +73,10 @@ What acts is compared by the accelerations of the first instant, at random state
 (URDF and SDF: times the condition number of M). MJCF: actuators at random controls and activations, springs, dampers,
 tendons, gravity compensation and fluid, with MuJoCo's constraints off. URDF and xacro: joint damping, and mimic joints
 as Pinocchio itself eliminates them; Pinocchio has no drives. SDF: joint damping, springs, rotor inertias and gears as
-Drake has them; Drake's friction, limits and mimic joints act in discrete time alone, and are not compared.
+Drake has them; Drake's friction, limits and mimic joints act in discrete time alone, and are not compared, nor are
+links without gravity, which Drake does not have.
 
-{named} files are read only if the collection's folder is named in `package_dirs`.{stand_ins}
+Files that are read only if the collection's folder is named in `package_dirs`: {named}.{stand_ins}
 
 ## Refused, by cause
 
@@ -84,16 +86,20 @@ Drake has them; Drake's friction, limits and mimic joints act in discrete time a
 
 Warnings by rule, with the number of files that have them: {dropped}.
 
-Files that do not act as at home, with the first of their warnings:
+Files that do not act as at home, with the warning that names what is missing:
 
 {others}
 
 ## Refused, different or without an answer
 
+Known reasons for differences: Drake replaces an inertia that fails the triangle inequality, and reads a mass of 0 as
+1 kg; urdfdom, which Pinocchio uses, leaves out an inertia that has a line break inside a number, as the dex2_5 hands of
+unitree_ros have it. Kinemorph uses these numbers as they are written, with a warning.
+
 {rows}
 
-Made by `python tests/support/peers/robots_read.py docs/robots_read.md FOLDER ...` with {versions}. The collections are
-not part of this project.
+Made by `python tests/support/peers/robots_read.py docs/robots_read.md FOLDER ...` with {versions}.
+The collections are not part of this project.
 """
 
 
@@ -125,20 +131,23 @@ def causes(rows: list[Verdict]) -> str:
 def listing(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """A table of texts."""
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows])
+    return "\n".join(
+        lines + ["| " + " | ".join(cell.replace("|", "/").replace("<", "&lt;") for cell in row) + " |" for row in rows]
+    )
 
 
-def versions() -> str:
-    """The packages that are peers, and those that bring collections, with their versions."""
+def versions(folders: Sequence[Path] = ()) -> str:
+    """The packages that are peers, and those among the folders, with their versions."""
     found = []
     for name in ("pin", "mujoco", "drake", "xacro", "example-robot-data"):
         with contextlib.suppress(PackageNotFoundError):
             found.append(f"{name} {version(name)}")
-    return ", ".join(found)
+    unpacked = [place.stem.replace("-", " ", 1) for folder in folders for place in folder.glob("*.dist-info")]
+    return ", ".join(dict.fromkeys([*found, *unpacked]))
 
 
-def page(collections: dict[str, list[Verdict]], stand_ins: int) -> str:
-    """The tables as a page of the docs."""
+def page(collections: dict[str, list[Verdict]], stand_ins: int, folders: Sequence[Path] = ()) -> str:
+    """The tables as a page of the docs; `folders` are those of the collections."""
     rows = [row for found in collections.values() for row in found]
     counts = Counter(row.verdict for row in rows)
     read = counts["agree"] + counts["disagree"] + counts["strict"]
@@ -166,13 +175,17 @@ def page(collections: dict[str, list[Verdict]], stand_ins: int) -> str:
         dropped=", ".join(f"{rule} {count}" for rule, count in rules.most_common()),
         others=listing(("file", "error", "warning"), others),
         rows=listing(("file", "verdict", "reason"), listed),
-        versions=versions(),
+        versions=versions(folders),
     )
 
 
+ACTING = ("muscles", "spatial tendons", "actuators", "gravity compensation", "plugins", "triangle", "massless")
+
+
 def _first_dropped(row: Verdict) -> str:
-    """The warning that names what does not act."""
-    return next((text for text in row.dropped if text.startswith("dropped")), "none")
+    """The warning that names what does not act, or what is questionable; of several, that of the first in ACTING."""
+    found = [text for part in ACTING for text in row.dropped if part in text]
+    return next(iter(found), "M differs, see below" if row.verdict == "disagree" else "none")
 
 
 def main() -> None:
@@ -197,7 +210,7 @@ def main() -> None:
                     log.write(json.dumps(rows[-1]) + "\n")
         print(folder.name, dict(Counter(row.verdict for row in rows)), file=sys.stderr, flush=True)
     stand_ins = len(given.stand_ins.read_text().split("\n")) - 1 if given.stand_ins else 0
-    given.target.write_text(page(collections, stand_ins), encoding="utf-8")
+    given.target.write_text(page(collections, stand_ins, given.folders), encoding="utf-8")
 
 
 if __name__ == "__main__":

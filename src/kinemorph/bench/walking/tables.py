@@ -39,4 +39,4 @@ def first_grid(rows: Sequence[Row]) -> Grid:
         *(number("cold s", "cold_s", "{:.2f}"), number("again s", "warm_s", "{:.2f}")),
         *(text("target"), text("verdict")),
     )
-    return grid("CPU time to the first step of the walk, in a new process", shown, rows, "first")
+    return grid("CPU time to the first step, in a new process", shown, rows, "first")

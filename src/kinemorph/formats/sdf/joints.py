@@ -288,4 +288,4 @@ def _reflected(node: Node, model: Model, element: str) -> float:
         child = drake_child(node, name)
         if child is not None:
             found[name] = model.file.values.real(child, text_of(child), f"<drake:{name}>", element, "")
-    return found["gear_ratio"] ** 2 * found["rotor_inertia"]
+    return found["gear_ratio"] * found["gear_ratio"] * found["rotor_inertia"]  # infinite, not an error, if too large

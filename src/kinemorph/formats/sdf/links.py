@@ -138,7 +138,12 @@ class Links:
             density = values.value(collision, "density", element, usual)
             sizes = {size: values.value(child, size, element, 1.0) for size in ("radius", "length")}
             spans = values.vector(child, SPANS[tag], element, (1.0, 1.0, 1.0)) if tag in SPANS else ()
-            volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
+            try:
+                volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
+            except OverflowError:
+                problem = f"<{tag}> has sizes of {max(*sizes.values(), *spans):.3g} m, too large to compute its inertia"
+                values.at(child, element).error("number", problem, "Correct its sizes, in meters.")
+                continue
             mass = density * volume
             piece = Inertia(mass, (0.0, 0.0, height), mat_scale(mass, diagonal(moments)))
             total = added(total, transformed(piece, self._placed(collision, model, key, element, values)))

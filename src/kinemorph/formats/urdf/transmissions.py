@@ -60,7 +60,7 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         return
     rotor = _rotor(node, element, reading)
     if rotor is not None:
-        reading.blueprint.add_armature(driven[0], rotor[0] * rotor[1] ** 2)
+        reading.blueprint.add_armature(driven[0], rotor[0] * rotor[1] * rotor[1])
     inertia = 0.0 if rotor is None else rotor[0]
     lines = reading.blueprint.lines
     for label in (motors[0], name, f"{motors[0]} of {driven[0]}"):
