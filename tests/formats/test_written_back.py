@@ -215,7 +215,8 @@ def test_contacts_feel_the_mass_that_mujoco_computes(everything: System) -> None
     theirs = {name: model.body(name).invweight0[0] for name in "abcd"}
     assert found == pytest.approx(theirs, rel=1e-13)
     slides = """<mujoco><worldbody><body name="{0}"><joint type="slide" axis="{1}" armature=".5"/>
-        <joint type="slide" axis="0 0 1"/><inertial pos="{2}" mass="2" diaginertia="1 2 2.5"/></body></worldbody></mujoco>"""
+        <joint type="slide" axis="0 0 1"/><inertial pos="{2}" mass="2" diaginertia="1 2 2.5"/></body></worldbody>
+        </mujoco>"""
     for words in (("own", "1 0 0", "0 0 0"), ("askew", "1 1 0", "0 0 0"), ("beside", "1 0 0", "0 0 .1")):
         one, model = (
             kinemorph.load_text(slides.format(*words), "mjcf"),
