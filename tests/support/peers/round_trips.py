@@ -110,12 +110,12 @@ def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> R
         try:
             save(system, path, format=format)
         except KinemorphError as error:
-            return Return(REFUSED, {}, (f"save: {error}"[:300],))
+            return Return(REFUSED, {}, (f"save: {error}".replace(f"{path.parent}/", "")[:300],))
     told = tuple(sorted({str(one.message).split(": ", 1)[-1][:200] for one in said if "[dropped]" in str(one.message)}))
     try:
         again = load(path, package_dirs=folders)
     except KinemorphError as error:
-        why = f"load: {error}"[:300]
+        why = f"load: {error}".replace(f"{path.parent}/", "")[:300]
         foreseen = any(word in text for word in CAUSES[REFUSED] for text in told)
         return Return("told" if foreseen else REFUSED, {REFUSED: 1.0} if foreseen else {}, (why, *told))
     return judged(differences(system, again), told)
