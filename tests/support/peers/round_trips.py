@@ -43,7 +43,7 @@ CAUSES = {
     "forces": OF_FORCE,
     "acceleration": (*OF_MASS, *OF_FORCE, "loops", "couplings"),
     "rows": ("elements of kind Constraint",),
-    "contacts": ("normal force", "shapes of kind", "terrain"),
+    "contacts": ("normal force", "shapes of kind", "terrain", "vertices of meshes"),
     "limits": ("limits",),
     "friction": ("friction",),
     "sensors": ("elements of kind",),
