@@ -110,6 +110,63 @@ def test_all_solids_rest_as_deep_as_in_mujoco(geom: str) -> None:
     beside_mujoco([*SOLIDS], geom, raised=0.006 if "margin" in geom else 0.0)
 
 
+def test_a_contact_pair_with_the_ground_acts_like_geoms_with_its_parameters() -> None:
+    """The pair acts although its geoms have no groups, and the geom without a pair touches nothing."""
+    laws = 'solref="0.005 1.2" solimp="0.8 0.97 0.002 0.4 3"'
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" {floor}/><body name="b" pos="0 0 1">
+        <freejoint/><geom name="foot" size="0.1" {foot}/><geom name="head" pos="0 0 1" size="0.1" {head}/></body>
+        </worldbody>{pairs}</mujoco>"""
+    none = 'contype="0" conaffinity="0" friction="0.1"'
+    pairs = f'<contact><pair geom1="foot" geom2="floor" friction="0.7 0.7 0 0 0" margin="0.01" {laws}/></contact>'
+    given = loaded(text.format(floor=none, foot=none, head=none, pairs=pairs)).elements
+    alike = f'friction="0.7" {laws}'
+    plain = loaded(text.format(floor=alike, foot=f'margin="0.01" {alike}', head=none, pairs="")).elements
+    assert given == plain and len(given) == 1
+    off = text.format(floor=none, foot=none, head=none, pairs=pairs).replace(
+        "<worldbody>", '<option><flag contact="disable"/></option><worldbody>'
+    )
+    assert loaded(off).elements == ()
+
+
+@pytest.mark.parametrize(
+    ("floor", "ball", "mu"),
+    [
+        ('friction="0.3"', 'friction="0.7"', 0.7),
+        ('friction="0.9" condim="1"', 'friction="0.3"', 0.9),
+        ('friction="0.9" condim="1" priority="1"', 'friction="0.3"', 0.0),
+        ('friction="0.9"', 'friction="0.3" condim="1"', 0.9),
+        pytest.param('friction="0.2"', 'friction="0.3" condim="1" priority="2"', 0.0, marks=pytest.mark.slow),
+        pytest.param('friction="0.2" priority="1"', 'friction="0.8"', 0.2, marks=pytest.mark.slow),
+    ],
+)
+def test_friction_of_two_geoms_is_that_of_mujoco(floor: str, ball: str, mu: float) -> None:
+    """The larger condim and the larger friction count, also where they are those of different geoms."""
+    mujoco = pytest.importorskip("mujoco")
+    text = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" {floor}/><body name="b" pos="0 0 0.0999"><freejoint/>
+        <geom size="0.1" {ball}/></body></worldbody></mujoco>"""
+    data = mujoco.MjData(model := mujoco.MjModel.from_xml_string(text))
+    mujoco.mj_forward(model, data)
+    (touching,) = data.contact
+    assert mu == pytest.approx(touching.friction[0] if touching.dim > 1 else 0.0)
+    (contact,) = loaded(text).elements
+    assert (contact.friction.coefficient if contact.friction else 0.0) == pytest.approx(mu)
+
+
+def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
+    """Neither a ball in the box of a fixed body, nor the corners of a mesh that a box hides; but all touch terrain."""
+    inner = Body("inner", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Sphere(0.04), Sphere(0.06)))
+    points = tuple((x, y, z) for x in (-0.03, 0.03) for y in (-0.03, 0.03) for z in (0.0, 0.2))
+    outer = Body("outer", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Box((0.1, 0.1, 0.1)), Mesh(points, ())))
+    builder = RobotBuilder("r").add(outer, inner).root("outer", "free").joint("j", "fixed", "outer", "inner")
+    robot = builder.build()
+    box, mesh, ball = contacts(robot)
+    assert (box.name, mesh.name, ball.name, ball.radius) == ("outer box", "outer mesh", "inner sphere", 0.06)
+    assert isinstance(mesh.shape, Mesh)
+    assert sorted(mesh.shape.vertices) == sorted(point for point in points if point[2] > 0.1)
+    hills = HeightMap(tuple((0.0,) * 4 for _ in range(4)), corner=(-1.5, -1.5))
+    assert len(contacts(robot, ground=hills)) == 4
+
+
 def test_the_impedance_is_a_force_with_a_potential() -> None:
     """The force is that of its formula, its slope that of its differences, and its work at rest the stored energy."""
     normal = ImpedanceNormal(2e4, 30.0, 0.8, 0.97, 2e-3, 0.4, 3.0)
@@ -272,10 +329,10 @@ def legged(*shapes: Shape, root: str = "free") -> System:
 def test_contacts_take_the_laws_of_the_file_or_the_defaults() -> None:
     hard = HuntCrossley(1e6)
     own = Surface(0.3, hard)
-    first, second = contacts(legged(Sphere(0.1, surface=own), Box((0.1, 0.1, 0.1))))
+    first, second = contacts(legged(Sphere(0.1, surface=own), Box((0.3, 0.1, 0.1))))
     assert (first.name, first.radius, first.normal, first.friction) == ("b sphere", 0.1, hard, Regularized(0.3))
     assert isinstance(second.shape, Box) and second.shape.surface is None and second.friction == Regularized(1.0)
-    rest = float(normal_law(second.normal).at_rest(5e-4))
+    rest = float(normal_law(second.normal).at_rest(2e-4))
     assert rest == pytest.approx(G / 4.0) and second.ground == Plane()
     (given,) = contacts(legged(Sphere(0.1, surface=own)), Rigid(0.2), 0.5, ground=Plane((0, 0, 1.0)))
     assert (given.normal, given.friction, given.ground) == (Rigid(0.2), Coulomb(0.5), Plane((0, 0, 1.0)))

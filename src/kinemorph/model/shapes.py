@@ -50,6 +50,16 @@ class Surface:
         """Whether two surfaces touch, by their groups."""
         return bool(self.groups & other.meets or other.groups & self.meets)
 
+    def friction_on(self, other: Surface) -> float | None:
+        """The friction of a contact with another surface: of the one with the higher priority, if it has any, else the
+        larger; None if neither has any.
+        """
+        stated = [one.friction for one in sorted((self, other), key=lambda one: -one.priority)]
+        known = [friction for friction in stated if friction is not None]
+        if self.priority != other.priority:
+            return next(iter(known), None)
+        return max(known, default=None)
+
 
 @dataclass(frozen=True)
 class Box:

@@ -324,6 +324,7 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 | sensors of joints, tendons, actuators, sites, frames, subtrees | `Meter`, `IMU`, `Probe`, `ForceTorqueSensor`, ... |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | friction, groups, priority, margin, solref, solimp of geoms | `surface` of the shape ([contact.md](contact.md)) |
+| contact pair with a plane or height field | `surface` of the other geom, with a priority above all others |
 | plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
@@ -332,14 +333,14 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
-contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction,
+other contact pairs, contacts of moving bodies with each other and with fixed geoms, torsional and rolling friction,
 parameters that override those of contacts, and the softness of limits, friction and equalities (solref, solimp, margin)
 are left out, with a warning for each kind. Activations are those of the instant, also where the file asks for the end
 of the step (`actearly`), with a warning. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
 left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
-them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
+them must be in the [root of the model](files.md#limits-and-safety) or in `package_dirs`, after symbolic links are resolved. They are read once, and
 MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor
 time (1 s more for every 4 MB) and 2 GiB of memory.
 

@@ -137,6 +137,12 @@ FIELDS = [
     "exclude_signature",
     "pair_geom1",
     "pair_geom2",
+    "pair_dim",
+    "pair_friction",
+    "pair_solref",
+    "pair_solimp",
+    "pair_margin",
+    "pair_gap",
     "jnt_margin",
     "jnt_solref",
     "jnt_solimp",
@@ -171,7 +177,6 @@ COUNTS = [
     "nsensor",
     "nflex",
     "nskin",
-    "npair",
     "nplugin",
     "nkey",
     "ngravcomp",
@@ -246,7 +251,7 @@ def switch_off(option: Any, arrays: dict[str, Any], bits: Any) -> None:
         (none or flags & bits.mjDSBL_EQUALITY, ("eq_active0",)),
         (none or flags & bits.mjDSBL_FRICTIONLOSS, ("dof_frictionloss", "tendon_frictionloss")),
         (none or flags & bits.mjDSBL_LIMIT, ("jnt_limited", "tendon_limited")),
-        (none or flags & bits.mjDSBL_CONTACT, ("geom_contype", "geom_conaffinity")),
+        (none or flags & bits.mjDSBL_CONTACT, ("geom_contype", "geom_conaffinity", "pair_dim")),
     ):
         for name in names if off else ():
             arrays[name] = 0 * arrays[name]

@@ -303,9 +303,6 @@ class _Reading:
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
-        geoms = [name or f"geom{k}" for k, name in enumerate(model.names["geom"])]
-        pairs = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
-        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in pairs])
         for what, names in softened(model, self.joints, self.tendons).items():
             self.drop(
                 what,
@@ -319,9 +316,11 @@ class _Reading:
 
     def _untouched(self) -> None:
         """Warns about contacts of the model that do not act: only those with planes and height fields do."""
-        touching, geoms = self.geometry.touching, self.model.names["geom"]
+        touching = self.geometry.touching
+        geoms = [name or f"geom{k}" for k, name in enumerate(self.model.names["geom"])]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
         self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.")
+        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()])
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed)
         self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])

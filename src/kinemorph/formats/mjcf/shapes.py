@@ -64,7 +64,7 @@ class Geometry:
                 kind = WITHOUT.get(int(model.geom_type[k]), "other")
                 self.left_out.setdefault(kind, []).append(model.names["geom"][k])
                 continue
-            touches = bool(model.geom_contype[k] or model.geom_conaffinity[k])
+            touches = self.touching.acts(k)
             if touches:
                 shape = with_surface(shape, self.touching.surface(k))
                 collisions.setdefault(body, []).append(shape)

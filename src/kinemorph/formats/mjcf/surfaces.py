@@ -10,6 +10,9 @@ by the impedance d. At rest, and for an outside force, this is a spring and a da
     K = k/d_max^2,             B = b/d_max            for solref = (-k, -b)
     s   1; for a pyramidal cone (n - 1) impratio/(mu^2 (1 + mu^2)), with n = condim above 1: the sum of its edges
 
+A contact pair of a geom with a ground has parameters of its own, and acts whatever the groups of its geoms are: both
+then share a group that no other geom has, and the geom has a higher priority.
+
 The inertia that the contact adds in MuJoCo, m d/(1 - d), is no force and is left out: impacts are shorter, rest is the
 same.
 """
@@ -32,6 +35,7 @@ SLIDING = 3  # the condim of contacts with sliding friction only
 LEAST, MOST = 1e-4, 0.9999  # impedances and midpoints are clipped to this range
 THINNEST = 1e-5  # [m]: least width of an impedance
 NO_WEIGHT = 1e-15
+LAST_GROUP = 30  # the bit of the group that the geoms in pairs with the first ground share; the next has one bit less
 
 
 class Contact(NamedTuple):
@@ -60,11 +64,34 @@ class Touching:
         self.fixed = model.body_weldid[model.geom_bodyid] == 0
         kinds = model.geom_type
         flat: list[int] = np.flatnonzero(np.isin(kinds, GROUNDS) & self.fixed).tolist()
-        self.grounds = [k for k in flat if self._acts(k)]
+        self.pairs = self._ground_pairs(flat)
+        self.grounds = [k for k in flat if self.acts(k)]
         self.excluded = {(int(pair) >> 16, int(pair) & 0xFFFF) for pair in model.exclude_signature.tolist()}
 
-    def _acts(self, k: int) -> bool:
-        return bool(self.model.geom_contype[k] or self.model.geom_conaffinity[k])
+    def _ground_pairs(self, flat: list[int]) -> dict[int, dict[int, int]]:
+        """The contact pairs of geoms that move with grounds: numbers of pairs by ground and geom."""
+        found: dict[int, dict[int, int]] = {}
+        for number, (a, b) in enumerate(self._listed_pairs()):
+            for ground, other in ((a, b), (b, a)):
+                if ground in flat and not self.fixed[other]:
+                    found.setdefault(ground, {})[other] = number
+        return found
+
+    def _listed_pairs(self) -> list[tuple[int, int]]:
+        """The geoms of all contact pairs of the file; those of a file that disables contact are none."""
+        model = self.model
+        ends = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), model.pair_dim.tolist(), strict=True)
+        return [(a, b) for a, b, dim in ends if dim > 0]
+
+    def acts(self, k: int) -> bool:
+        """Whether geom number k can touch another one, or is in a pair with a ground."""
+        paired = k in self.pairs or any(k in geoms for geoms in self.pairs.values())
+        return bool(self.model.geom_contype[k] or self.model.geom_conaffinity[k]) or paired
+
+    def _shared(self, k: int) -> int:
+        """The groups that geom number k has because of pairs, as bits."""
+        bits = {ground: 1 << (LAST_GROUP - row) for row, ground in enumerate(self.pairs)}
+        return sum(bit for ground, bit in bits.items() if k == ground or k in self.pairs[ground])
 
     def surface(self, k: int) -> Surface:
         """The surface of geom number k; its normal force is that on the first ground that it touches."""
@@ -72,10 +99,29 @@ class Touching:
         groups, meets = int(model.geom_contype[k]), int(model.geom_conaffinity[k])
         if self._is_excluded(k):
             groups = meets = 0
+        groups, meets = groups | self._shared(k), meets | self._shared(k)
         friction = float(model.geom_friction[k][0]) if int(model.geom_condim[k]) > 1 else 0.0
         margin, gap = float(model.geom_margin[k]), float(model.geom_gap[k])
         own = Surface(friction, None, groups, meets, int(model.geom_priority[k]), margin, gap)
-        return own if self.fixed[k] else replace(own, normal=self._normal(k))
+        return own if self.fixed[k] else replace(self._on_ground(k, own), normal=self._normal(k))
+
+    def _on_ground(self, k: int, own: Surface) -> Surface:
+        """The surface of geom number k, such that its friction and its margin on the first ground that it touches are
+        MuJoCo's. Where the rules of surfaces would give others, it gets a priority above all others.
+        """
+        model, met = self.model, self._met(k)
+        if not met:
+            return own
+        ground = met[0]
+        pair, floor = self.combined(k, ground), self.surface(ground)
+        friction = pair.friction if pair.condim > 1 else 0.0
+        number = self.pairs.get(ground, {}).get(k)
+        if number is not None:
+            margin, gap = (float(x[number]) for x in (model.pair_margin, model.pair_gap))
+            own = replace(own, margin=margin - floor.margin, gap=gap - floor.gap)
+        if friction == own.friction_on(floor):
+            return own
+        return replace(own, friction=friction, priority=int(model.geom_priority.max()) + 1)
 
     def _is_excluded(self, k: int) -> bool:
         """Whether the file excludes contacts of the geom's body with the world."""
@@ -113,7 +159,8 @@ class Touching:
     def _met(self, k: int) -> list[int]:
         """The grounds that geom number k touches, by their groups."""
         own = self._plain(k)
-        return [g for g in self.grounds if own.touches(self._plain(g))]
+        paired = [g for g in self.grounds if k in self.pairs.get(g, ())]
+        return paired + [g for g in self.grounds if g not in paired and own.touches(self._plain(g))]
 
     def _plain(self, k: int) -> Surface:
         """The groups of geom number k as a surface."""
@@ -128,8 +175,16 @@ class Touching:
         return float((pair.condim - 1) * impratio / (mu**2 * (1.0 + mu**2)))
 
     def combined(self, a: int, b: int) -> Contact:
-        """The parameters of a contact of two geoms: those of the higher priority, or a mixture of both."""
+        """The parameters of a contact of two geoms: of their pair, of the higher priority, or a mixture of both."""
         model = self.model
+        number = self.pairs.get(b, {}).get(a)
+        if number is not None:
+            return Contact(
+                int(model.pair_dim[number]),
+                float(model.pair_friction[number][0]),
+                (float(model.pair_solref[number][0]), float(model.pair_solref[number][1])),
+                tuple(model.pair_solimp[number].tolist()),
+            )
         if model.geom_priority[a] != model.geom_priority[b]:
             a = b = a if model.geom_priority[a] > model.geom_priority[b] else b
         weights = np.maximum([model.geom_solmix[a], model.geom_solmix[b]], 0.0)
@@ -151,12 +206,17 @@ class Touching:
         moving: list[int] = np.flatnonzero(~self.fixed).tolist()
         return [k for k in moving if any(self.combined(k, g).condim > SLIDING for g in self._met(k))]
 
+    def other_pairs(self) -> list[tuple[int, int]]:
+        """The geoms of contact pairs that are not of a geom that moves with a ground."""
+        taken = {number for geoms in self.pairs.values() for number in geoms.values()}
+        return [ends for number, ends in enumerate(self._listed_pairs()) if number not in taken]
+
     def scenery(self) -> list[int]:
         """The geoms that do not move and are no ground, and that geoms of moving bodies would touch in MuJoCo."""
         still: list[int] = np.flatnonzero(self.fixed).tolist()
         moving: list[int] = np.flatnonzero(~self.fixed).tolist()
         kinds = {(one.groups, one.meets): one for one in map(self._plain, moving)}
-        others = [k for k in still if k not in self.grounds and self._acts(k)]
+        others = [k for k in still if k not in self.grounds and self.acts(k)]
         return [k for k in others if any(self._plain(k).touches(one) for one in kinds.values())]
 
     def body_pairs(self) -> list[tuple[int, int]]:

@@ -7,7 +7,8 @@ Laws are, in this order, those that are given, those of the file, and the defaul
 a contact that carries a quarter of the robot's weight rests REST deep, and the friction FRICTION.
 
 Spheres and capsules become contacts with a radius, other solids contacts with a shape. A mesh touches with the corners
-of its convex hull, of which as few are kept as describe it within the tolerance.
+of its convex hull, of which as few are kept as describe it within the tolerance. On planes, what is hidden inside other
+shapes of the same rigid part is left out (`outer_shapes`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contact_laws import Coulomb, Friction, HuntCrossley, Normal, Regularized, Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Ground, HeightMap, Plane
+from kinemorph.model.elements.contact.outer_shapes import extent, hidden
 from kinemorph.model.elements.contact.unstopped import stopped_bodies
 from kinemorph.model.hulls import hull_points
 from kinemorph.model.meshes import vertices as mesh_vertices
@@ -48,10 +50,11 @@ from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import counted, did_you_mean, quoted
 
-REST = 5e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
+REST = 2e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
 LOSS = 2.0  # [s/m], the damping of the default normal force
 FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
 FINE, SHARE = 1e-3, 0.01  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
+DEEP = 5e-3  # [m]: shapes that are deeper than this inside their rigid part get no contact with a plane
 EARTH = 9.81  # [m/s^2], where a robot has no gravity
 LEVEL = 1e-9  # largest error of the axes of a terrain
 
@@ -93,15 +96,18 @@ def contacts(
     ]
     if floors and any(body.name in stopped for body in wanted):
         _tell(robot, [body.name for body in wanted if body.name in stopped])
+    touching = [
+        one
+        for body in wanted
+        if body.name not in stopped
+        for shape in body.collisions
+        for one in _of_shape(robot, body, shape, floors, tolerance)
+    ]
+    if floors and all(isinstance(floor.ground, Plane) for floor in floors):
+        touching = _outer(touching)
     usual = normal or default_normal(robot)
     taken = {element.name for element in elements}
-    found: list[Contact] = []
-    for body in wanted:
-        if body.name in stopped:
-            continue
-        for shape in body.collisions:
-            found += _of_shape(body, shape, floors, (normal, usual, friction), tolerance, taken)
-    return tuple(found)
+    return tuple(_contact(one, (normal, usual, friction), taken) for one in touching)
 
 
 def default_normal(robot: Robot) -> HuntCrossley:
@@ -111,39 +117,71 @@ def default_normal(robot: Robot) -> HuntCrossley:
     return HuntCrossley(0.25 * max(weight, 1e-9) / REST**1.5, LOSS)
 
 
-def _of_shape(
-    body: Body,
-    shape: Shape,
-    floors: Sequence[_Floor],
-    laws: tuple[Normal | None, Normal, Any],
-    tolerance: float | None,
-    taken: set[str],
-) -> list[Contact]:
-    """The contacts of one shape, one for each ground that it touches.
+class _Touching(NamedTuple):
+    """A shape of a body that touches a ground."""
 
-    `laws` are the normal force that is given, or None, that which acts if the file has none, and the friction given.
-    `taken` are the names of elements, to which those of the contacts are added.
-    """
-    own = shape.surface if not isinstance(shape, (Line, Triangle)) else None
-    met = [floor for floor in floors if (own or Surface()).touches(floor.surface)]
+    body: Body
+    part: str  # the body nearest to the world of those that are fixed to the shape's body
+    pose: Pose  # of the body, in the axes of this one
+    shape: Shape
+    floor: _Floor
+    data: dict[str, Any]  # fields of the contact that say what touches
+
+    @property
+    def surface(self) -> Surface:
+        return getattr(self.shape, "surface", None) or Surface()
+
+
+def _of_shape(
+    robot: Robot, body: Body, shape: Shape, floors: Sequence[_Floor], tolerance: float | None
+) -> list[_Touching]:
+    """What one shape of a body touches, once for each ground."""
+    own = (shape.surface if not isinstance(shape, (Line, Triangle)) else None) or Surface()
+    met = [floor for floor in floors if own.touches(floor.surface)]
     data = _touching(shape, tolerance) if met else None
     if data is None:
         return []
+    return [_Touching(body, *rigid_part(robot, body.name), shape, floor, data) for floor in met]
+
+
+def _outer(touching: Sequence[_Touching]) -> list[_Touching]:
+    """What is not hidden inside the other shapes of its rigid part that touch the same plane with the same margin.
+
+    It is hidden if it is deeper inside than these shapes sink into the ground: DEEP, or the width of a soft law.
+    """
+    groups: dict[Any, list[int]] = {}
+    for k, one in enumerate(touching):
+        groups.setdefault((one.part, id(one.floor), one.surface.margin), []).append(k)
+    kept = list(touching)
+    for rows in groups.values():
+        widths = [float(evaluate(getattr(touching[k].surface.normal, "width", 0.0))) for k in rows]
+        inside = hidden([extent(touching[k].data, touching[k].pose) for k in rows], max(DEEP, *widths))
+        for k, within in zip(rows, inside, strict=True):
+            shape = touching[k].data.get("shape")
+            if within.all():
+                kept[k] = touching[k]._replace(data={})
+            elif isinstance(shape, Mesh) and within.any():
+                left = tuple(vertex for vertex, inner in zip(shape.vertices, within.tolist(), strict=True) if not inner)
+                kept[k] = touching[k]._replace(data={"shape": replace(shape, vertices=left)})
+    return [one for one in kept if one.data]
+
+
+def _contact(one: _Touching, laws: tuple[Normal | None, Normal, Any], taken: set[str]) -> Contact:
+    """The contact of what touches a ground.
+
+    `laws` are the normal force that is given, or None, that which acts if the file has none, and the friction given.
+    `taken` are the names of elements, to which that of the contact is added.
+    """
     given, usual, friction = laws
-    found = []
-    for floor in met:
-        normal = given or (own.normal if own is not None and own.normal is not None else usual)
-        found.append(
-            Contact(
-                _unique(f"{body.name} {type(shape).__name__.lower().removesuffix('file')}", taken),
-                body.name,
-                normal,
-                _friction(friction, own, floor.surface, normal),
-                _raised(floor.ground, own, floor.surface),
-                **data,
-            )
-        )
-    return found
+    normal = given or one.surface.normal or usual
+    return Contact(
+        _unique(f"{one.body.name} {type(one.shape).__name__.lower().removesuffix('file')}", taken),
+        one.body.name,
+        normal,
+        _friction(friction, one.surface, one.floor.surface, normal),
+        _raised(one.floor.ground, one.surface, one.floor.surface),
+        **one.data,
+    )
 
 
 def _unique(name: str, taken: set[str]) -> str:
@@ -158,29 +196,21 @@ def _unique(name: str, taken: set[str]) -> str:
 # ── laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _friction(given: Any, own: Surface | None, floor: Surface, normal: Normal) -> Friction | None:
-    """The friction of a contact: a law that is given, or a coefficient as the law that fits the normal force.
-
-    Of two coefficients the larger counts, or that of the surface with the higher priority.
-    """
+def _friction(given: Any, own: Surface, floor: Surface, normal: Normal) -> Friction | None:
+    """The friction of a contact: a law that is given, or a coefficient as the law that fits the normal force."""
     if given is not None and not isinstance(given, (int, float)):
         return given  # type: ignore[no-any-return]
-    mu = given
+    mu = own.friction_on(floor) if given is None else given
     if mu is None:
-        first = own or Surface()
-        stated = sorted((first, floor), key=lambda one: -one.priority)
-        if first.priority == floor.priority:
-            mu = max((one.friction for one in stated if one.friction is not None), default=FRICTION)
-        else:
-            mu = next((one.friction for one in stated if one.friction is not None), FRICTION)
+        mu = FRICTION
     if mu == 0.0:
         return None
     return Coulomb(float(mu)) if isinstance(normal, Rigid) else Regularized(float(mu))
 
 
-def _raised(ground: Ground, own: Surface | None, floor: Surface) -> Ground:
+def _raised(ground: Ground, own: Surface, floor: Surface) -> Ground:
     """The ground, raised by the distance at which forces begin."""
-    reach = floor.margin + (own.margin if own is not None else 0.0)
+    reach = floor.margin + own.margin
     if reach == 0.0:
         return ground
     if isinstance(ground, Plane):
@@ -230,14 +260,22 @@ def _ground(shape: HalfSpace | Terrain, pose: Pose) -> Ground | None:
 
 def fixed_pose(robot: Robot, body: str) -> Pose | None:
     """The pose of a body in the world, if fixed joints connect it to the world; else None."""
+    part, pose = rigid_part(robot, body)
+    return pose if part == WORLD else None
+
+
+def rigid_part(robot: Robot, body: str) -> tuple[str, Pose]:
+    """Of the bodies that fixed joints connect, this one included, the one nearest to the world, or the world; and the
+    pose of this body in its axes.
+    """
     pose = IDENTITY
     while body != WORLD:
         joint = robot.parent_joint.get(body)
         if joint is None or joint.kind != "fixed":
-            return None
+            break
         pose = compose(compose(joint.placement, inverse(joint.child_placement)), pose)
         body = joint.parent
-    return pose
+    return body, pose
 
 
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
