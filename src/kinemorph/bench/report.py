@@ -255,8 +255,8 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     if choice.models is not None:
         from kinemorph.bench.model_files.compare import compare
 
-        asked = {"most": choice.models.most, "error": choice.models.error, "quick": choice.quick}
-        made = compare(choice.models.paths, pace, **asked, say=say, note=note)
+        given = choice.models
+        made = compare(given.paths, pace, most=given.most, error=given.error, quick=choice.quick, say=say, note=note)
     elif choice.table in OWN_ROBOTS:
         module = import_module(f"kinemorph.bench.{OWN_ROBOTS[choice.table]}")
         made = module.compare(pace, quick=choice.quick, say=say, note=note)

@@ -32,13 +32,12 @@ class Reference(NamedTuple):
     def sizes(self) -> Array:
         """The numbers by which the components of states are divided, shape (nq + nv,)."""
         known = self.states[: max(self.confirmed, 1)]
-        return np.maximum(1.0, np.abs(np.where(np.isfinite(known), known, 0.0)).max(axis=0))
+        sizes: Array = np.abs(np.where(np.isfinite(known), known, 0.0)).max(axis=0)
+        return np.maximum(1.0, sizes)
 
     def scaled(self, states: Array, samples: int) -> Array:
-        """The first `samples` states of a run, divided by the sizes; NaN where the run ended before."""
-        found = np.full((samples, self.states.shape[1]), np.nan)
-        taken = states[:samples]
-        found[: len(taken)] = taken / self.sizes
+        """The first `samples` states of a run, divided by the sizes."""
+        found: Array = states[:samples] / self.sizes
         return found
 
 

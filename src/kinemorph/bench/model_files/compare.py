@@ -94,13 +94,10 @@ def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace,
         if not samples:
             note(f"{problem.name} is not compared: its references do not agree at the first sample")
             return row | judge_file(None, None)._asdict()
-        own, theirs = (
-            [
-                tuned(entry, one, samples, enough, say, problem.name)
-                for entry in side.entries(partial(_read, one, samples))
-            ]
-            for side, one in zip((ours, peer), fine, strict=True)
-        )
+        own = [tuned(entry, fine[0], samples, enough, say) for entry in ours.entries(partial(_read, fine[0], samples))]
+        theirs = [
+            tuned(entry, fine[1], samples, enough, say) for entry in peer.entries(partial(_read, fine[1], samples))
+        ]
         say(f"timing {problem.name}")
         timed = fastest(own, theirs, pace)
         row |= _single(timed[0], "") | _single(timed[1], "peer_")
@@ -125,9 +122,9 @@ def _read(fine: Reference, samples: int, states: Array) -> Array:
     return fine.scaled(states, samples)
 
 
-def tuned(entry: Entry, fine: Reference, samples: int, enough: float, say: Say, name: str) -> Tuned:
+def tuned(entry: Entry, fine: Reference, samples: int, enough: float, say: Say) -> Tuned:
     """An entry with the setting that it needs."""
-    say(f"tuning {entry.contestant}, {entry.method} on {name}")
+    say(f"tuning {entry.contestant}, {entry.method}")
     further = FURTHER if entry.contestant == "Kinemorph" else 0
     return tune(entry, fine.scaled(fine.states, samples), enough, LONGEST, further)
 

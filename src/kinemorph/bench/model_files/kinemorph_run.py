@@ -1,7 +1,12 @@
-"""A model file in Kinemorph: its runs by `simulate` with adaptive methods, and batches of them by `simulate_batch`."""
+"""A model file in Kinemorph: its runs by `simulate` with adaptive methods, and batches of them by `simulate_batch`.
+
+Two methods are tried: one for stiff drives and contacts, and the default one for smooth motion. The latter takes tiny
+steps while a robot stands on the ground; a run that takes longer than PATIENCE is given up.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,12 +16,18 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.contestants import TOLERANCE, Entry, by_simulate
 from kinemorph.bench.model_files.problem import DURATION, FileProblem
+from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate_batch import simulate_batch
 
-STIFF, SMOOTH = "rodas", "dop853"
+METHODS = ("rodas", "dop853")
+PATIENCE = 5.0  # [s]
 TOLERANCES = tuple(float(f"{digit}e-{power}") for power in range(3, 9) for digit in (1, 0.3))
 FINE = (1e-8, 1e-9)  # tolerances of the two runs of a reference
+
+
+class _GivenUp(Exception):
+    """A run takes too long."""
 
 
 class KinemorphFile:
@@ -25,31 +36,42 @@ class KinemorphFile:
     def __init__(self, problem: FileProblem) -> None:
         self.problem = problem
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods that are tried: one for stiff drives and contacts, and that for smooth motion without contact."""
-        return (STIFF,) if self.problem.contacts else (STIFF, SMOOTH)
+    def run(self, method: str) -> Callable[[float], Trajectory | None]:
+        """A function of a tolerance that simulates the first robot; None where the run is given up."""
+        problem, began = self.problem, [0.0]
 
-    def run(self, method: str) -> Callable[[float], Trajectory]:
-        """A function of a tolerance that simulates the first robot."""
-        problem = self.problem
-        return by_simulate(problem.system, problem.times, problem.q[0], problem.v[0], method, **problem.given)
+        def look(t: float, step: float, events: int) -> None:
+            if time.perf_counter() - began[0] > PATIENCE + seconds_at_work():
+                raise _GivenUp
+
+        simulated = by_simulate(
+            problem.system, problem.times, problem.q[0], problem.v[0], method, progress=look, **problem.given
+        )
+
+        def run(tolerance: float) -> Trajectory | None:
+            began[0] = time.perf_counter() - seconds_at_work()
+            try:
+                found: Trajectory = simulated(tolerance)
+            except _GivenUp:
+                return None
+            return found
+
+        return run
 
     def fine_runs(self) -> list[Callable[[], tuple[Array, Array]]]:
         """Functions that give pairs of runs for a reference, the second of a tighter tolerance."""
 
         def pair(method: str) -> tuple[Array, Array]:
-            fine, finer = (states(self.run(method)(tolerance)) for tolerance in FINE)
-            missing = len(self.problem.times) - len(finer)
-            return fine, np.pad(finer, ((0, missing), (0, 0)), constant_values=np.nan)
+            fine, finer = (self.states(self.run(method)(tolerance)) for tolerance in FINE)
+            return fine, finer
 
-        return [partial(pair, method) for method in self.methods]
+        return [partial(pair, method) for method in METHODS]
 
     def entries(self, read: Callable[[Array], Array]) -> list[Entry]:
         """One entry for each method."""
         return [
-            Entry("Kinemorph", method, TOLERANCES, TOLERANCE, self.run(method), lambda run: read(states(run)))
-            for method in self.methods
+            Entry("Kinemorph", method, TOLERANCES, TOLERANCE, self.run(method), lambda run: read(self.states(run)))
+            for method in METHODS
         ]
 
     def batch(self, method: str, tolerance: float, count: int) -> Callable[[], Any]:
@@ -70,8 +92,10 @@ class KinemorphFile:
             **given,
         )
 
-
-def states(run: Trajectory) -> Array:
-    """The configurations and velocities at the samples after the first, shape (n, nq + nv)."""
-    found: Array = np.concatenate([run.q[1:], run.v[1:]], axis=1)
-    return found
+    def states(self, run: Trajectory | None) -> Array:
+        """The configurations and velocities at the samples, shape (n, nq + nv); NaN after the end of a run."""
+        robot = self.problem.robot
+        found = np.full((len(self.problem.times), robot.nq + robot.nv), np.nan)
+        if run is not None:
+            found[: len(run.t) - 1] = np.concatenate([run.q[1:], run.v[1:]], axis=1)
+        return found

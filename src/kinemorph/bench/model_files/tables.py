@@ -19,8 +19,10 @@ def files_grid(rows: Sequence[Row]) -> Grid:
         return Column(header, lambda row: ", ".join(row[key] for key in keys) if row[keys[0]] else "not reached", False)
 
     def judged(header: str, key: str, mode: str) -> Column:
-        missed = lambda value: "" if value >= FILES[mode] else "*"  # noqa: E731
-        return Column(header, lambda row: "" if row[key] is None else f"{ratio(row[key])}{missed(row[key])}")
+        def cell(row: Row) -> str:
+            return "" if row[key] is None else ratio(row[key]) + ("" if row[key] >= FILES[mode] else "*")
+
+        return Column(header, cell)
 
     shown = (
         *(text("file", "problem"), number("dof"), number("contacts")),
