@@ -67,6 +67,7 @@ class MujocoFile:
                 f"'{problem.path}' has {count[0]} coordinates and {count[1]} velocities in MuJoCo, but "
                 f"{robot.nq} and {robot.nv} here. Name files that both read in the same way."
             )
+        _check_drives(problem.path, model)
         self.problem, self.model, self.data = problem, model, mujoco.MjData(model)
         on_ground_only(model)
         self.order = [model.joint(k).name for k in range(model.njnt)]
@@ -120,6 +121,15 @@ class MujocoFile:
             rollout.rollout(self.model, self.data, first, control, nstep=steps, state=room)
 
         return work
+
+
+def _check_drives(path: Path, model: mujoco.MjModel) -> None:
+    """Raises KinemorphError where drives of the file do not act here: the motions would have little in common."""
+    spatial = int((model.wrap_type != int(mujoco.mjtWrap.mjWRAP_JOINT)).any())
+    muscles = int((model.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_MUSCLE)).any())
+    if spatial or muscles:
+        what = "spatial tendons" if spatial else "muscles"
+        raise KinemorphError(f"'{path}' has {what}, which do not act here. Name files without them.")
 
 
 def state(data: mujoco.MjData) -> Array:
