@@ -31,7 +31,7 @@ BALL = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
     <geom type="box" size="0.1 0.1 0.1" mass="1" contype="2" conaffinity="2"/></body>
 </worldbody></mujoco>"""
 MUSCLE = """<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>
-<actuator><muscle joint="j"/></actuator></mujoco>"""
+<actuator><muscle joint="j" lengthrange="0 1"/></actuator></mujoco>"""
 
 
 def written(folder: Path, text: str, name: str = "robot.xml") -> Path:
