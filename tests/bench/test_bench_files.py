@@ -110,7 +110,7 @@ def test_both_start_alike_and_move_alike(tmp_path: Path) -> None:
 
     path = written(tmp_path, SWING)
     problem = file_problem(path, 2)
-    peer, ours = MujocoFile(problem, model_of(path)), KinemorphFile(problem)
+    peer, ours = MujocoFile(problem, model_of(path)), KinemorphFile(problem, 1e-3)
     assert peer.order == ["swing"]
     theirs, own = peer.run("RK4")(1e-3), ours.states(ours.run("dop853")(1e-8))
     assert theirs.shape == own.shape == (50, 2)

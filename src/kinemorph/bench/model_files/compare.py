@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ENOUGH = 1e-3  # the error that is asked for where none is given
 BATCH, ROLLED = 64, 4  # robots in our batch, and in MuJoCo's, which takes one after the other
-LONGEST = 3.0  # [s], if a setting takes longer, no tighter one is tried
+LONGEST = 10.0  # [s], if a setting takes longer, no tighter one is tried
 FURTHER = 3  # tighter tolerances that are tried after the first that suffices
 ROUNDS = 5  # at most, of single runs; of batches BATCH_ROUNDS
 BATCH_ROUNDS = 3
@@ -74,7 +74,7 @@ def compare(
 
 def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace, say: Say, note: Say) -> Row:
     """The row of one file."""
-    ours = KinemorphFile(problem)
+    ours = KinemorphFile(problem, enough)
     row: Row = {
         "kind": "file",
         "problem": problem.name,
