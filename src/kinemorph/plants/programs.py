@@ -242,6 +242,25 @@ class Plant(Fixed, Shown):
         program = self.traced("rate", self.laws.rate, AT, {"out": "ns"})
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
 
+    near = _optional("near", AT, out="")
+    """1 where contacts may touch that `aloft_rate` leaves out, else 0, from the inputs of `rate`; None without any."""
+
+    @cached_property
+    def aloft_rate(self) -> Program:
+        """The program of `rate` while `near` is 0: without contacts that are above the ground."""
+        laws = self.laws.aloft
+        assert laws is not None
+        program = self.traced("aloft_rate", laws.rate, AT, {"out": "ns"})
+        return (
+            laws.for_one(program, lambda one, at: {"out": one.rate(at)}, {"out": ("s",)}) if laws.for_one else program
+        )
+
+    @cached_property
+    def aloft_residual(self) -> Program:
+        """The program of `residual` while `near` is 0: without contacts that are above the ground."""
+        assert self.laws.aloft is not None
+        return self.traced("aloft_residual", self.laws.aloft.residual, "t base s z:nz m u p", {"out": "nz"})
+
     @cached_property
     def energy(self) -> Program:
         """The program of kinetic, potential and stored energy [J] in one sum, where the plant `tells` of contacts."""

@@ -13,7 +13,8 @@ functions, each of which writes code into the loop program of the march:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -77,7 +78,14 @@ class Site:
 
         By default `base` is the configuration at the start of the march's present step.
         """
-        self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
+        loop, plant, ins = self.loop, self.plant, self.inputs(t=t, base=base or self.base, s=s)
+        if plant.near is None or plant.asked:
+            loop.call(plant.rate, [out], ins)
+            return
+        with near_ground(loop, plant, ins):
+            loop.call(plant.rate, [out], ins)
+        with loop.otherwise():
+            loop.call(plant.aloft_rate, [out], ins)
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """Writes code for out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
@@ -195,6 +203,19 @@ def rough_power(base: Any, exponent: float) -> Any:
         root = root.sqrt()
         product = product * root if count & bit else product
     return product
+
+
+@contextmanager
+def near_ground(loop: LoopBuilder, plant: Plant, ins: Sequence[View]) -> Iterator[None]:
+    """A context for code that runs where contacts may touch the ground; `loop.otherwise()` may follow.
+
+    `ins` are views of the inputs of `Plant.rate`. The plant has to have a program `near`.
+    """
+    assert plant.near is not None
+    close = loop.scratch("near_ground")
+    loop.call(plant.near, [close], ins)
+    with loop.if_(close):
+        yield
 
 
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:
