@@ -92,5 +92,5 @@ class Laws:
     dependence: Law | None = None  # (instant) -> J scaled, and margin of the dependent velocities
     flatness: Law | None = None  # (instant) -> 1 where the direction of a fast motion is not determined
     stabilized: Law | None = None  # (instant, z, forces, pushes) -> moving, left, phi, rate; see `constrained_motion`
-    near: Law | None = None  # (instant) -> 1 where contacts may touch that `aloft` leaves out, else 0
-    aloft: Laws | None = None  # the laws without these contacts
+    near: Law | None = None  # (instant) -> which of the `lighter` laws hold; None without any
+    lighter: tuple[Laws, ...] = ()  # the same laws without contacts that are above the ground, see `distant_contacts`

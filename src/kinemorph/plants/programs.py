@@ -243,23 +243,27 @@ class Plant(Fixed, Shown):
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
 
     near = _optional("near", AT, out="")
-    """1 where contacts may touch that `aloft_rate` leaves out, else 0, from the inputs of `rate`; None without any."""
+    """Which of the programs `lighter_rates` gives the rate: its index, or their count where only `rate` does.
+
+    From the inputs of `rate`; None where all contacts always act. See `distant_contacts`.
+    """
 
     @cached_property
-    def aloft_rate(self) -> Program:
-        """The program of `rate` while `near` is 0: without contacts that are above the ground."""
-        laws = self.laws.aloft
-        assert laws is not None
-        program = self.traced("aloft_rate", laws.rate, AT, {"out": "ns"})
-        return (
-            laws.for_one(program, lambda one, at: {"out": one.rate(at)}, {"out": ("s",)}) if laws.for_one else program
-        )
+    def lighter_rates(self) -> tuple[Program, ...]:
+        """Programs as `rate` without contacts that are above the ground, the lightest first; see `near`."""
+        found = []
+        for k, laws in enumerate(self.laws.lighter):
+            program = self.traced(f"lighter_rate_{k}", laws.rate, AT, {"out": "ns"})
+            assert laws.for_one is not None
+            found.append(laws.for_one(program, lambda one, at: {"out": one.rate(at)}, {"out": ("s",)}))
+        return tuple(found)
 
     @cached_property
-    def aloft_residual(self) -> Program:
-        """The program of `residual` while `near` is 0: without contacts that are above the ground."""
-        assert self.laws.aloft is not None
-        return self.traced("aloft_residual", self.laws.aloft.residual, "t base s z:nz m u p", {"out": "nz"})
+    def lighter_residuals(self) -> tuple[Program, ...]:
+        """Programs as `residual` without contacts that are above the ground, the lightest first; see `near`."""
+        laws = enumerate(self.laws.lighter)
+        ports = "t base s z:nz m u p"
+        return tuple(self.traced(f"lighter_residual_{k}", one.residual, ports, {"out": "nz"}) for k, one in laws)
 
     @cached_property
     def energy(self) -> Program:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian
@@ -27,7 +27,7 @@ from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.asked_inputs import AskingLoop
-from kinemorph.simulation.integrators.method import Shape, Site, near_ground
+from kinemorph.simulation.integrators.method import Shape, Site, call_by_clearance
 
 
 class Entries(NamedTuple):
@@ -44,13 +44,22 @@ class Entries(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def residual_derivatives(plant: Plant, *, aloft: bool = False) -> Program:
+def residual_derivatives(plant: Plant) -> Program:
     """The program (t, base, s, z, m, u, p) -> residual (n,), R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx.
 
     R_z, R_s and R_t are the derivatives of the residual with respect to z = [a, dx/dt], s = [w, v, x] and t; see
-    `plants.LocalInstant` for the letters. With `aloft` they are those while all contacts are above the ground.
+    `plants.LocalInstant` for the letters.
     """
-    residual = plant.aloft_residual if aloft else plant.residual
+    return _derivatives(plant.residual)
+
+
+@lru_cache(maxsize=16)
+def _lighter_derivatives(plant: Plant) -> tuple[Program, ...]:
+    """Programs as `residual_derivatives` without contacts that are above the ground; see `Plant.near`."""
+    return tuple(map(_derivatives, plant.lighter_residuals))
+
+
+def _derivatives(residual: Program) -> Program:
     return jacobian(residual, "out", ("z", "s", "t"), values=True)
 
 
@@ -63,14 +72,9 @@ def _derivatives_and_inputs(plant: Plant) -> Program:
 def call_residual_derivatives(loop: LoopBuilder, plant: Plant, outs: Sequence[View], ins: Sequence[View]) -> None:
     """Writes the call of `residual_derivatives`; where foreign functions give inputs, their part by differences."""
     if not isinstance(loop, AskingLoop):
-        if plant.near is None:
-            loop.call(residual_derivatives(plant), outs, ins)
-            return
         t, base, s, _, m, u, p = ins
-        with near_ground(loop, plant, [t, base, s, m, u, p]):
-            loop.call(residual_derivatives(plant), outs, ins)
-        with loop.otherwise():
-            loop.call(residual_derivatives(plant, aloft=True), outs, ins)
+        at, lighter = [t, base, s, m, u, p], partial(_lighter_derivatives, plant)
+        call_by_clearance(loop, plant, at, residual_derivatives(plant), lighter, outs, ins)
         return
     Ru = loop.scratch("residual_by_inputs", (plant.nv + plant.nx, plant.nu))
     _, _, Rs, Rt = outs

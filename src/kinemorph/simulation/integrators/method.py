@@ -13,11 +13,11 @@ functions, each of which writes code into the loop program of the march:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.instant import LocalInstant
@@ -78,14 +78,8 @@ class Site:
 
         By default `base` is the configuration at the start of the march's present step.
         """
-        loop, plant, ins = self.loop, self.plant, self.inputs(t=t, base=base or self.base, s=s)
-        if plant.near is None or plant.asked:
-            loop.call(plant.rate, [out], ins)
-            return
-        with near_ground(loop, plant, ins):
-            loop.call(plant.rate, [out], ins)
-        with loop.otherwise():
-            loop.call(plant.aloft_rate, [out], ins)
+        plant, ins = self.plant, self.inputs(t=t, base=base or self.base, s=s)
+        call_by_clearance(self.loop, plant, ins, plant.rate, lambda: plant.lighter_rates, [out], ins)
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """Writes code for out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
@@ -205,17 +199,40 @@ def rough_power(base: Any, exponent: float) -> Any:
     return product
 
 
-@contextmanager
-def near_ground(loop: LoopBuilder, plant: Plant, ins: Sequence[View]) -> Iterator[None]:
-    """A context for code that runs where contacts may touch the ground; `loop.otherwise()` may follow.
+def call_by_clearance(
+    loop: LoopBuilder,
+    plant: Plant,
+    at: Sequence[View],
+    program: Program,
+    lighter: Callable[[], Sequence[Program]],
+    outs: Sequence[View],
+    ins: Sequence[View],
+) -> None:
+    """Writes the call of a program of a plant, or of one without contacts that are above the ground (`Plant.near`).
 
-    `ins` are views of the inputs of `Plant.rate`. The plant has to have a program `near`.
+    `at` are views of the inputs of `Plant.rate`, which decide; `lighter` gives the programs without contacts.
     """
-    assert plant.near is not None
-    close = loop.scratch("near_ground")
-    loop.call(plant.near, [close], ins)
-    with loop.if_(close):
-        yield
+    if plant.near is None or plant.asked:  # inputs that foreign functions give are asked for once in a call
+        loop.call(program, outs, ins)
+        return
+    level = loop.scratch("level_0")
+    loop.call(plant.near, [level], at)
+    _call_at_level(loop, level, (*lighter(), program), outs, ins, 1)
+
+
+def _call_at_level(
+    loop: LoopBuilder, level: View, programs: Sequence[Program], outs: Sequence[View], ins: Sequence[View], depth: int
+) -> None:
+    """Writes the call of the program whose index is `level`."""
+    if len(programs) == 1:
+        loop.call(programs[0], outs, ins)
+        return
+    with loop.if_(level):
+        lower = loop.scratch(f"level_{depth}")
+        loop.let(lower, lambda one: one - 1.0, level)
+        _call_at_level(loop, lower, programs[1:], outs, ins, depth + 1)
+    with loop.otherwise():
+        loop.call(programs[0], outs, ins)
 
 
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:

@@ -69,16 +69,19 @@ def test_a_clearance_is_never_more_than_the_height_of_a_touching_point() -> None
 def test_above_the_ground_the_rate_is_that_without_contacts_and_near_it_the_whole_one() -> None:
     made = plant(tumbling(), account=True)
     laws = made.laws
-    assert laws.near is not None and laws.aloft is not None and laws.aloft.near is None
+    assert laws.near is not None and len(laws.lighter) == 2 and laws.lighter[0].near is None
     rng = np.random.default_rng(5)
     seen = set()
     for q in states(30):
         s = np.concatenate([np.zeros(7), rng.normal(size=7), np.zeros(made.nx)])
         at = LocalInstant(0.0, q.tolist(), s.tolist(), [], [0.0] * made.nu, [])
-        whole, light = np.array(laws.rate(at)), np.array(laws.aloft.rate(at))
-        near = float(laws.near(at))
-        seen.add((near, bool(np.abs(whole - light).max() > 1e-9 * np.abs(whole).max())))
-    assert seen >= {(0.0, False), (1.0, True)} and (0.0, True) not in seen
+        whole = np.array(laws.rate(at))
+        level = float(laws.near(at))
+        for k, light in enumerate(laws.lighter):
+            differs = bool(np.abs(whole - light.rate(at)).max() > 1e-9 * np.abs(whole).max())
+            seen.add((level, k, differs))
+    assert {(0.0, 0, False), (1.0, 0, True), (1.0, 1, False), (2.0, 1, True)} <= seen
+    assert not {(0.0, 0, True), (0.0, 1, True), (1.0, 1, True)} & seen
 
 
 @pytest.mark.parametrize("method", ["dop853", "rodas"])
