@@ -93,4 +93,4 @@ class Laws:
     flatness: Law | None = None  # (instant) -> 1 where the direction of a fast motion is not determined
     stabilized: Law | None = None  # (instant, z, forces, pushes) -> moving, left, phi, rate; see `constrained_motion`
     near: Law | None = None  # (instant) -> which of the `lighter` laws hold; None without any
-    lighter: tuple[Laws, ...] = ()  # the same laws without contacts that are above the ground, see `distant_contacts`
+    lighter: tuple[Laws, ...] = ()  # without contacts that are above the ground, see `contacts.distant_contacts`

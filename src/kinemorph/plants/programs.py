@@ -233,6 +233,8 @@ class Plant(Fixed, Shown):
     """
     time_step = _optional("time_step", "t base s h m u p", out="ns", m="nm")
     """(s, m) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
+    near = _optional("near", AT, out="")
+    """Which of the laws without distant contacts hold: their index in `laws.lighter`, or their count if none does."""
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 
@@ -241,29 +243,6 @@ class Plant(Fixed, Shown):
         """The program (t, base, s, m, u, p) -> ds/dt, shape (ns,); `LocalInstant` explains these letters."""
         program = self.traced("rate", self.laws.rate, AT, {"out": "ns"})
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
-
-    near = _optional("near", AT, out="")
-    """Which of the programs `lighter_rates` gives the rate: its index, or their count where only `rate` does.
-
-    From the inputs of `rate`; None where all contacts always act. See `distant_contacts`.
-    """
-
-    @cached_property
-    def lighter_rates(self) -> tuple[Program, ...]:
-        """Programs as `rate` without contacts that are above the ground, the lightest first; see `near`."""
-        found = []
-        for k, laws in enumerate(self.laws.lighter):
-            program = self.traced(f"lighter_rate_{k}", laws.rate, AT, {"out": "ns"})
-            assert laws.for_one is not None
-            found.append(laws.for_one(program, lambda one, at: {"out": one.rate(at)}, {"out": ("s",)}))
-        return tuple(found)
-
-    @cached_property
-    def lighter_residuals(self) -> tuple[Program, ...]:
-        """Programs as `residual` without contacts that are above the ground, the lightest first; see `near`."""
-        laws = enumerate(self.laws.lighter)
-        ports = "t base s z:nz m u p"
-        return tuple(self.traced(f"lighter_residual_{k}", one.residual, ports, {"out": "nz"}) for k, one in laws)
 
     @cached_property
     def energy(self) -> Program:

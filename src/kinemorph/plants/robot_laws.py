@@ -29,7 +29,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
-from kinemorph.plants.distant_contacts import lighter_robots, near
+from kinemorph.plants.contacts.distant_contacts import lighter_robots, near
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant

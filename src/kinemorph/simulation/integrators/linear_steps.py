@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian
@@ -27,7 +27,8 @@ from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.asked_inputs import AskingLoop
-from kinemorph.simulation.integrators.method import Shape, Site, call_by_clearance
+from kinemorph.simulation.integrators.distant_contacts import call_by_clearance, lighter_residuals
+from kinemorph.simulation.integrators.method import Shape, Site
 
 
 class Entries(NamedTuple):
@@ -50,17 +51,13 @@ def residual_derivatives(plant: Plant) -> Program:
     R_z, R_s and R_t are the derivatives of the residual with respect to z = [a, dx/dt], s = [w, v, x] and t; see
     `plants.LocalInstant` for the letters.
     """
-    return _derivatives(plant.residual)
+    return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
 
 
 @lru_cache(maxsize=16)
 def _lighter_derivatives(plant: Plant) -> tuple[Program, ...]:
     """Programs as `residual_derivatives` without contacts that are above the ground; see `Plant.near`."""
-    return tuple(map(_derivatives, plant.lighter_residuals))
-
-
-def _derivatives(residual: Program) -> Program:
-    return jacobian(residual, "out", ("z", "s", "t"), values=True)
+    return tuple(jacobian(one, "out", ("z", "s", "t"), values=True) for one in lighter_residuals(plant))
 
 
 @lru_cache(maxsize=16)
@@ -73,8 +70,8 @@ def call_residual_derivatives(loop: LoopBuilder, plant: Plant, outs: Sequence[Vi
     """Writes the call of `residual_derivatives`; where foreign functions give inputs, their part by differences."""
     if not isinstance(loop, AskingLoop):
         t, base, s, _, m, u, p = ins
-        at, lighter = [t, base, s, m, u, p], partial(_lighter_derivatives, plant)
-        call_by_clearance(loop, plant, at, residual_derivatives(plant), lighter, outs, ins)
+        here = [t, base, s, m, u, p]
+        call_by_clearance(loop, plant, here, residual_derivatives(plant), _lighter_derivatives, outs, ins)
         return
     Ru = loop.scratch("residual_by_inputs", (plant.nv + plant.nx, plant.nu))
     _, _, Rs, Rt = outs

@@ -13,15 +13,15 @@ functions, each of which writes code into the loop program of the march:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.distant_contacts import call_by_clearance, lighter_rates
 
 Shape = tuple[int, ...]
 
@@ -79,7 +79,7 @@ class Site:
         By default `base` is the configuration at the start of the march's present step.
         """
         plant, ins = self.plant, self.inputs(t=t, base=base or self.base, s=s)
-        call_by_clearance(self.loop, plant, ins, plant.rate, lambda: plant.lighter_rates, [out], ins)
+        call_by_clearance(self.loop, plant, ins, plant.rate, lighter_rates, [out], ins)
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """Writes code for out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
@@ -197,42 +197,6 @@ def rough_power(base: Any, exponent: float) -> Any:
         root = root.sqrt()
         product = product * root if count & bit else product
     return product
-
-
-def call_by_clearance(
-    loop: LoopBuilder,
-    plant: Plant,
-    at: Sequence[View],
-    program: Program,
-    lighter: Callable[[], Sequence[Program]],
-    outs: Sequence[View],
-    ins: Sequence[View],
-) -> None:
-    """Writes the call of a program of a plant, or of one without contacts that are above the ground (`Plant.near`).
-
-    `at` are views of the inputs of `Plant.rate`, which decide; `lighter` gives the programs without contacts.
-    """
-    if plant.near is None or plant.asked:  # inputs that foreign functions give are asked for once in a call
-        loop.call(program, outs, ins)
-        return
-    level = loop.scratch("level_0")
-    loop.call(plant.near, [level], at)
-    _call_at_level(loop, level, (*lighter(), program), outs, ins, 1)
-
-
-def _call_at_level(
-    loop: LoopBuilder, level: View, programs: Sequence[Program], outs: Sequence[View], ins: Sequence[View], depth: int
-) -> None:
-    """Writes the call of the program whose index is `level`."""
-    if len(programs) == 1:
-        loop.call(programs[0], outs, ins)
-        return
-    with loop.if_(level):
-        lower = loop.scratch(f"level_{depth}")
-        loop.let(lower, lambda one: one - 1.0, level)
-        _call_at_level(loop, lower, programs[1:], outs, ins, depth + 1)
-    with loop.otherwise():
-        loop.call(programs[0], outs, ins)
 
 
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:

@@ -41,7 +41,7 @@ class DistantContactLaw(ContactLaw):
 
 
 def has_clearance(element: Any, law: Any) -> bool:
-    """Whether an element is a soft contact with a plane in the world whose clearance can be told, and has no memory."""
+    """Whether an element is a soft contact with a plane in the world whose clearance is known, and without memory."""
     return (
         type(law) is ContactLaw
         and isinstance(element.ground, Plane)
