@@ -4,7 +4,7 @@ Compiled code is kept between runs, in .cache/tests: its names cover the sources
 date is ever found. A first run is cold, as every run on a fresh clone. Tests of the cache have folders of their own.
 
 Two fifths of a cold run would go into machine code, most of it called a few times: it is made with the least effort of
-LLVM. The emitted text and the passes behind it are the same; what differs is how instructions and registers are chosen,
+LLVM. The emitted text is the same; what differs is which passes work on it, how instructions and registers are chosen,
 and which products are fused into sums. Tests in FULL look at machine code, or at numbers that other processes or pages
 have from it: these, slow tests and child processes have the code that ships.
 

@@ -110,7 +110,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["info", "good"], "a file 'good.urdf'"),
         (["export", "good.urdf", "--to", "step"], "step"),
         (["export", "good.urdf", "--output", "arm.step"], "'arm.step'; expected a file name that ends in .toml, .urdf"),
-        (["export", "good.urdf", "--output", "arm.sdf"], "Change the ending, or name the format with --to: urdf, mjcf"),
+        (["export", "good.urdf", "--output", "arm.grid"], "Change the ending, or name the format with --to: urdf, sdf"),
         (["export", "good.urdf", "--output", "good.urdf"], "is the model file that is read"),
         (["export", "good.urdf", "--to", "urdf", "--output", "good.urdf/x.urdf"], "'good.urdf' is not a folder"),
     ],
@@ -390,9 +390,11 @@ def test_meshes_of_an_export_to_stdout_are_named_from_here(folder: Path) -> None
     result = run("export", "shown.urdf", "--to", "mjcf")
     assert result.exit_code == 0 and 'file="meshes/a.stl"' in result.stdout
     assert "outside" not in result.stderr and sorted(path.name for path in folder.glob("arm*")) == []
-    (folder / "away").mkdir()
-    assert "is outside the folder" in run("export", "shown.urdf", "--output", "away/arm.xml").stderr
-    assert "is not found from the folder" in run("export", "shown.urdf", "--output", "away/arm.urdf").stderr
+    (folder / "far" / "away").mkdir(parents=True)
+    for ending, said in ((".xml", "is outside the folders"), (".urdf", "is not found from the folder")):
+        assert "mesh" not in run("export", "shown.urdf", "--output", f"far/arm{ending}").stderr
+        assert said in run("export", "shown.urdf", "--output", f"far/away/arm{ending}").stderr
+        assert "../meshes/a.stl" in (folder / "far" / f"arm{ending}").read_text()
 
 
 def test_what_acts_in_joints_is_told(folder: Path) -> None:

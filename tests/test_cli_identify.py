@@ -60,7 +60,7 @@ def test_identify_writes_the_model_and_a_report(folder: Path) -> None:
 
 
 FILES = [
-    (".urdf", ("--armature",), [".urdf", ".sidecar.toml", ".toml"], "armature"),
+    (".urdf", ("--armature",), [".urdf", ".sidecar.toml"], ""),
     (".xml", (), [".xml", ".toml"], "offset"),
     (".urdf", ("--armature", "--to", "toml"), [".toml"], ""),
     pytest.param(".toml", ("--armature", "--to", "urdf"), [".urdf", ".sidecar.toml"], "", marks=pytest.mark.slow),
@@ -74,7 +74,7 @@ FILES = [
 def test_values_that_a_format_lacks_are_written_as_toml_too(
     folder: Path, ending: str, options: tuple[str, ...], written: list[str], lost: str
 ) -> None:
-    """URDF has no armature and MJCF no offset; of the files written, the one in TOML has all identified values."""
+    """MJCF has no offset, and the sidecar of a URDF has all; the file in TOML has all identified values."""
     save(ROBOT, folder / f"arm{ending}")
     common = ("--cutoff", "8", "--no-pictures", "--output", "out", "--json")
     told = run("identify", f"arm{ending}", "one.csv", *common, *options)

@@ -45,11 +45,13 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 
 def test_no_file_uses_a_phrase_that_strangers_stumble_over() -> None:
     pattern = re.compile("|".join(PHRASES))
+    roughly = [re.compile(phrase.replace(r"\b", "")) for phrase in PHRASES]  # begins with letters: found much faster
     files = [*PACKAGE.rglob("*.py"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text.strip()}"
         for path in files
-        if pattern.search(path.read_text(encoding="utf-8"))
+        for whole in [path.read_text(encoding="utf-8")]
+        if any(phrase.search(whole) for phrase in roughly)
         for line, text in texts(path)
         if pattern.search(text)
     ]

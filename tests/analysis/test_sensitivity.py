@@ -155,7 +155,7 @@ def test_masses_of_a_linkage(loops: str) -> None:
     np.testing.assert_allclose(np.concatenate([found.q[-1, :, 0], found.v[-1, :, 0]]), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("loops", ["projection", "partitioning"])
+@pytest.mark.parametrize("loops", [pytest.param("projection", marks=pytest.mark.slow), "partitioning"])
 def test_initial_states_of_a_linkage_follow_what_is_named(loops: str) -> None:
     """Length, initial angle and rate of the crank: the other angles and rates change with them."""
     system = plant(library.four_bar(closure="spherical"), parameters=["l1"], loops=loops)

@@ -188,7 +188,7 @@ def resolve_as(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tree], Tree]) 
 
 
 @pytest.mark.parametrize("parameters", [None, pytest.param("all", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", first(MUTATIONS, 4))
+@pytest.mark.parametrize("name", first(MUTATIONS, 2))
 def test_a_sound_tree_of_another_robot_is_found(name: str, parameters: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     change, expected = MUTATIONS[name]
     resolve_as(monkeypatch, change)

@@ -32,6 +32,7 @@ def hostile() -> Program:
     return Program(HOSTILE[0], ports, (Port(HOSTILE[1], ()),), graph, (total.ref,))
 
 
+@pytest.mark.slow
 @needs_nvcc
 @pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_compiles_without_warnings(precision, tmp_path):

@@ -104,7 +104,7 @@ def bare(name: str) -> Robot:
     return builder.build()
 
 
-DRAWN = ("double_pendulum", "puma", "four_bar", "amru5", "rover", "organism9")  # the others are slow
+DRAWN = ("double_pendulum", "four_bar", "organism9")  # the others are slow
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in DRAWN), id=n) for n in CHOICE])

@@ -67,6 +67,7 @@ def test_the_notebook_is_stored_without_outputs() -> None:
         assert not cell.metadata and not cell.get("outputs") and cell.get("execution_count") is None
 
 
+@pytest.mark.slow
 def test_every_cell_shows_what_it_is_there_for(executed: Any) -> None:
     cells = [cell for cell in executed.cells if cell.cell_type == "code"]
     assert all(len(cell.outputs) == 1 and cell.outputs[0].output_type == "execute_result" for cell in cells)

@@ -18,7 +18,7 @@ import atheris
 
 with atheris.instrument_imports(include=["kinemorph.model", "kinemorph.formats.loading"]):
     from fuzzing.judging import verdict
-    from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutated
+    from fuzzing.mutations import BESIDE, ENDINGS, SEEDS, corpus, mutated
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     format, *arguments = sys.argv[1:]
     folder = Path(tempfile.mkdtemp())
     path = model = folder / f"mutant{ENDINGS[format]}"
-    if format == "sidecar":
+    if format in BESIDE:
         model = folder / "mutant.urdf"
         model.write_bytes((SEEDS / "arm.urdf").read_bytes())
     if not any(Path(argument).is_dir() for argument in arguments):

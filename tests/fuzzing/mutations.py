@@ -25,8 +25,10 @@ ENDINGS = {
     "mupad": ".mu",
     "maxima": ".mac",
     "xacro": ".xacro",
+    "srdf": ".srdf",
 }
-XML = ("urdf", "sdf", "mjcf", "xacro")
+XML = ("urdf", "sdf", "mjcf", "xacro", "srdf")
+BESIDE = ("sidecar", "srdf")  # files beside a model
 NUMBERS = (
     *("nan", "inf", "-inf", "1e308", "-1e308", "1e-308", "5e-324", "-1", "0", "-0.0", "1,5", "1_000", "0x10", "1e400"),
     *("abc", "0.1.2", "--1", "1e16", "1e-16", "1e150", "-1e150", "1e-150", "3.14159", "7", "2", "-2", "0.5", "1e6"),

@@ -24,6 +24,7 @@ from kinemorph.model.library.choosing import choose
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from support.robots.random_robots import joint_data, random_body, random_pose, random_states, uneven_armature
+from support.tools.some_slow import first
 
 QUARTER = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.1, 0.0, 0.2))
 LIMBS = {
@@ -142,7 +143,7 @@ def test_links_declared_across_limbs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("general", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["general", "along axes"])
-@pytest.mark.parametrize("base", ["free", pytest.param("revolute", marks=pytest.mark.slow), "fixed"])
+@pytest.mark.parametrize("base", first(["free", "revolute", "fixed"], 1))
 @pytest.mark.parametrize("kinds", LIMBS)
 def test_one_for_all_gives_what_is_written_out(
     monkeypatch: pytest.MonkeyPatch, kinds: str, base: str, general: bool

@@ -22,6 +22,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from support.references.world_reference import WorldReference, plain
 from support.robots.random_robots import random_states
+from support.tools.some_slow import first
 
 NOMINAL = {
     "mass": 1.0,
@@ -81,9 +82,7 @@ def opened() -> Any:
     return derive(robot, parameters=list(NOMINAL), wrenches=WRENCHES, backend="interpreter")
 
 
-@pytest.mark.parametrize(
-    "case", [*list(OTHER)[:3], *(pytest.param(case, marks=pytest.mark.slow) for case in list(OTHER)[3:])]
-)
+@pytest.mark.parametrize("case", first(OTHER, 1))
 def test_values_far_from_nominal_give_the_robot_built_with_them(case: str, opened: Any) -> None:
     values = NOMINAL | OTHER[case]
     p, rebuilt = np.array(list(values.values())), written_with(values)

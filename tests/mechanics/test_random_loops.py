@@ -18,11 +18,11 @@ from support.references import maximal_coordinates
 from support.robots.random_mechanisms import CLOSING, FAMILIES, FLAT, random_mechanism
 from support.tools.each_case import each_case
 
-SWEEP = range(80)
-FAR = range(80, 1000)
+SWEEP = range(40)
+FAR = range(40, 1000)
 
 
-@each_case("seed", SWEEP, parts=4)
+@each_case("seed", SWEEP, parts=2)
 def test_random_mechanisms(seed: int, record_property: Callable[[str, object], None]) -> None:
     check_mechanism(seed, record_property)
 

@@ -94,6 +94,7 @@ def test_ten_thousand_random_trees(chunk: int, record_property: Any) -> None:
     run(range(100 * chunk, 100 * chunk + 100), record_property)
 
 
+@pytest.mark.slow
 def test_the_robots_are_as_varied_as_claimed() -> None:
     robots = [random_robot(seed) for seed in range(200)]
     kinds = {joint.kind for robot in robots for joint in robot.joints}

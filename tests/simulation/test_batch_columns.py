@@ -43,7 +43,7 @@ def starts(count: int) -> dict[str, np.ndarray]:
     return {"q": rng.uniform(-1.0, 1.0, (count, 2)), "v": rng.uniform(-2.0, 2.0, (count, 2))}
 
 
-@pytest.mark.parametrize("every", [None, 0.02])
+@pytest.mark.parametrize("every", [pytest.param(None, marks=pytest.mark.slow), 0.02])
 def test_every_column_of_a_batch_is_that_of_single_runs_to_the_last_digit(every, monkeypatch):
     monkeypatch.setattr(batch_run, "PART", 2**14)  # many parts, on several threads
     system, given = leg(every), starts(40)

@@ -17,7 +17,10 @@ from kinemorph.simulation.stepping.stepper import Stepper
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
 
-@pytest.fixture(params=methods.OUTSIDE)
+BRIEF = ("scipy:RK45", "scipy:Radau", "sundials:cvode-bdf", "sundials:ida")  # the others are slow
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name not in BRIEF)) for name in methods.OUTSIDE])
 def method(request):
     if request.param.startswith("sundials"):
         pytest.importorskip("sksundae")

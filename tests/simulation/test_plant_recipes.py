@@ -86,7 +86,7 @@ def end(model: Any, **options: Any) -> bytes:
     return run.q.tobytes() + run.v.tobytes()
 
 
-@pytest.mark.parametrize("kind", first(RUNS, 4))
+@pytest.mark.parametrize("kind", first(RUNS, 2))
 def test_a_second_run_of_the_same_system_builds_no_graph(kind: str, graphs: list[Graph]) -> None:
     make, options = RUNS[kind]
     first = end(make(), **options)

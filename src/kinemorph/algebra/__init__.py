@@ -7,6 +7,7 @@ Its files::
     vectors      tuples of scalars in which a structural zero stays a zero
     linear       linear systems
     tables       curves through given points
+    rows         formulas for all rows of a table at once, and their sums
     series       the coefficient functions of rotations, smooth through zero
     quaternions  unit quaternions wxyz
     rotations    SO(3): matrices, exponential, logarithm

@@ -46,7 +46,9 @@ class Format(NamedTuple):
     def write(self) -> Callable[..., Any]:
         """The function that writes this format, imported when first needed. Raises ModelError if there is none."""
         if not self.is_written:
-            raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml, dh or cagem.")
+            raise ModelError(
+                f"{self.title} files can be read, but not written. Choose urdf, sdf, mjcf, toml, dh or cagem."
+            )
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
         return writer
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
@@ -66,6 +66,7 @@ class Blueprint:
         self.dependents: list[Dependent] = []  # of a robot with driven joints
         self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
+        self.amendments: list[tuple[Literal["body", "joint"], str, Mapping[str, Any]]] = []
         self.runs: dict[str, RunPlan] = {}
         self.starts: dict[str, Start] = {}
         self._count = 0
@@ -117,6 +118,14 @@ class Blueprint:
     def add_armature(self, joint: str, inertia: float) -> None:
         """Adds to the armature [kg m^2 or kg] of a joint with one axis that was declared before."""
         self.builder.add_armature(joint, inertia)
+
+    def amend(self, kind: Literal["body", "joint"], name: str, data: Mapping[str, Any]) -> None:
+        """Replaces data of a body or joint that the model file declares, when all files are read."""
+        self.amendments.append((kind, name, data))
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether a part of this kind and name is declared."""
+        return (kind, name) in self.lines
 
     def withdraw(self, joint: str) -> None:
         """Removes a joint that was declared before."""
@@ -176,6 +185,8 @@ class Blueprint:
 
     def system(self) -> System | None:
         """The system of all declared parts, checked; None if it cannot be made, which is recorded as a finding."""
+        for amendment in self.amendments:
+            self.builder.amend(*amendment)
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
             remedy = "Split it, or merge bodies that do not move relative to each other."

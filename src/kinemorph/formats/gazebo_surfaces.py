@@ -1,4 +1,4 @@
-"""Surfaces of SDF and URDF files: friction mu, and the spring kp [N/m] and damper kd [N s/m] of the normal force.
+"""Surfaces of SDF and URDF files, read and written: friction mu, and spring kp [N/m] and damper kd [N s/m] of contacts.
 
 A spring and a damper are an ImpedanceNormal whose impedance is always one half: F = i/(1 - i) (k i d + c d'), i = 1/2.
 Gazebo takes the smaller of two frictions. Here the ground decides where it is slippery, and else the body.
@@ -6,7 +6,10 @@ Gazebo takes the smaller of two frictions. Here the ground decides where it is s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Surface
 
 HALF = 0.5
@@ -28,3 +31,23 @@ def gazebo_surface(
     else:
         found = Surface(mu if mu is not None and mu >= 0.0 else None, normal, mask, mask)
     return None if found == Surface(groups=ALL_GROUPS, meets=ALL_GROUPS) else found
+
+
+class GazeboNumbers(NamedTuple):
+    """The numbers of `gazebo_surface`; None for those that the file does not give."""
+
+    mu: float | None = None
+    kp: float | None = None
+    kd: float | None = None
+    mask: int = ALL_GROUPS
+
+
+def gazebo_numbers(surface: Surface | None, *, ground: bool = False) -> GazeboNumbers | None:
+    """The numbers from which `gazebo_surface` makes this surface; None if there are none."""
+    if surface is None:
+        return GazeboNumbers()
+    law, kp, kd = surface.normal, None, None
+    if isinstance(law, ImpedanceNormal):
+        kp, kd = HALF * float(evaluate(law.stiffness)), float(evaluate(law.damping))
+    found = GazeboNumbers(surface.friction, kp, kd, surface.groups)
+    return found if gazebo_surface(*found[:3], mask=found.mask, ground=ground) == surface else None

@@ -166,7 +166,7 @@ def _model_path(path: Any) -> Path:
 
 
 FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
-RUN_FORMATS = ("toml", "urdf")  # formats that keep planned runs, in the file or in its sidecar
+RUN_FORMATS = ("toml", "urdf", "sdf")  # formats that keep planned runs, in the file or in its sidecar
 START_FORMATS = (*RUN_FORMATS, "mjcf")  # formats that keep starts, in the file or in its sidecar
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Outside, Source, find_file
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import MeshFile
+from kinemorph.model.shapes import MeshFile, Shape
 from kinemorph.words import counted
 
 
@@ -112,21 +113,54 @@ def _plain_files(folder: str) -> frozenset[str]:
         return frozenset()
 
 
-def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
-    """Warns about meshes that will not be found when the file that is written to `path` is read again."""
-    lost = []
-    source = Source(str(path), b"", path.parent)
-    for body in robot.bodies:
-        for shape in (*body.shapes, *body.collisions):
-            if isinstance(shape, MeshFile) and shape.path:
-                try:
-                    found = find_file(shape.source, source, Options())
-                except (Outside, OSError, ValueError):
-                    found = None
-                if found is None or str(found) != shape.path:
-                    lost.append(shape.source)
+def with_reachable_meshes(robot: Robot, path: Path, findings: Findings) -> Robot:
+    """The robot, whose meshes have names by which a file that is written to `path` finds the same mesh files.
+
+    A name that leads to another file from there, or to none, is replaced by the path from the folder of the file,
+    except names of packages. A warning says which meshes will not be found without `package_dirs`.
+    """
+    source, lost = Source(str(path), b"", path.parent), list[str]()
+    names: dict[tuple[str, str], str] = {}  # by the name before and the path of the mesh
+    for shape in (one for body in robot.bodies for one in (*body.shapes, *body.collisions)):
+        if isinstance(shape, MeshFile) and shape.path and (shape.source, shape.path) not in names:
+            names[shape.source, shape.path] = _reachable(shape, path, source, lost)
     if lost:
         many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
         problem = f"{many} not found from the folder of this file"
         remedy = "Write the file into the folder of the original model, or load it with package_dirs (--package-dir)."
         findings.warn("mesh", 0, "", problem, remedy)
+    if all(name == other for (name, _), other in names.items()):
+        return robot
+
+    def renamed(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+        return tuple(
+            replace(one, source=names.get((one.source, one.path), one.source)) if isinstance(one, MeshFile) else one
+            for one in shapes
+        )
+
+    bodies = [replace(one, shapes=renamed(one.shapes), collisions=renamed(one.collisions)) for one in robot.bodies]
+    return replace(robot, bodies=tuple(bodies))
+
+
+def _reachable(shape: MeshFile, path: Path, source: Source, lost: list[str]) -> str:
+    """The name by which a file at `path` finds a mesh; it is added to `lost` if no name does."""
+    names = (shape.source,) if _parts(shape.source)[0] else (shape.source, relative_name(shape, path))
+    for name in names:
+        if leads_to(name, shape, source):
+            return name
+    lost.append(names[-1])
+    return names[-1]
+
+
+def leads_to(name: str, shape: MeshFile, source: Source) -> bool:
+    """Whether a model in the folder of `source` finds the file of a mesh by this name."""
+    try:
+        found = find_file(name, source, Options())
+    except (Outside, OSError, ValueError):
+        return False
+    return found is not None and os.path.isfile(shape.path) and os.path.samefile(found, shape.path)
+
+
+def relative_name(shape: MeshFile, path: Path) -> str:
+    """The path of a mesh from the folder of the file at `path`."""
+    return Path(os.path.relpath(os.path.realpath(shape.path), os.path.realpath(path.parent))).as_posix()

@@ -50,10 +50,16 @@ def _chosen(points: Array, tolerance: float) -> list[int]:
     chosen, outside = _first(rest), np.arange(len(rest))
     while len(outside):
         hull = ConvexHull(rest[chosen])
-        beyond = (rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]).max(axis=1)
+        planes = rest[outside] @ hull.equations[:, :-1].T + hull.equations[:, -1]
+        beyond = planes.max(axis=1)
+        there = beyond > 0.0  # as the hull grows, what is inside it stays inside
+        outside, beyond = outside[there], beyond[there]
+        if not len(outside):
+            break
         far = int(outside[beyond.argmax()])
         if beyond.max() <= tolerance:  # the distance from a plane is the least that the distance can be
-            outside = outside[beyond > 0.0]
+            faces = planes[there].argmax(axis=1)
+            outside = outside[_distances_from(rest[outside], hull, faces) > tolerance]  # few are left
             distances = _distances(rest[outside], hull)
             outside = outside[distances > tolerance]  # as the hull grows, no other point gets farther away than that
             if not len(outside):
@@ -85,6 +91,16 @@ def _distances(points: Array, hull: Any) -> Array:
     return found
 
 
+def _distances_from(points: Array, hull: Any, faces: Array) -> Array:
+    """The distances (n,) of points (n, d) from one edge or triangle of a hull each, given by number (n,)."""
+    found = np.zeros(len(points))
+    for face in np.unique(faces):
+        own = faces == face
+        nearest = _nearest(points[own], hull.points[hull.simplices[face]])
+        found[own] = np.linalg.norm(points[own] - nearest, axis=1)
+    return found
+
+
 def _nearest(points: Array, corners: Array) -> Array:
     """The points of a segment or triangle with these corners that are nearest to points (n, d)."""
     if len(corners) == 2:
@@ -92,7 +108,7 @@ def _nearest(points: Array, corners: Array) -> Array:
         share = np.clip((points - corners[0]) @ along / (along @ along), 0.0, 1.0)
         return np.asarray(corners[0] + share[:, None] * along)
     sides = corners[1:] - corners[0]
-    shares = np.linalg.lstsq(sides.T, (points - corners[0]).T, rcond=None)[0].T
+    shares = (points - corners[0]) @ np.linalg.pinv(sides)
     inside = (shares >= 0.0).all(axis=1) & (shares.sum(axis=1) <= 1.0)
     best = corners[0] + shares @ sides
     least = np.where(inside, np.linalg.norm(points - best, axis=1), np.inf)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import plus
 from kinemorph.algebra.vectors import matvec, sub
-from kinemorph.mechanics.elements.instant import Gathered, generalized
+from kinemorph.mechanics.elements.instant import Gathered, SystemInstant, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Frame, Motions
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
@@ -35,6 +35,7 @@ class Acting(NamedTuple):
     damped: list[Any]
     stiff: Mapping[int, Stiff]  # forces that are kept apart, by the index of their element
     every: AllJoints
+    world: SystemInstant  # the system as elements see it
 
     @property
     def tau(self) -> list[Any]:
@@ -58,21 +59,28 @@ class Acting(NamedTuple):
 
 
 def acting(
-    loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False, given: Mapping[str, Any] | None = None
+    loaded: LoadedRobot,
+    tree: Tree,
+    at: Instant,
+    *,
+    stiff: bool = False,
+    given: Mapping[str, Any] | None = None,
+    tables: bool = False,
 ) -> Acting:
     """The forces at an instant, with loads on the links of `tree`.
 
     With `stiff`, forces that a step may evaluate at its end, and damping, are listed separately: neither they nor
     their power are added to the others. `given` are values of signals, by full name, that are not to be computed.
+    With `tables`, elements may compute many points at once (`algebra.rows`), for programs that nobody differentiates.
     """
     pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
     if loaded.added.forces is not None:
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
-    world = loaded.seen(tree, at, given=given)
+    world = loaded.seen(tree, at, given=given, tables=tables)
     damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), world.v, strict=True)]
     apart = world.stiff() if stiff else {}
-    return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at))
+    return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at), world)
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
@@ -157,7 +165,7 @@ def bodies(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
 def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The energy that elements store [J], shape (1,)."""
     tree = loaded.tree(at.p, at.t)
-    return [acting(loaded, tree, loaded.instant(at)).elements.stored]
+    return [acting(loaded, tree, loaded.instant(at), tables=True).elements.stored]
 
 
 def energy(loaded: LoadedRobot, at: LocalInstant) -> Any:
@@ -165,4 +173,4 @@ def energy(loaded: LoadedRobot, at: LocalInstant) -> Any:
     tree, now = loaded.prepared(loaded.tree(at.p, at.t)), loaded.instant(at)
     every = loaded.all_joints(tree, now)
     own = kinetic_energy(tree.of_joints, every.q, every.v) + potential_energy(tree.of_joints, every.q)
-    return plus(own, loaded.seen(tree, now).gathered({}).stored)
+    return plus(own, loaded.seen(tree, now, tables=True).gathered({}).stored)

@@ -131,10 +131,13 @@ class LoadedRobot(Fixed):
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
-    def seen(self, tree: Tree, at: Instant, *later: Any, given: Mapping[str, Any] | None = None) -> SystemInstant:
+    def seen(
+        self, tree: Tree, at: Instant, *later: Any, given: Mapping[str, Any] | None = None, tables: bool = False
+    ) -> SystemInstant:
         """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant.
 
-        `given` are values of signals that are not to be computed.
+        `given` are values of signals that are not to be computed. `tables` says that laws may compute many points at
+        once; those of limbs that represent several do not, as these limbs are computed side by side already.
         """
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
@@ -143,7 +146,11 @@ class LoadedRobot(Fixed):
         respond = self.response and partial(self.response, self, at)
         sums = self.element_sums(tree)
         return SystemInstant(
-            *(self.elements, tree.of_joints, at.t, every.q, every.v, *known), sums=sums, response=respond, given=given
+            *(self.elements, tree.of_joints, at.t, every.q, every.v, *known),
+            sums=sums,
+            response=respond,
+            given=given,
+            tables=tables and not self.limb_of,
         )
 
     def element_sums(self, tree: Tree) -> dict[int, Callable[[Any], Any]]:

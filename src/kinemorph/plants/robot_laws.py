@@ -155,7 +155,7 @@ def implicit(
         first, base = half_moved(loaded.bare, base, now.v, h)
         now = now._replace(q=base, t=at.t + 0.5 * h)
     ready = loaded.prepared(tree.at_time(now.t))
-    found = acting(loaded, ready, now, stiff=True)
+    found = acting(loaded, ready, now, stiff=True, tables=True)
     dampers = [JointForce(j, Damping(d)) for j, d in enumerate(damping(loaded, at.p)) if not is_zero(d)]
     stiff = list(found.stiff.values())
     during = StepForces(
@@ -173,7 +173,7 @@ def implicit(
         under = Under(solver.masses, solver)
     start = StepStart(base, now.v, now.x, first, found.every)
     after, ends = implicit_step(ready, loaded.bare, start, h, during, passes, guess, loaded.locked, under)
-    world = loaded.seen(ready, now)
+    world = found.world
     late = [one + h * rate for one, rate in zip(world.v, ends.a, strict=True)]
     mean = [0.5 * (one + other) for one, other in zip(world.v, late, strict=True)]
     last = (mean, 0.5 * h) if centered else (late, h)

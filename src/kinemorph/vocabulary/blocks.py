@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,8 @@ class Item:
 @dataclass(frozen=True, eq=False)
 class Block:
     """An operation on arrays, such as solving linear equations. Each kind is a direct subclass of this class."""
+
+    of_rows: ClassVar[bool] = False  # whether it is a sum over the rows of a table
 
     @property
     def n_in(self) -> int:

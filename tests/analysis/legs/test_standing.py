@@ -64,6 +64,7 @@ def gap(curve: StandingCurve, reference: list[standing_insect.Standing]) -> floa
     return float(max(found))
 
 
+@pytest.mark.slow
 def test_the_curve_is_that_of_an_energy_minimum(
     curve: StandingCurve, reference: list[standing_insect.Standing], record_property: Any
 ) -> None:

@@ -19,12 +19,35 @@ Array = np.ndarray
 
 def without_loops(path: Path, robot: Robot) -> Path | str:
     """The file, or its text without joints that close loops in our robot and without gearboxes: Drake refuses both."""
-    root = etree.parse(str(path)).getroot()
+    root = etree.parse(str(path), etree.XMLParser(recover=True)).getroot()
     cut = {loop.name for loop in robot.loops}
     unwanted = [joint for joint in root.iter("joint") if joint.get("name") in cut or joint.get("type") == "gearbox"]
     for joint in unwanted:
         joint.getparent().remove(joint)
     return etree.tostring(root).decode() if unwanted else path
+
+
+def _free_accelerations(plant: MultibodyPlant, context: object) -> Array:
+    """Accelerations (nv,) of a plant in continuous time, without the torques of actuators."""
+    if plant.num_actuators():
+        plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuated_dofs()))
+    return np.array(plant.EvalTimeDerivatives(context).CopyToVector()[plant.num_positions() :])
+
+
+def finite_accelerations(path: Path, packages: dict[str, Path]) -> tuple[bool, str]:
+    """Whether Drake reads a file and gives finite accelerations where it starts; and what it says."""
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for name, folder in packages.items():
+        parser.package_map().Add(name, str(folder))
+    try:
+        parser.AddModels(str(path))
+        plant.Finalize()
+        if plant.num_velocities() == 0:
+            return False, "nothing moves"
+        return bool(np.isfinite(_free_accelerations(plant, plant.CreateDefaultContext())).all()), "reads it"
+    except (RuntimeError, ValueError, MemoryError) as error:  # a mesh may take Drake's memory
+        return False, str(error).splitlines()[0][:120]
 
 
 class DrakePeer:
@@ -44,6 +67,7 @@ class DrakePeer:
         self.plant.mutable_gravity_field().set_gravity_vector(np.array(evaluate_all(robot.gravity)))
         self.plant.Finalize()
         self.context = self.plant.CreateDefaultContext()
+        self.constrained = self.plant.num_constraints() > 0  # such a plant has no accelerations in continuous time
         moving = [self.plant.get_joint(index) for index in self.plant.GetJointIndices()]
         moving = sorted((j for j in moving if j.num_velocities()), key=lambda joint: joint.velocity_start())
         self.joints = [self._joint_name(joint) for joint in moving]
@@ -91,6 +115,11 @@ class DrakePeer:
         M = self.plant.CalcMassMatrix(self.context)
         h = self.plant.CalcBiasTerm(self.context) - self.plant.CalcGravityGeneralizedForces(self.context)
         return B.T @ (h + M @ rate)
+
+    def accelerations(self, q: Array, v: Array) -> Array:
+        """With gravity and all that the file brakes and pulls: damping, springs; drives and contact are at rest."""
+        B, rate = self.place(q, v)
+        return np.linalg.solve(B, _free_accelerations(self.plant, self.context) - rate)
 
     def poses(self, q: Array) -> dict[str, Array]:
         """T_WB (4, 4) of every body, by our names."""

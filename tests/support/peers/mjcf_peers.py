@@ -1,6 +1,8 @@
 """Every MJCF file of the packages around MuJoCo, and our equations of each against MuJoCo's.
 
-    python tests/support/peers/mjcf_peers.py docs/mjcf_read.md      writes the table of all files anew
+    python tests/support/peers/mjcf_peers.py docs/mjcf_read.md [FOLDER ...]      writes the table of all files anew
+
+Folders are further collections of files, which are called by the name of the folder.
 
 MuJoCo computes with contact, limits, equality, friction and fluid switched off, and without the rotor inertia of
 tendons; what springs, dampers and tendons do is part of the generalized force that both sides are given. With
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,7 +40,7 @@ from kinemorph.model.elements import Constraint
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "mujoco")
+PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "mujoco", "robosuite")
 STATES = 3
 CLOSE = 1e-9  # of the largest entry
 SCENE = "a scene or a part without any body"
@@ -76,13 +79,14 @@ def peers(*packages: str) -> list[Peer]:
     for package in packages or PACKAGES:
         spec = find_spec(package)
         if spec is not None and spec.origin is not None:
-            root = Path(spec.origin).parent
-            found += [
-                Peer(root, path.relative_to(root.parent).as_posix())
-                for path in sorted(root.rglob("*"))
-                if path.suffix in (".xml", ".mjcf")
-            ]
+            found += peers_below(Path(spec.origin).parent)
     return found
+
+
+def peers_below(root: Path) -> list[Peer]:
+    """All XML files in a folder."""
+    files = sorted(path for path in root.rglob("*") if path.suffix in (".xml", ".mjcf"))
+    return [Peer(root, path.relative_to(root.parent).as_posix()) for path in files]
 
 
 def compared(peer: Peer) -> Row:
@@ -140,13 +144,23 @@ def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...
         if robot.nv == 0:
             continue
         mine = (mass_matrix(tree, state[0]), bias_forces(tree, *state), forward_dynamics(tree, *state, force.tolist()))
-        errors[-1] += [_share(np.array(x, dtype=float), y) for x, y in zip(mine, (M, h, a), strict=True)]
+        errors[-1] += shares([np.array(x, dtype=float) for x in mine], (M, h, a))
     return tuple(np.max(errors, axis=0).tolist())
 
 
-def _share(mine: np.ndarray, theirs: np.ndarray) -> float:
-    scale = float(np.abs(theirs).max())
+def share(mine: np.ndarray, theirs: np.ndarray, least: float = 0.0) -> float:
+    """The largest difference as a share of the largest entry, or of `least` if that is larger."""
+    scale = max(float(np.abs(theirs).max()), least)
     return float(np.abs(mine - theirs).max()) / (scale or 1.0)
+
+
+def shares(mine: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> list[float]:
+    """Errors of M, bias and accelerations as shares of the largest entry.
+
+    A bias that is below the largest entry of M, which is the force of an acceleration of 1, is a share of that.
+    """
+    least = 0.0, float(np.abs(theirs[0]).max()), 0.0
+    return [share(x, y, z) for x, y, z in zip(mine, theirs, least, strict=True)]
 
 
 def acting_error(system: System, model: object, states: int = STATES) -> float:
@@ -159,7 +173,7 @@ def acting_error(system: System, model: object, states: int = STATES) -> float:
         q, v, _ = reference.random_state(rng)
         controls, activations = reference.random_commands(rng)
         a = reference.answers(q, v, np.zeros(model.nv))[2]
-        errors.append(_share(accelerations(system, tree, q, v, controls, activations), a))
+        errors.append(share(accelerations(system, tree, q, v, controls, activations), a))
     return max(errors)
 
 
@@ -270,7 +284,8 @@ PAGE = """# MJCF files of other packages, read and compared
 Every XML file in {packages} is read and compared with MuJoCo: the poses of all
 bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
 contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are absolute (positions in meters,
-entries of rotation matrices without unit), the others are relative to the largest entry. The column "acts" is the error
+entries of rotation matrices without unit), the others are relative to the largest entry (of the bias: or of M, if that
+is larger). The column "acts" is the error
 of `qacc` with all that the file itself drives, pulls and brakes: actuators at random controls and activations, springs,
 dampers, tendons, gravity compensation and fluid, without MuJoCo's constraints. The column "bodies" counts the
 bodies of MuJoCo, without the massless bodies that are added where a body has several joints. Warnings are counted by
@@ -286,7 +301,7 @@ The other files, by reason:
 |---|---|
 {reasons}
 
-Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
+Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md [FOLDER ...]`, with {versions}.
 
 ## How MJCF is translated
 
@@ -317,10 +332,11 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
-contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction
-are left out, with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
-left out without a warning. Activations are those of the instant, also where the file asks for the end of the step
-(`actearly`).
+contact pairs, contacts between moving bodies and with fixed geoms that are no ground, torsional and rolling friction,
+parameters that override those of contacts, and the softness of limits, friction and equalities (solref, solimp, margin)
+are left out, with a warning for each kind. Activations are those of the instant, also where the file asks for the end
+of the step (`actearly`), with a warning. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
+left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
 them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
@@ -361,9 +377,11 @@ def tally(rows: list[Row]) -> Tally:
     return Tally(good, bad, kinds, len(good) + ours, worst)
 
 
-def page(rows: list[Row]) -> str:
-    """The table of all files."""
+def page(rows: list[Row], folders: Sequence[str] = ()) -> str:
+    """The table of all files; `folders` are the names of those that are not packages."""
     from importlib.metadata import version
+
+    installed = [name for name in PACKAGES if find_spec(name) is not None]
 
     good, bad, kinds, whole, (pose, M, h, a) = tally(rows)
     lines = []
@@ -373,7 +391,7 @@ def page(rows: list[Row]) -> str:
         cells = (row.name, row.bodies, row.nv, row.warnings or "-", *errors)
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return PAGE.format(
-        packages=", ".join(PACKAGES),
+        packages=", ".join([*installed, *folders]),
         states=STATES,
         found=len(rows),
         compiled=whole + kinds[SCENE],
@@ -388,15 +406,16 @@ def page(rows: list[Row]) -> str:
         h=h,
         a=a,
         reasons="\n".join(f"| {kind} | {count} |" for kind, count in kinds.most_common()),
-        versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        versions=", ".join(f"{name} {version(name)}" for name in installed),
         rows="\n".join(lines),
         refused="\n".join(f"| {row.name} | {row.reason.replace('|', '/')} |" for row in bad),
     )
 
 
 if __name__ == "__main__":
+    below = [Path(folder).resolve() for folder in sys.argv[2:]]
     made = []
-    for one in peers():
+    for one in [*peers(), *(peer for folder in below for peer in peers_below(folder))]:
         made.append(compared(one))
         print(made[-1], file=sys.stderr)
-    Path(sys.argv[1]).write_text(page(made), encoding="utf-8")
+    Path(sys.argv[1]).write_text(page(made, [folder.name for folder in below]), encoding="utf-8")

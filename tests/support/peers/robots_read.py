@@ -1,365 +1,155 @@
-"""Folders of robot files that nobody here wrote: which of them are read, and whether the peers agree.
+"""Folders of robot files that nobody here wrote: which of them are read, whether the peers agree, what acts.
 
-    python tests/support/peers/robots_read.py docs/robots_read.md FOLDER [FOLDER ...]
+    python tests/support/peers/robots_read.py docs/robots_read.md [--log FILE] [--stand-ins FILE] FOLDER [FOLDER ...]
 
-Every URDF, xacro, SDF and MJCF file below the folders is read, and its M, bias forces and accelerations are compared
-at random states with those of a peer that reads the same file by its own parser: Pinocchio (URDF, xacro), MuJoCo
-(MJCF), Drake (SDF, where it is installed). Each file has a time limit, in a process that may die of it. Nothing is
-fetched; a folder is a collection, called by its name. Files below `.git`, `build` and the like are passed over.
+Every URDF, xacro, SDF and MJCF file below the folders is judged by `file_verdicts.judged`. Each file has a time limit,
+in a process that may die of it. Nothing is fetched; a folder is a collection, called by its name. Files below `.git`,
+`build` and the like are passed over. Verdicts are added to the log, a line of JSON for each; files that are in it
+already are not judged again. The list of stand-ins names files, one in a line, that replace missing assets of the
+collections; the page says how many there are.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
-import os
-import selectors
-import subprocess
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from support.peers.file_verdicts import CLOSE, STATES, Verdict, judged
+from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
 
 SECONDS = 120.0  # the most time for one file
-STATES = 3
-CLOSE = 1e-9  # of the largest entry; of accelerations, times the condition number of M
-ENDINGS = {".urdf": "urdf", ".xacro": "xacro", ".sdf": "sdf", ".world": "sdf"}
-ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf", "gazebo": "sdf"}  # outermost elements of .xml files
-PASSED = {".git", "build", "node_modules", "__pycache__"}
-VERDICTS = ("agree", "kinematic", "peer cannot", "no peer", "disagree", "right", "strict", "died")
+VERDICTS = ("agree", "disagree", "kinematic", "peer cannot", "no peer", "right", "strict", "died")
 
 
-class Verdict(NamedTuple):
-    """What came of a file.
-
-    agree        read here and by the peer, and equal
-    kinematic    read here for kinematics, because nothing that moves has a mass
-    peer cannot  read here; the peer refuses it, or its accelerations are not finite
-    no peer      read here; no peer is installed for the format, or nothing moves
-    disagree     read here and by the peer, and not equal: `reason` has the errors
-    right        refused here and by the peer, or a part that is no model
-    strict       refused here, while the peer reads it and has finite accelerations: `reason` has the rule
-    died         no answer within the time limit, or a crash
-    """
-
-    file: str
-    format: str
-    verdict: str
-    reason: str = ""
-    dropped: tuple[str, ...] = ()  # what does not act, by the rules of the warnings
+def verdict_on(path: str, format: str, root: str) -> Verdict:
+    """The verdict on a file, for the process that answers."""
+    return judged(Path(path), format, Path(root))
 
 
-# ── which files ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def robot_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """All robot files below a folder, with their formats."""
-    for path in sorted(folder.rglob("*")):
-        if PASSED.intersection(path.parts) or not path.is_file():
-            continue
-        found = ENDINGS.get(path.suffix.lower()) or (_root_format(path) if path.suffix.lower() == ".xml" else None)
-        if found:
-            yield path, found
-
-
-def _root_format(path: Path) -> str | None:
-    """The format of an XML file by its outermost element."""
-    from lxml import etree
-
+def asked(answering: Answering, path: Path, format: str, root: Path) -> Verdict:
+    """The verdict on a file by a process that may die of it."""
     try:
-        for _, element in etree.iterparse(str(path), events=("start",), recover=True):
-            return ROOTS.get(etree.QName(element).localname)
-    except (etree.XMLSyntaxError, OSError, ValueError):
-        return None
-    return None
-
-
-# ── one file ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def judged(path: Path, format: str, root: Path) -> Verdict:
-    """Reads a file here and by the peer."""
-    from kinemorph.formats.loading import examine
-    from kinemorph.formats.sources import Options
-
-    name = path.relative_to(root.parent).as_posix()
-    found = examine(path, options=Options(package_dirs=(root,)))
-    dropped = tuple(sorted({f"{one.rule}: {one.problem}"[:160] for one in found.warnings}))
-    robot = found.system.robot if found.system and not found.system.robot.is_kinematic else None
-    peer = PEERS[format](path, robot)
-    if found.system is None:
-        first = found.errors[0]
-        reason = f"[{first.rule}] {first.problem}"
-        return Verdict(name, format, "strict" if peer.finite else "right", f"{reason} / peer: {peer.said}", dropped)
-    if found.system.robot.is_kinematic and found.system.robot.nv:
-        return Verdict(name, format, "kinematic", "", dropped)
-    if peer.errors is None:
-        return Verdict(name, format, "no peer" if peer.absent else "peer cannot", peer.said, dropped)
-    close = all(error < CLOSE for error in peer.errors)
-    texts = ", ".join(f"{what} {error:.1e}" for what, error in zip(("M", "h", "a"), peer.errors, strict=False))
-    return Verdict(name, format, "agree" if close else "disagree", texts, dropped)
-
-
-class Heard(NamedTuple):
-    """What a peer says of a file: errors of M, bias and accelerations beside ours, or why there are none."""
-
-    finite: bool  # the peer reads the file, and its accelerations are finite
-    said: str = ""
-    errors: tuple[float, ...] | None = None
-    absent: bool = False  # there is no peer, or nothing to compare
-
-
-def _random_state(robot: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from kinemorph.model.configuration import Dice, random_configuration
-
-    q = np.array(random_configuration(robot, Dice(int(rng.integers(1 << 30)))), dtype=float)
-    v, tau = rng.normal(size=(2, robot.nv))
-    return q, v, tau
-
-
-def _ours(robot: Any, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(M, bias, accelerations) of our robot as a tree."""
-    from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
-    from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
-    from kinemorph.mechanics.recursions.newton_euler import bias_forces
-    from kinemorph.mechanics.trees.resolve import resolve
-
-    tree = resolve(replace(robot, loops=(), couplings=()))
-    state = q.tolist(), v.tolist()
-    found = mass_matrix(tree, state[0]), bias_forces(tree, *state), forward_dynamics(tree, *state, tau.tolist())
-    M, h, a = (np.array(one, dtype=float) for one in found)
-    return M, h, a
-
-
-def _errors(mine: tuple[np.ndarray, ...], theirs: tuple[np.ndarray, ...]) -> list[float]:
-    """Errors of M, bias and accelerations as shares of the largest entry; the last divided by the condition of M."""
-    errors = [float(np.abs(x - y).max() / (np.abs(y).max() or 1.0)) for x, y in zip(mine, theirs, strict=True)]
-    errors[2] /= max(float(np.linalg.cond(theirs[0])), 1.0)
-    return errors
-
-
-def _by_pinocchio(path: Path, robot: Any) -> Heard:
-    """Pinocchio on a URDF; a xacro file is expanded by xacro itself."""
-    import pinocchio as pin
-
-    from kinemorph.model.conventions.conversions import to_convention
-
-    try:
-        if path.suffix.lower() == ".xacro":
-            import xacro
-
-            text = xacro.process_file(str(path)).toxml()
-            model = pin.buildModelFromXML(text)
-        else:
-            model = pin.buildModelFromUrdf(str(path))
-    except BaseException as error:  # a peer may raise whatever it likes
-        return Heard(False, f"{type(error).__name__}: {error}".splitlines()[0][:120])
-    data = model.createData()
-    if model.nv == 0:
-        return Heard(True, "nothing moves", absent=True)
-    rng = np.random.default_rng(7)
-    if robot is None:
-        model.lowerPositionLimit[:], model.upperPositionLimit[:] = -1.0, 1.0
-        q = pin.randomConfiguration(model)
-        a = pin.aba(model, data, q, *rng.normal(size=(2, model.nv)))
-        return Heard(bool(np.isfinite(a).all()), "reads it")
-    unbounded = [model.names[k] for k in range(1, model.njoints) if model.joints[k].nq == 2 and model.joints[k].nv == 1]
-    joints = [name for name in model.names if name != "universe"]
-    if model.nv != robot.nv:
-        return Heard(True, f"has {model.nv} velocities, here {robot.nv}", (1.0,))
-    model.gravity.linear = np.array(robot.gravity, dtype=float)
-    there_by = {"joints": joints, "unbounded": unbounded}
-    worst = np.zeros(3)
-    for _ in range(STATES):
-        q, v, tau = _random_state(robot, rng)
-        there, _ = to_convention(robot, "pinocchio", q, v, **there_by)
-        B = to_convention(robot, "pinocchio", q, np.eye(robot.nv), **there_by)[1].T  # v there = B v
-        upper = np.triu(pin.crba(model, data, there))
-        M = upper + np.triu(upper, 1).T
-        h = pin.rnea(model, data, there, B @ v, np.zeros(model.nv))
-        a = pin.aba(model, data, there, B @ v, np.linalg.solve(B.T, tau))
-        if not np.isfinite(a).all():
-            return Heard(False, "accelerations are not finite")
-        worst = np.maximum(worst, _errors(_ours(robot, q, v, tau), (B.T @ M @ B, B.T @ h, np.linalg.solve(B, a))))
-    return Heard(True, "", tuple(worst.tolist()))
-
-
-def _by_mujoco(path: Path, robot: Any) -> Heard:
-    """MuJoCo on an MJCF file."""
-    import mujoco
-
-    from support.peers.mjcf_peers import worst
-
-    mujoco.set_mju_user_warning(lambda message: None)
-    try:
-        model = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        return Heard(False, str(error).splitlines()[0][:120])
-    if model.nbody == 1:
-        return Heard(False, "the world alone has geoms", absent=True)
-    if model.nv == 0:
-        return Heard(True, "nothing moves", absent=True)
-    if robot is None:
-        data = mujoco.MjData(model)
-        mujoco.mj_forward(model, data)
-        return Heard(bool(np.isfinite(data.qacc).all()), "reads it")
-    return Heard(True, "", worst(robot, model)[1:])
-
-
-def _by_drake(path: Path, robot: Any) -> Heard:
-    """Drake on an SDF file."""
-    if find_spec("pydrake") is None:
-        return Heard(True, "Drake is not installed", absent=True)
-    from support.peers.drake_peer import DrakePeer, without_loops
-
-    if robot is None:
-        from pydrake.multibody.parsing import Parser
-        from pydrake.multibody.plant import MultibodyPlant
-
-        plant = MultibodyPlant(0.0)
-        try:
-            Parser(plant).AddModels(str(path))
-            plant.Finalize()
-        except RuntimeError as error:
-            return Heard(False, str(error).splitlines()[0][:120])
-        return Heard(plant.num_velocities() > 0, "reads it")
-    try:
-        peer = DrakePeer(robot, without_loops(path, robot))
-    except (RuntimeError, ValueError, StopIteration) as error:
-        return Heard(False, str(error).splitlines()[0][:120])
-    if robot.nv == 0:
-        return Heard(True, "nothing moves", absent=True)
-    if peer.plant.num_velocities() != robot.nv:
-        return Heard(True, f"has {peer.plant.num_velocities()} velocities, here {robot.nv}", (1.0,))
-    rng, found = np.random.default_rng(7), np.zeros(3)
-    for _ in range(STATES):
-        q, v, tau = _random_state(robot, rng)
-        M, h = peer.mass_matrix(q), peer.bias_forces(q, v)
-        a = np.linalg.solve(M, tau - h)
-        if not np.isfinite(a).all():
-            return Heard(False, "accelerations are not finite")
-        found = np.maximum(found, _errors(_ours(robot, q, v, tau), (M, h, a)))
-    return Heard(True, "", tuple(found.tolist()))
-
-
-PEERS = {"urdf": _by_pinocchio, "xacro": _by_pinocchio, "mjcf": _by_mujoco, "sdf": _by_drake}
-
-
-# ── many files ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Judge:
-    """A process that judges files one after the other; it is replaced where it dies or takes too long."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, path: Path, format: str, root: Path) -> Verdict:
-        """The verdict on a file."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, "--judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True,
-            )  # fmt: skip
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps([str(path), format, str(root)]) + "\n")
-            process.stdin.flush()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(process.stdout, selectors.EVENT_READ)
-            line = process.stdout.readline() if waiting.select(SECONDS) else ""
-        if line:
-            return Verdict(*json.loads(line))
-        slow = process.poll() is None
-        process.kill()
-        process.wait()
-        self._process = None
-        why = f"no answer in {SECONDS:g} s" if slow else "the process died"
-        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", why)
-
-
-def judge_from_stdin() -> None:
-    """Answers each line of stdin, a file as JSON, with a line: its verdict."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # peers print to stdout
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        path, format, root = json.loads(line)
-        try:
-            verdict = judged(Path(path), format, Path(root))
-        except Exception as error:
-            name = Path(path).relative_to(Path(root).parent).as_posix()
-            verdict = Verdict(name, format, "died", f"{type(error).__name__}: {error}"[:300])
-        answers.write(json.dumps(verdict) + "\n")
-        answers.flush()
+        return Verdict(*answering.ask(str(path), format, str(root)))
+    except NoAnswer as why:
+        return Verdict(path.relative_to(root.parent).as_posix(), format, "died", str(why))
 
 
 PAGE = """# Robot files of others, read and compared
 
-{total} URDF, xacro, SDF and MJCF files of {folders} were read, and compared with a peer that reads the same file
-by its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF{drake}). M, bias forces and accelerations are
-compared at {states} random states, as trees: without loops, couplings, contacts and drives. The column "acts" of
-[mjcf_read.md](mjcf_read.md) compares drives.
+{total} URDF, xacro, SDF and MJCF files of {count} collections were read here, and by a peer that reads the same file by
+its own parser: Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, and URDF with
+rotors in Drake's own elements{drake}). M, bias forces and accelerations are
+compared at {states} random states, as trees: without loops, couplings, contacts and drives.
+[mjcf_read.md](mjcf_read.md) has the errors of each MJCF file of the packages around MuJoCo.
+
+**{share:.1f} % of the files that a peer reads with finite accelerations are refused here** ({strict} of {read}).
+**{acting} of {compared} files whose drives, springs, dampers or mimic joints can be compared act as at home.**
 
 {table}
 
-| verdict | meaning |
+| column | meaning |
 |---|---|
 | agree | read here and by the peer, and equal to {close:g} of the largest entry |
+| disagree | read here and by the peer, and not equal; listed below |
 | kinematic | read here for kinematics, because nothing that moves has a mass; the peer's accelerations are not finite |
 | peer cannot | read here; the peer refuses it, or its accelerations are not finite |
 | no peer | read here; nothing moves, or no peer is installed for the format |
-| disagree | read here and by the peer, and not equal; listed below |
 | right | refused here and by the peer: a part that is no model, a file or package that is missing, a mistake |
 | strict | refused here, while the peer reads it with finite accelerations; listed below |
 | died | no answer within {seconds:g} s, or an error inside the program; listed below |
+| acts | files that act as at home, of those where this can be compared |
 
-**{share:.1f} % of the files that a peer reads with finite accelerations are refused here** ({strict} of {read}).
+What acts is compared by the accelerations of the first instant, at random states, to {close:g} of the largest entry
+(URDF and SDF: times the condition number of M). MJCF: actuators at random controls and activations, springs, dampers,
+tendons, gravity compensation and fluid, with MuJoCo's constraints off. URDF and xacro: joint damping, and mimic joints
+as Pinocchio itself eliminates them; Pinocchio has no drives. SDF: joint damping, springs, rotor inertias and gears as
+Drake has them; Drake's friction, limits and mimic joints act in discrete time alone, and are not compared.
 
-Made by `python tests/support/peers/robots_read.py docs/robots_read.md FOLDER ...`. The collections are not part of this
-project; large assets are missing in some copies, so that a few refusals are due to them.
+{named} files are read only if the collection's folder is named in `package_dirs`.{stand_ins}
+
+## Refused, by cause
+
+{causes}
 
 ## What does not act
 
 Warnings by rule, with the number of files that have them: {dropped}.
 
+Files that do not act as at home, with the first of their warnings:
+
+{others}
+
 ## Refused, different or without an answer
 
-| file | verdict | reason |
-|---|---|---|
 {rows}
+
+Made by `python tests/support/peers/robots_read.py docs/robots_read.md FOLDER ...` with {versions}. The collections are
+not part of this project.
 """
+
+
+def acts(row: Verdict) -> bool:
+    """Whether all that was compared of what acts is as at home."""
+    return row.acts is not None and row.acts < CLOSE
 
 
 def table(collections: dict[str, list[Verdict]]) -> str:
     """The counts of verdicts by collection."""
-    lines = ["| collection | files | " + " | ".join(VERDICTS) + " |", "|---|" + "---:|" * (len(VERDICTS) + 1)]
-    total: Counter[str] = Counter()
-    for name, rows in collections.items():
+    lines = ["| collection | files | " + " | ".join(VERDICTS) + " | acts |", "|---|" + "---:|" * (len(VERDICTS) + 2)]
+    every = [row for rows in collections.values() for row in rows]
+    for name, rows in [*collections.items(), ("**total**", every)]:
         counts = Counter(row.verdict for row in rows)
-        total += counts
-        lines.append(f"| {name} | {len(rows)} | " + " | ".join(str(counts[one]) for one in VERDICTS) + " |")
-    lines.append(f"| **total** | {total.total()} | " + " | ".join(str(total[one]) for one in VERDICTS) + " |")
+        compared = sum(row.acts is not None for row in rows)
+        cells = [len(rows), *(counts[one] for one in VERDICTS), f"{sum(map(acts, rows))} of {compared}"]
+        lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
 
 
-def page(collections: dict[str, list[Verdict]]) -> str:
+def causes(rows: list[Verdict]) -> str:
+    """The counts of refusals by cause."""
+    right, strict = (Counter(row.cause for row in rows if row.verdict == one) for one in ("right", "strict"))
+    lines = ["| cause | right | strict |", "|---|---:|---:|"]
+    lines += [f"| {cause} | {right[cause]} | {strict[cause]} |" for cause, _ in (right + strict).most_common()]
+    return "\n".join(lines)
+
+
+def listing(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table of texts."""
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows])
+
+
+def versions() -> str:
+    """The packages that are peers, and those that bring collections, with their versions."""
+    found = []
+    for name in ("pin", "mujoco", "drake", "xacro", "example-robot-data"):
+        with contextlib.suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)
+
+
+def page(collections: dict[str, list[Verdict]], stand_ins: int) -> str:
     """The tables as a page of the docs."""
     rows = [row for found in collections.values() for row in found]
     counts = Counter(row.verdict for row in rows)
     read = counts["agree"] + counts["disagree"] + counts["strict"]
     rules = Counter(rule for row in rows for rule in {text.partition(":")[0] for text in row.dropped})
-    listed = [row for row in rows if row.verdict in ("strict", "disagree", "died")]
+    listed = [(row.file, row.verdict, row.reason) for row in rows if row.verdict in ("strict", "disagree", "died")]
+    still = [row for row in rows if row.acts is not None and not acts(row)]
+    others = [(row.file, f"{row.acts:.1e}", _first_dropped(row)) for row in still]
+    told = f" {stand_ins} assets that are missing in the copies were replaced by a small box or a gray image."
     return PAGE.format(
         total=len(rows),
-        folders=", ".join(collections),
+        count=len(collections),
         drake="" if find_spec("pydrake") else ", which was not installed",
         states=STATES,
         table=table(collections),
@@ -368,24 +158,47 @@ def page(collections: dict[str, list[Verdict]]) -> str:
         share=100.0 * counts["strict"] / max(read, 1),
         strict=counts["strict"],
         read=read,
+        acting=sum(map(acts, rows)),
+        compared=sum(row.acts is not None for row in rows),
+        named=sum(row.named for row in rows),
+        stand_ins=told if stand_ins else "",
+        causes=causes(rows),
         dropped=", ".join(f"{rule} {count}" for rule, count in rules.most_common()),
-        rows="\n".join(f"| {row.file} | {row.verdict} | {row.reason.replace('|', '/')} |" for row in listed),
+        others=listing(("file", "error", "warning"), others),
+        rows=listing(("file", "verdict", "reason"), listed),
+        versions=versions(),
     )
+
+
+def _first_dropped(row: Verdict) -> str:
+    """The warning that names what does not act."""
+    return next((text for text in row.dropped if text.startswith("dropped")), "none")
 
 
 def main() -> None:
     """Judges all files of the folders, and writes the page."""
-    target, *folders = sys.argv[1:]
-    judge = Judge()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("target", type=Path)
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--stand-ins", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    given = parser.parse_args()
+    before = [Verdict(*json.loads(line)) for line in given.log.open()] if given.log and given.log.exists() else []
+    known = {row.file: row for row in before}
+    answering = Answering(__file__, SECONDS)
     collections: dict[str, list[Verdict]] = {}
-    for folder in map(Path, folders):
+    for folder in given.folders:
         rows = collections.setdefault(folder.name, [])
         for path, format in robot_files(folder.resolve()):
-            rows.append(judge.ask(path, format, folder.resolve()))
+            name = path.relative_to(folder.resolve().parent).as_posix()
+            rows.append(known.get(name) or asked(answering, path, format, folder.resolve()))
+            if given.log and name not in known:
+                with given.log.open("a") as log:
+                    log.write(json.dumps(rows[-1]) + "\n")
         print(folder.name, dict(Counter(row.verdict for row in rows)), file=sys.stderr, flush=True)
-    Path(target).write_text(page(collections), encoding="utf-8")
+    stand_ins = len(given.stand_ins.read_text().split("\n")) - 1 if given.stand_ins else 0
+    given.target.write_text(page(collections, stand_ins), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    judge_from_stdin() if sys.argv[1:2] == ["--judge"] else main()
+    answer_from_stdin(verdict_on) if sys.argv[1:2] == [ANSWER] else main()

@@ -21,6 +21,7 @@ class Written(StrEnum):
     """The formats that --to chooses from: those in which models can be written."""
 
     urdf = "urdf"
+    sdf = "sdf"
     mjcf = "mjcf"
     toml = "toml"
     dh = "dh"

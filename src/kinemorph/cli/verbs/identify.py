@@ -33,6 +33,7 @@ class Written(StrEnum):
     """The formats that --to chooses from: those that keep masses, inertias and friction."""
 
     urdf = "urdf"
+    sdf = "sdf"
     mjcf = "mjcf"
     toml = "toml"
 

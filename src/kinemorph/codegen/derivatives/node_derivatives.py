@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinemorph.codegen.derivatives.row_sum_rule import ROW_SUM
 from kinemorph.codegen.graphs.graph import LEAVES, Expr, Graph, Node, apply
+from kinemorph.codegen.graphs.row_sums import RowSum
 from kinemorph.vocabulary.block_derivatives import RULES
 from kinemorph.vocabulary.blocks import Block, Solve
 from kinemorph.vocabulary.ops import OPS
@@ -27,6 +29,7 @@ from kinemorph.vocabulary.ops import OPS
 # Ops whose partial derivatives are infinite at the edge of the domain, where the value is finite: sqrt at 0, asin at 1.
 STEEP = frozenset({"sqrt", "pow", "asin", "acos", "atan2"})
 BEYOND = 1e38  # larger values count as infinite; the number itself fits a float32
+BLOCK_RULES = {**RULES, RowSum: ROW_SUM}
 # Ops that may give inf or NaN for finite arguments.
 UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"})
 
@@ -149,7 +152,7 @@ class Linearizer:
         """
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in tangents]
-        return self._references(RULES[type(block)].forward(block, self._evaluate, args, values, given))
+        return self._references(BLOCK_RULES[type(block)].forward(block, self._evaluate, args, values, given))
 
     def block_reverse(self, i: int, adjoints: Sequence[Sequence[int]]) -> list[list[int]]:
         """Adjoints of the arguments of the block at node i from the adjoints of its results; one row per output entry.
@@ -159,7 +162,7 @@ class Linearizer:
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in adjoints]
         moving = [abs(ref) in self.moving for ref in self.graph.nodes[i][1:]]
-        return self._references(RULES[type(block)].reverse(block, self._evaluate, args, values, given, moving))
+        return self._references(BLOCK_RULES[type(block)].reverse(block, self._evaluate, args, values, given, moving))
 
     def _block(self, i: int) -> tuple[Block, list[Any], list[Any]]:
         """(block, arguments, values of its entries) of node i."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.graphs.graph import Expr, apply
+from kinemorph.codegen.graphs.graph import Expr, apply, innermost
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import entries_of
 from kinemorph.vocabulary.blocks import Block, Item
@@ -61,11 +61,11 @@ def _on_expressions(op: str | Block) -> Callable[..., Any]:
     """The function that applies an op or a block to expressions and numbers."""
 
     def run(*args: Any) -> Any:
-        graph = next((arg.graph for arg in args if isinstance(arg, Expr)), None)
-        if graph is None:
+        if not any(isinstance(arg, Expr) for arg in args):
             with np.errstate(all="ignore"):  # inf and NaN are fine in a branch that is not taken
                 result = meaning_of(op)(*args)
             return list(map(float, result)) if isinstance(op, Block) else float(result)
+        graph = innermost(args)
         refs = tuple(map(graph.reference, args))
         return graph.block(op, refs) if isinstance(op, Block) else apply(graph, op, refs)
 

@@ -9,11 +9,13 @@ Most ops are names, rows of the op table. A `Block` (see `blocks`) as op makes a
 `(Item(k), id)` is entry k of it. In every node except a leaf, everything after the op is a reference.
 
 `Expr` is a signed reference with operators. It mixes freely with floats: a result that is a known number is returned as
-a float, so a structural zero stays a zero through a whole formula.
+a float, so a structural zero stays a zero through a whole formula. Expressions for each row of a table have a graph of
+their own inside another one (`row_sums`).
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any, NoReturn
 
@@ -31,10 +33,13 @@ LEAVES = frozenset({"const", "input"})
 class Graph:
     """A growing list of nodes without duplicates. It is not thread-safe; every trace has its own graph."""
 
+    depth = 0  # how many graphs it is inside of
+
     def __init__(self) -> None:
         self.nodes: list[Node] = [("const", 0.0)]  # id 0 is zero, so that every other id has a sign
         self.index: dict[Node, int] = {self.nodes[0]: 0}
         self.input_names: list[str] = []
+        self.inside: dict[Any, Any] = {}  # graphs of expressions for each row of a table, by table; see `row_sums`
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -56,15 +61,17 @@ class Graph:
     def reference(self, value: Any) -> int:
         """The reference of an expression of this graph or of a number: a node id, negative for minus the node."""
         if value.__class__ is Expr:
-            if value.graph is not self:
-                _refuse_foreign()
-            return value.ref
+            return value.ref if value.graph is self else self.foreign(value)
         if isinstance(value, (float, int, np.number, np.bool_)):
             return self.constant(float(value))
         raise TracingError(
             f"an expression is combined with a {type(value).__name__} ({value!r}); expected an expression or a "
             "number. Combine lists and arrays entry by entry."
         )
+
+    def foreign(self, value: Expr) -> int:
+        """The reference of an expression of another graph. Raises TracingError where this graph is not inside it."""
+        _refuse_foreign()
 
     def intern(self, node: Node) -> int:
         """The id of a node `(op, *args)`, which is added to the graph if it is new."""
@@ -126,7 +133,7 @@ class Expr:
     def __add__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             if other.graph is not self.graph:
-                _refuse_foreign()
+                return operator.add(*_together(self, other))
             return _sum(self.graph, self.ref, other.ref)
         if isinstance(other, (float, int)):
             return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(other))
@@ -137,7 +144,7 @@ class Expr:
     def __sub__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             if other.graph is not self.graph:
-                _refuse_foreign()
+                return operator.sub(*_together(self, other))
             return _sum(self.graph, self.ref, -other.ref)
         if isinstance(other, (float, int)):
             return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(-other))
@@ -162,7 +169,7 @@ class Expr:
         if other.__class__ is Expr:
             graph = self.graph
             if other.graph is not graph:
-                _refuse_foreign()
+                return operator.mul(*_together(self, other))
             a, b = self.ref, other.ref
             negative = (a < 0) != (b < 0)
             a, b = abs(a), abs(b)
@@ -187,7 +194,7 @@ class Expr:
     def __truediv__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             if other.graph is not self.graph:
-                _refuse_foreign()
+                return operator.truediv(*_together(self, other))
             return _quotient(self.graph, self.ref, other.ref)
         if isinstance(other, (float, int)):
             if other == 0.0:
@@ -221,9 +228,7 @@ class Expr:
     # ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, name: str, *others: Any) -> Any:
-        graph = self.graph
-        refs = (self.ref, *(graph.reference(other) for other in others))
-        return apply(graph, name, refs)
+        return _called(name, (self, *others))
 
     def sin(self) -> Any:
         return -Expr(self.graph, -self.ref).sin() if self.ref < 0 else self._call("sin")  # odd
@@ -280,10 +285,10 @@ class Expr:
         return self._call("le", other)
 
     def __gt__(self, other: Any) -> Any:
-        return apply(self.graph, "lt", (self.graph.reference(other), self.ref))
+        return _called("lt", (other, self))
 
     def __ge__(self, other: Any) -> Any:
-        return apply(self.graph, "le", (self.graph.reference(other), self.ref))
+        return _called("le", (other, self))
 
     def equals(self, other: Any) -> Any:
         """1.0 where both have the same value, else 0.0. (`==` compares nodes, not values.)"""
@@ -306,11 +311,19 @@ class Expr:
 
     def block(self, block: Block, args: Sequence[Any]) -> list[Any]:
         """The outputs of a block applied to `args`: expressions of this graph, or plain numbers."""
-        return self.graph.block(block, [self.graph.reference(arg) for arg in args])
+        graph = innermost((self, *args))
+        return graph.block(block, [graph.reference(arg) for arg in args])
+
+    @property
+    def tables(self) -> Any:
+        """What opens tables of numbers inside the graph of this expression, and sums over their rows."""
+        from kinemorph.codegen.graphs.row_sums import Tables
+
+        return Tables(self.graph)
 
     def where(self, chosen: Any, otherwise: Any) -> Any:
         """The expression that is `chosen` where this one is not zero, else `otherwise`."""
-        return self._call("where", chosen, otherwise)
+        return _called("where", (self, chosen, otherwise))
 
     def __bool__(self) -> NoReturn:
         raise TracingError(
@@ -327,6 +340,28 @@ class Expr:
 
     def __repr__(self) -> str:
         return f"Expr({'-' if self.ref < 0 else ''}#{abs(self.ref)} of {len(self.graph)} nodes)"
+
+
+def innermost(values: Iterable[Any]) -> Graph:
+    """The graph in which expressions are combined: that of one for each row of a table, if there is such a one."""
+    found: Graph | None = None
+    for value in values:
+        if value.__class__ is Expr and (found is None or value.graph.depth > found.depth):
+            found = value.graph
+    assert found is not None
+    return found
+
+
+def _called(name: str, args: tuple[Any, ...]) -> Any:
+    """The result of an op on expressions and numbers."""
+    graph = innermost(args)
+    return apply(graph, name, tuple([graph.reference(arg) for arg in args]))
+
+
+def _together(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Both expressions, which are of different graphs, in the inner one of these graphs."""
+    graph = innermost((a, b))
+    return Expr(graph, graph.reference(a)), Expr(graph, graph.reference(b))
 
 
 def _refuse_foreign() -> NoReturn:

@@ -181,6 +181,11 @@ class Program(Fixed):
         return tuple(dict.fromkeys(node[0] for _, node in self.steps if isinstance(node[0], Block)))
 
     @property
+    def sums_rows(self) -> bool:
+        """Whether it sums formulas over the rows of tables; see `row_sums`."""
+        return any(block.of_rows for block in self.blocks)
+
+    @property
     def ops(self) -> int:
         """The number of operations; a block (see `op_counts`) counts as one, and reading its results as none."""
         return sum(self.op_counts.values())

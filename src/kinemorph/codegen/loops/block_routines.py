@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.row_sums import RowSum
 from kinemorph.codegen.loops.complementarity import complementarity
 from kinemorph.codegen.loops.coulomb_cone import coulomb_cone
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
@@ -226,6 +227,18 @@ def _even_piece(block: Table, loop: LoopBuilder, piece: View) -> None:
     )
 
 
+def _row_sum(block: RowSum, loop: LoopBuilder) -> None:
+    """Writes code that runs the program of a sum on every row, several at a time, and adds up what it gives."""
+    count, width = len(block.rows), len(block.rows[0])
+    rows = loop.constant("rows", [number for row in block.rows for number in row], (count, width))
+    y, found = loop["y"], loop.buffer("found", (count, block.n_out))
+    with loop.repeat(count, apart=True) as k:
+        loop.call(block.program, [found[k]], [loop["x"], rows[k]])
+    loop.copy(y, found[0])
+    with loop.repeat(1, count) as k, loop.repeat(block.n_out) as j:
+        loop.let(y[j], lambda total, one: total + one, y[j], found[k, j])
+
+
 # ── surfaces over a grid ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -316,6 +329,7 @@ _WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
     Solve: _solve,
     LeastSquares: _least_squares,
     Table: _table,
+    RowSum: _row_sum,
     Complementarity: complementarity,
     CoulombCone: lambda block, loop: coulomb_cone(block, loop, routine),
     Bicubic: _bicubic,

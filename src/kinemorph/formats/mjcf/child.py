@@ -76,6 +76,7 @@ FIELDS = [
     "actuator_damping",
     "actuator_dampingpoly",
     "actuator_delay",
+    "actuator_actearly",
     "actuator_group",
     "actuator_ctrladr",
     "actuator_actadr",
@@ -134,6 +135,20 @@ FIELDS = [
     "body_weldid",
     "body_invweight0",
     "exclude_signature",
+    "pair_geom1",
+    "pair_geom2",
+    "jnt_margin",
+    "jnt_solref",
+    "jnt_solimp",
+    "tendon_margin",
+    "tendon_solref_lim",
+    "tendon_solimp_lim",
+    "tendon_solref_fri",
+    "tendon_solimp_fri",
+    "dof_solref",
+    "dof_solimp",
+    "eq_solref",
+    "eq_solimp",
     "hfield_size",
     "hfield_nrow",
     "hfield_ncol",
@@ -189,6 +204,8 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
     switch_off(model.opt, arrays, mujoco.mjtDisableBit)
     elliptic = model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
     arrays["option"] = np.array([model.opt.timestep, elliptic, model.opt.impratio])
+    arrays["overridden"] = np.array(bool(model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE))
+    arrays["unfiltered"] = np.array(bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT))
     for index in range(model.nhfield):
         rows, columns = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
         begin = int(model.hfield_adr[index])
@@ -252,10 +269,19 @@ def confine(memory: int, seconds: int) -> None:
             continue
 
 
+def prepare(folder: str) -> None:
+    """Imports MuJoCo, which is installed in `folder`, and NumPy."""
+    sys.path.append(folder)
+    import mujoco
+    import numpy
+
+    assert mujoco and numpy
+
+
 def main(memory: str, seconds: str, most: str, folder: str) -> None:
     """Reads the archive from stdin, compiles the model, and writes the archive with the result to stdout."""
     confine(int(memory), int(seconds))
-    sys.path.append(folder)
+    prepare(folder)
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # messages that MuJoCo prints go to stderr, so that stdout has only the answer
     import numpy as np

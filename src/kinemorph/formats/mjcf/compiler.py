@@ -76,7 +76,7 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
     arguments = [*(str(number) for number in (memory, round(seconds), limits.BODIES)), folder]
     environment = {**inherited(*KEPT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        code, output, said = ask(child.__file__, arguments, packed.getvalue(), WALL * seconds, environment)
+        code, output, said = ask(child.__file__, arguments, packed.getvalue(), WALL * seconds, environment, (folder,))
     except OSError as error:
         problem = f"the process for MuJoCo cannot be started: {error.strerror}"
         findings.error("file", 0, "", problem, "Run `kinemorph doctor` to check the installation.")

@@ -54,7 +54,8 @@ def on_tendons(model: Compiled, what: str) -> Array:
 def _added(model: Compiled, what: str, base: Array, places: NDArray[np.int_], acting: NDArray[np.bool_]) -> Array:
     found, values = np.zeros_like(base), getattr(model, f"actuator_{what}")
     for k in np.flatnonzero(acting):
-        found[places[int(model.actuator_trnid[k][0])]] += values[k] * model.actuator_gear[k][0] ** 2
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+            found[places[int(model.actuator_trnid[k][0])]] += values[k] * model.actuator_gear[k][0] ** 2
     return found
 
 
@@ -94,6 +95,12 @@ def add_drives(model: Compiled, reading: Any) -> None:
     reading.drop(what, [named[k] for k in np.flatnonzero(turning & loads)])
     late = np.flatnonzero((model.actuator_delay != 0.0) & ~model.actuator_off)
     reading.drop("delays of actuators", [named[k] for k in late])
+    early = [named[k] for k in made if model.actuator_actearly[k] and "activation" in made[k]]
+    reading.drop(
+        "activations of the end of a step of MuJoCo (actearly)",
+        early,
+        "Expect a force that comes one step of MuJoCo later: it follows the activation of the instant.",
+    )
     _warn_of_limits(model, reading)
 
 

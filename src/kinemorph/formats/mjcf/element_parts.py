@@ -16,12 +16,16 @@ from lxml import etree
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, quat_to_rotation, rotation_to_quat
-from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
+from kinemorph.formats.mjcf.passive import LEAST, equal_box
+from kinemorph.formats.mjcf.polynomials import Polynomial
+from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.elements import (
     IMU,
     Actuator,
     Bushing,
+    Constraint,
     DragBox,
     Fluid,
     ForceTorqueSensor,
@@ -34,6 +38,7 @@ from kinemorph.model.elements import (
     TorsionSpring,
     WeightSupport,
 )
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.elements.fields import defaults_of
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -66,8 +71,8 @@ class Target(NamedTuple):
 def write_elements(target: Target, losses: Losses) -> None:
     """Writes all elements; those that MJCF cannot express are left out, with a warning."""
     springs = {spring.name for spring in _joint_springs(target)}
-    writers = sorted(target.system.elements, key=lambda element: isinstance(element, Actuator))  # tendons come first
-    for element in sorted(writers, key=lambda element: type(element) in SENSORS):
+    order: dict[type[Any], int] = {Actuator: 1, Constraint: 2, **dict.fromkeys(SENSORS, 3)}  # tendons come first
+    for element in sorted(target.system.elements, key=lambda one: order.get(type(one), 0)):
         if element == JointFriction(element.name, getattr(element, "joints", ())):
             continue  # the friction of joints is written as their frictionloss
         if element.name in springs:
@@ -250,6 +255,32 @@ def _tendon(element: Tendon, target: Target) -> str | None:
     return None
 
 
+def _constraint(element: Constraint, target: Target) -> str | None:
+    """Writes a polynomial of joints or tendons as an equality, which is soft in MuJoCo."""
+    rows = element.rows if isinstance(element.rows, tuple) else ()
+    found = Polynomial.of(rows[0]) if len(rows) == 1 else None
+    if found is None or any(joint not in target.names("joint") for side in found.sides for _, joint in side):
+        return "that are no polynomials of joints of MuJoCo"
+    robot, q0 = target.system.robot, target.system.initial_state()[0]
+    starts = [sum(factor * q0[robot.q_slice(joint).start] for factor, joint in side) for side in found.sides]
+    polynomial = numbers(found.measured_from(starts))
+    single = [side[0][1] for side in found.sides if len(side) == 1 and side[0][0] == 1.0]
+    kind, names = "joint", single
+    if len(single) < len(found.sides):
+        sums = {tuple(zip(one.coefficients, one.joints, strict=True)): one.name for one in _tendons_of(target)}
+        kind, names = "tendon", [sums[tuple(side)] for side in found.sides if tuple(side) in sums]
+    if len(names) < len(found.sides):
+        return "of tendons that the model does not have"
+    ends = {f"{kind}{k + 1}": name for k, name in enumerate(names)}
+    etree.SubElement(target.section("equality"), kind, name=element.name, polycoef=polynomial, **ends)
+    return None
+
+
+def _tendons_of(target: Target) -> list[Tendon]:
+    """The tendons that are written."""
+    return [one for one in target.system.elements if isinstance(one, Tendon) and one.name in target.names("fixed")]
+
+
 def _weight_support(element: WeightSupport, target: Target) -> str | None:
     for name in element.bodies or target.system.robot.body_names:
         if name in target.nodes:
@@ -262,13 +293,20 @@ def _fluid(element: Fluid, target: Target) -> str | None:
     option = target.section("option")
     if "density" in option.attrib or "viscosity" in option.attrib:
         return "beside another fluid"
+    wet = {part.body for part in element.parts}
+    robot = target.system.robot
+    dry = [body.name for body in robot.bodies if evaluate(body.mass) >= LEAST and fixed_pose(robot, body.name) is None]
+    if not wet.issuperset(dry):
+        return "that act on some of the bodies only"
+    boxes = [part for part in element.parts if isinstance(part, DragBox)]
+    if not all(_turn_inertia(target.nodes[part.body], part) for part in boxes):
+        return "with boxes that have another inertia than their bodies"
     option.set("density", number(element.density))
     option.set("viscosity", number(element.viscosity))
     option.set("wind", numbers(evaluate_all(element.wind)))
     for part in element.parts:
         half, node = evaluate_all(part.half), target.nodes[part.body]
         if isinstance(part, DragBox):
-            _turn_inertia(node, evaluate_all(part.placement))
             continue
         coefficients = (part.blunt, part.slender, part.angular, part.kutta, part.magnus)
         size = {"type": "ellipsoid", "size": numbers(half), "mass": "0", "group": "4"}
@@ -277,21 +315,29 @@ def _fluid(element: Fluid, target: Target) -> str | None:
     return None
 
 
-def _turn_inertia(node: Node, at: Pose) -> None:
-    """Writes the inertia of a body about the axes of its box in the fluid, if they are principal axes."""
-    inertial = node.find("inertial")
+def _turn_inertia(node: Node, part: DragBox) -> bool:
+    """Writes the inertia of a body about the axes of its box in the fluid; False if the box is not that of the inertia,
+    which is the one of MuJoCo.
+    """
+    inertial, at = node.find("inertial"), evaluate_all(part.placement)
     if inertial is None:
-        return
+        return False
     quat = [float(x) for x in inertial.get("quat", "1 0 0 0").split()]
     xx, yy, zz, *mixed = (float(x) for x in (inertial.get("fullinertia") or inertial.get("diaginertia", "")).split())
     xy, xz, yz = mixed or (0.0, 0.0, 0.0)
     R: Array = np.array(quat_to_rotation(quat))
     inertia = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
     turned = np.array(at.R).T @ inertia @ np.array(at.R)
-    if np.abs(turned - np.diag(np.diag(turned))).max() <= ROUNDING * np.abs(turned).max():
-        inertial.attrib.pop("fullinertia", None)
-        inertial.set("quat", numbers(rotation_to_quat(at.R)))
-        inertial.set("diaginertia", numbers(np.diag(turned)))
+    box = equal_box(float(inertial.get("mass")), np.diag(turned).tolist())
+    center = [float(x) for x in inertial.get("pos", "0 0 0").split()]
+    if np.abs(turned - np.diag(np.diag(turned))).max() > ROUNDING * np.abs(turned).max() or not (
+        np.allclose(box, evaluate_all(part.half), rtol=ROUNDING, atol=0.0) and np.allclose(center, at.p, rtol=ROUNDING)
+    ):
+        return False
+    inertial.attrib.pop("fullinertia", None)
+    inertial.set("quat", numbers(rotation_to_quat(at.R)))
+    inertial.set("diaginertia", numbers(np.diag(turned)))
+    return True
 
 
 # ── sensors ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -372,6 +418,7 @@ SENSORS: dict[type[Any], Callable[[Any, Target], str | None]] = {
 WRITERS: dict[type[Any], Callable[[Any, Target], str | None]] = {
     Actuator: _actuator,
     Tendon: _tendon,
+    Constraint: _constraint,
     WeightSupport: _weight_support,
     Fluid: _fluid,
     **SENSORS,

@@ -12,8 +12,8 @@ from typing import Any
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation, translation
 from kinemorph.formats.mjcf.compiler import Compiled
+from kinemorph.formats.mjcf.polynomials import Polynomial
 from kinemorph.model.elements import Constraint
-from kinemorph.model.expressions import name_text, number
 
 CONNECT, WELD, JOINT, TENDON = 0, 1, 2, 3  # mjtEq
 OTHERS = {4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
@@ -136,20 +136,10 @@ def _polynomial(
 
     y and x are sums of factors times joint coordinates (`sides`), minus their `rests`; without x, y is c0.
     """
-    left, *right = (f"({_sum(side, rest)})" for side, rest in zip(sides, rests, strict=False))
-    powers = ["", *right, *(f"{right[0]}**{n}" for n in range(2, 5) if right)]
-    terms = [f"{number(c)} * {x}" if x else number(c) for c, x in zip(coefficients, powers, strict=False) if c]
-    name = model.names["eq"][e]
-    row = f"{left} - ({' + '.join(terms) or '0'})"
+    name, row = model.names["eq"][e], Polynomial(sides, rests, coefficients).row
     reading.blueprint.element(
         reading.line("equality", name), Constraint(reading.new_element(name or f"equality{e}"), row)
     )
-
-
-def _sum(side: list[tuple[float, str]], rest: float) -> str:
-    """The text of a sum of factors times joint coordinates, minus a constant."""
-    terms = [f"{number(factor)} * {name_text(f'q.{joint}')}" for factor, joint in side]
-    return " + ".join(terms) + (f" - ({number(rest)})" if rest else "")
 
 
 def _meet(model: Compiled, one: int, two: int, multiplier: float, offset: float) -> bool:

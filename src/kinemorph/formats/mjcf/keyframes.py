@@ -18,8 +18,8 @@ from kinemorph.algebra.groups import quat_to_rotation
 from kinemorph.algebra.vectors import matvec
 from kinemorph.errors import ModelError
 from kinemorph.formats.mjcf.compiler import Compiled
-from kinemorph.formats.mjcf.text import Losses, number, numbers
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.conventions.conversions import from_convention
 from kinemorph.model.joint import Joint
@@ -119,16 +119,25 @@ def write_keyframe(root: Node, name: str, start: Start, system: System, order: S
         data["time"] = number(start.t)
     if any(qvel):
         data["qvel"] = numbers(qvel)
-    inputs = start.numbers("u") or {}
-    drives = [node.get("name") for node in root.iterfind("actuator/*")]
-    if isinstance(inputs, list):
-        inputs = dict(zip((slot.name for slot in ensemble(robot, system.members).inputs), inputs, strict=False))
-    if any(inputs.get(drive) for drive in drives):
-        data["ctrl"] = numbers(inputs.get(drive, 0.0) for drive in drives)
-    lost = [key for key, value in inputs.items() if value and key not in drives]
-    if lost or start.x or start.m:
+    cast = ensemble(robot, system.members)
+    lost = [bool(start.m)]
+    for key, given, slots, columns in (
+        ("ctrl", start.numbers("u"), cast.inputs, [node.get("name") for node in root.iterfind("actuator/*")]),
+        ("act", start.numbers("x"), cast.states, [f"{node.get('name')}.activation" for node in _activated(root)]),
+    ):
+        values = dict(zip((slot.name for slot in slots), given, strict=False)) if isinstance(given, list) else given
+        found = values or {}
+        if any(found.get(column) for column in columns):
+            data[key] = numbers(found.get(column, 0.0) for column in columns)
+        lost += [bool(value) for column, value in found.items() if column not in columns]
+    if any(lost):
         losses.add("inputs and states of starts that MuJoCo does not have are left out", name)
     etree.SubElement(keyframe, "key", **data)
+
+
+def _activated(root: Node) -> list[Node]:
+    """The actuators with an activation, in order."""
+    return [node for node in root.iterfind("actuator/*") if node.get("dyntype", "none") != "none"]
 
 
 def _in_mujoco(joint: Joint, q: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:

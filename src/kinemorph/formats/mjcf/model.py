@@ -26,6 +26,7 @@ from kinemorph.formats.mjcf.keyframes import with_keyframes
 from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
 from kinemorph.formats.mjcf.sensors import add_sensors
 from kinemorph.formats.mjcf.shapes import Geometry
+from kinemorph.formats.mjcf.softness import softened
 from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
 from kinemorph.model.system import System
@@ -157,7 +158,8 @@ class _Reading:
             self.blueprint.body(line, name, shapes=shapes, collisions=collisions)
             return
         R: Array = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
-        inertia = R @ np.diag(model.body_inertia[i]) @ R.T
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+            inertia = R @ np.diag(model.body_inertia[i]) @ R.T
         self.blueprint.body(
             line,
             name,
@@ -298,10 +300,18 @@ class _Reading:
         self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
         for what, key in (
             ("deformable bodies (flex), except the bodies at their nodes", "nflex"),
-            ("contact pairs", "npair"),
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
+        geoms = [name or f"geom{k}" for k, name in enumerate(model.names["geom"])]
+        pairs = zip(model.pair_geom1.tolist(), model.pair_geom2.tolist(), strict=True)
+        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in pairs])
+        for what, names in softened(model, self.joints, self.tendons).items():
+            self.drop(
+                what,
+                names,
+                "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction.",
+            )
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
             self.drop(f"geoms of type {what}", names)
@@ -315,3 +325,5 @@ class _Reading:
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed)
         self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])
+        if self.model.overridden:
+            self.drop("parameters of <option> that override those of all contacts", [""])

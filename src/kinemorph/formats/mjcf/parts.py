@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,12 @@ import numpy as np
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
-from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.mesh_search import leads_to, relative_name
+from kinemorph.formats.mjcf.contact_parts import ContactParts
+from kinemorph.formats.mjcf.text import place
+from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, numbers
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -22,21 +27,18 @@ from kinemorph.model.shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    Line,
     Mesh,
     MeshFile,
     Shape,
     Sphere,
-    Surface,
     Terrain,
-    Triangle,
 )
 from kinemorph.model.system import System
+from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
 THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
-SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
@@ -50,19 +52,23 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
 # ── geoms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
+def write_looks(
+    robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
+) -> None:
     """Writes shapes as geoms: group 0 for those that are both drawn and used for collisions, group 1 for those that
     are only drawn, group 3 for those that are only used for collisions.
 
-    `nodes` are the XML elements of bodies by name; `path` is where the file will be written.
+    `nodes` are the XML elements of bodies by name; `path` is where the file will be written; `contacts` writes how
+    geoms touch.
     """
     meshes: dict[Shape, str] = {}
-    away = []
+    away, source = list[str](), Source(str(path), b"", path.parent)
     for body in robot.bodies:
         if body.name not in nodes:
             continue
-        for shape in dict.fromkeys((*body.shapes, *body.collisions)):
-            seen, touches = shape in body.shapes, shape in body.collisions
+        for given in dict.fromkeys((*body.shapes, *body.collisions)):
+            seen, touches = given in body.shapes, given in body.collisions
+            shape = _from_zero(given) if isinstance(given, Terrain) else given
             node = _geom(shape, nodes[body.name], asset, meshes, path)
             if node is None:
                 kind = f"{type(shape).__name__}"
@@ -71,39 +77,21 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
                     kind = f"mesh with the ending '{ending}'" if shape.path else "mesh whose file is missing"
                 losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
-            if isinstance(shape, MeshFile) and _from(path, shape).startswith("../"):
+            if isinstance(shape, MeshFile) and not leads_to(relative_name(shape, path), shape, source):
                 away.append(shape.source)
             place(node, evaluate_all(shape.placement))
-            if not touches:
+            if touches:
+                contacts.add(node, body.name, shape)
+            else:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
-            elif not isinstance(shape, (Line, Triangle)) and shape.surface is not None:
-                _write_surface(node, shape.surface)
-                if shape.surface.normal is not None:
-                    losses.add("normal forces of collision shapes are left out", body.name)
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
-        problem = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folder of this file, such as {away[0]!r}"
+        some = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folders that this file may read"
+        problem = f"{some}, such as {away[0]!r}"
         remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
-
-
-def _write_surface(node: Node, surface: Surface) -> None:
-    """Writes how a geom touches, without the defaults of MuJoCo."""
-    if surface.friction is not None:
-        node.set("friction", numbers((surface.friction, *SPIN)))
-    for name, value in (("contype", surface.groups), ("conaffinity", surface.meets), ("priority", surface.priority)):
-        if value != {"priority": 0}.get(name, 1):
-            node.set(name, str(value))
-    for name, size in (("margin", surface.margin), ("gap", surface.gap)):
-        if size:
-            node.set(name, number(size))
-
-
-def _from(path: Path, shape: MeshFile) -> str:
-    """The relative path from the folder of a file to a mesh."""
-    return Path(os.path.relpath(shape.path, path.parent)).as_posix()
 
 
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
@@ -116,7 +104,7 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     if isinstance(shape, MeshFile):
         if not shape.path or not shape.path.lower().endswith(READABLE):
             return None
-        data = {"file": _from(path, shape), "scale": numbers(shape.scale)}
+        data = {"file": relative_name(shape, path), "scale": numbers(shape.scale)}
     elif isinstance(shape, Mesh) and len(shape.vertices) > 3:
         data = {"vertex": numbers(x for corner in shape.vertices for x in corner)}
         data["face"] = " ".join(str(k) for face in shape.faces for k in face)
@@ -128,10 +116,20 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     return etree.SubElement(body, "geom", type="mesh", mesh=meshes[shape])
 
 
-def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) -> Node | None:
-    """The <geom> of a terrain; None for one that is level or no grid."""
+def _from_zero(shape: Terrain) -> Terrain:
+    """The same terrain with heights from 0 on."""
     heights = np.asarray(shape.heights, dtype=float)
-    if heights.ndim != 2 or not np.ptp(heights) > 0.0 or heights.min() < 0.0:
+    if heights.ndim != 2 or not heights.size or heights.min() == 0.0:
+        return shape
+    least = float(heights.min())
+    lifted = compose(evaluate_all(shape.placement), translation((0.0, 0.0, least)))
+    return replace(shape, heights=FrozenArray(heights - least), placement=lifted)
+
+
+def _terrain(shape: Terrain, body: Node, asset: Node, meshes: dict[Shape, str]) -> Node | None:
+    """The <geom> of a terrain; None for one that is level or no grid. MuJoCo's terrain begins at the height 0."""
+    heights = np.asarray(shape.heights, dtype=float)
+    if heights.ndim != 2 or not np.ptp(heights) > 0.0 or heights.min() != 0.0:
         return None
     meshes[shape] = f"terrain{len(meshes)}"
     (nx, ny), (dx, dy), top = heights.shape, shape.spacing, float(heights.max())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -108,10 +109,14 @@ def add_fluid(model: Compiled, reading: Any) -> None:
 
 def _box(model: Compiled, body: str, i: int) -> DragBox:
     """The box with the inertia of body number i."""
-    mass, (x, y, z) = float(model.body_mass[i]), model.body_inertia[i].tolist()
-    half = tuple(math.sqrt(1.5 * max(x + y + z - 2.0 * own, LEAST) / mass) for own in (x, y, z))
+    half = equal_box(float(model.body_mass[i]), model.body_inertia[i].tolist())
     R = quat_to_rotation(model.body_iquat[i].tolist())
     return DragBox(body, half, Pose(R, tuple(model.body_ipos[i].tolist())))
+
+
+def equal_box(mass: float, moments: Sequence[float]) -> tuple[float, ...]:
+    """Half the edges [m] of the uniform box with this mass [kg] and these principal moments [kg m^2]."""
+    return tuple(math.sqrt(1.5 * max(sum(moments) - 2.0 * own, LEAST) / mass) for own in moments)
 
 
 def _ellipsoid(model: Compiled, body: str, g: int) -> DragEllipsoid:

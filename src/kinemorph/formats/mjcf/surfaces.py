@@ -1,4 +1,4 @@
-"""Reads how geoms touch: friction, groups, margins, and MuJoCo's soft contact as a normal force.
+"""How geoms touch, read from a compiled model: friction, groups, margins, and MuJoCo's soft contact as a normal force.
 
 In MuJoCo the acceleration of a contact is the mean of what it would be without the contact and of a reference, weighted
 by the impedance d. At rest, and for an outside force, this is a spring and a damper with the force
@@ -23,6 +23,7 @@ import numpy as np
 
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Surface
 
 PLANE, HFIELD = 0, 1  # mjtGeom
@@ -40,6 +41,15 @@ class Contact(NamedTuple):
     friction: float
     solref: tuple[float, float]
     solimp: tuple[float, ...]
+
+
+def solver_numbers(law: ImpedanceNormal, weight: float) -> tuple[tuple[float, float], tuple[float, ...]]:
+    """solref = (-k, -b) and solimp, from which a geom gets this law with an elliptic cone.
+
+    `weight` [1/kg] is the `body_invweight0` of its body.
+    """
+    k, b = (weight * float(evaluate(x)) for x in (law.stiffness, law.damping))
+    return (-k * law.end**2, -b * law.end), (law.start, law.end, float(evaluate(law.width)), law.midpoint, law.power)
 
 
 class Touching:
@@ -160,7 +170,8 @@ class Touching:
         found = []
         for a, b in np.argwhere(np.triu(met, 1)).tolist():
             wa, wb = int(weld[a]), int(weld[b])
-            joined = wa == wb or int(weld[parent[wa]]) == wb or int(weld[parent[wb]]) == wa
+            carried = int(weld[parent[wa]]) == wb or int(weld[parent[wb]]) == wa
+            joined = wa == wb or (carried and not model.unfiltered)
             if wa and wb and not joined and (a, b) not in self.excluded and (b, a) not in self.excluded:
                 found.append((a, b))
         return found

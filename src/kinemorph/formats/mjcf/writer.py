@@ -27,15 +27,18 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_elements
 from kinemorph.formats.mjcf.inertia import write_inertial
 from kinemorph.formats.mjcf.keyframes import write_keyframe
 from kinemorph.formats.mjcf.parts import write_equalities, write_looks
-from kinemorph.formats.mjcf.text import FAR, Losses, number, numbers, place
+from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.elements import TorsionSpring
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -111,7 +114,9 @@ class _Writing:
                 self._body(robot.body(joint.child), chains[joint.child])
         for frame in robot.frames:
             place(etree.SubElement(self.nodes[frame.body], "site", name=frame.name), evaluate_all(frame.placement))
-        write_looks(robot, self.nodes, self.asset, self.path, self.losses)
+        contacts = ContactParts(robot, self._reference(), self.losses)
+        write_looks(robot, self.nodes, self.asset, self.path, contacts, self.losses)
+        contacts.finish(self.root.find("option"))
         write_equalities(self.system, self.nodes, self.equality, self.q0, self.losses)
         write_elements(Target(self.system, self.root, self.nodes), self.losses)
         self._start()
@@ -121,11 +126,21 @@ class _Writing:
                 self.root.remove(node)
         return self.root
 
+    def _reference(self) -> list[float]:
+        """The configuration qpos0 of the file, in our order: the initial one, but balls are not turned."""
+        q = list(self.q0)
+        for joint in self.robot.joints:
+            first = self.robot.q_slice(joint.name).start
+            for k in joint.table.quaternions if joint.kind != "free" else ():
+                q[first + k : first + k + 4] = [1.0, 0.0, 0.0, 0.0]
+        return q
+
     # ── chains of joints ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _chains(self) -> dict[str, list[Joint]]:
         """The joints of every body that is written, by its name; they include joints of massless bodies between."""
-        robot, passing = self.robot, _passing_on(self.robot)
+        robot = self.robot
+        passing = set() if robot.is_kinematic else _passing_on(robot)  # without masses all links count as bodies
         chains: dict[str, list[Joint]] = {}
         used: set[str] = set()
         for joint in reversed(robot.order):
@@ -221,7 +236,8 @@ class _Writing:
             node.set("name", f"{body.name}~moving")
             node = etree.SubElement(node, "body", name=body.name)
             place(node, inner)
-        write_inertial(node, body, bool(steps), self.losses)
+        fixed = fixed_pose(self.robot, body.name) is not None
+        write_inertial(node, body, bool(steps), self.losses, fixed=fixed)
         self.nodes[body.name] = node
 
     def _joint(self, body: Node, step: Step, frame: Pose) -> None:
@@ -266,7 +282,9 @@ class _Writing:
     def _limits(self, node: Node, joint: Joint, k: int) -> None:
         """Writes the limits of velocity number k of a joint."""
         lower, upper = joint.lower[k], joint.upper[k]
-        if math.isfinite(lower) or math.isfinite(upper):
+        if lower >= upper:
+            self.losses.add("limits without a range between them, which MuJoCo lacks, are left out", joint.name)
+        elif math.isfinite(lower) or math.isfinite(upper):
             node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
         if math.isfinite(joint.effort[k]):
             node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
@@ -317,6 +335,9 @@ class _Writing:
             losses.add("the settings duration, sample and max_step are left out", robot.name)
         if self.system.settings.loops != usual.loops:
             losses.add("the setting loops is left out", robot.name)
+        if robot.is_kinematic and robot.nv:
+            what = "nothing that moves has a mass, which MuJoCo needs: only the kinematics are those of the model"
+            losses.add(what, robot.name, "Give its bodies masses.")
         for parameter in robot.parameters:
             losses.add("parameters are written as their nominal values", parameter.name)
         losses.report()

@@ -9,4 +9,5 @@ tree          chooses the root of each group of links and the direction of joint
 assembly      declares bodies, joints and frames
 parts         warns about elements that are left out
 values        reads numbers, switches and poses
+writer, written_shapes        write a file, with a sidecar for what SDF does not have
 """

@@ -29,11 +29,14 @@ from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Tally
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.configuration import neutral
-from kinemorph.model.elements import TorsionSpring
+from kinemorph.model.elements import TorsionSpring, WeightSupport
+from kinemorph.model.shapes import HalfSpace
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import quoted
 
 GRAVITY = (0.0, 0.0, -9.8)  # [m/s^2], SDF's default for a <world> without <gravity>
+FLOATING = "no gravity"  # name of the element that carries links with <gravity>false</gravity>
 NOTHING = Inertia(0.0, ORIGIN, NO_INERTIA)
 
 
@@ -93,6 +96,9 @@ class Assembly:
         self._declare_bodies(blueprint, bodies, moving)
         starts = self._declare_roots(blueprint, bodies, still, roots, kind)
         self._declare_joints(blueprint, connections)
+        floating = tuple(self.name(key) for key, (parts, *_) in bodies.items() if parts.floats and key in moving)
+        if floating:
+            blueprint.element(0, WeightSupport(FLOATING, 1.0, floating))
         for following in followings:
             blueprint.couple(
                 following.line,
@@ -103,8 +109,9 @@ class Assembly:
             )
         self._declare_frames(blueprint)
         self._warn_of_assumed(bodies, moving)
+        self._warn_of_untouched(bodies, moving)
         import_module("kinemorph.formats.toml.sidecar").extend(
-            blueprint, self.models.main.source, self.options, self.findings
+            blueprint, self.models.main.source, self.options, self.findings, roots=tuple(starts)
         )
         system = blueprint.system()
         return None if system is None else _started(system, starts)
@@ -237,6 +244,18 @@ class Assembly:
                 element = f"link '{self.name(key)}'"
                 self.tally.add(model.file.values.at(node, element), "assumed", what, remedy)
 
+    def _warn_of_untouched(self, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]) -> None:
+        """Warns that models do not touch each other: only planes are ground."""
+        solid = {
+            key: key.partition("::")[0]
+            for key, (parts, *_) in bodies.items()
+            if any(not isinstance(shape, HalfSpace) for shape in parts.collisions)
+        }
+        names = list(dict.fromkeys(solid.values()))
+        if len(names) > 1 and any(key in moving for key in solid):
+            problem = f"contacts between models have no effect: {quoted(names, 4)}"
+            self.findings.warn("dropped", 0, "", problem, "Add elements.PairContact for bodies that touch each other.")
+
 
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
 
@@ -263,6 +282,8 @@ def _started(system: System, starts: dict[str, Pose]) -> System:
     """
     q = neutral(system.robot)
     for name, pose in starts.items():
+        if name not in system.robot.joint_names:
+            continue  # the sidecar has another joint for this link
         q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))
     if system.settings.q or np.array_equal(q, neutral(system.robot)):
         return system

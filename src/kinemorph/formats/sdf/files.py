@@ -85,9 +85,9 @@ class Includes:
             file.findings.error("file", line, element, problem, "Correct the included file first.")
             return None
         source, root = document
-        if root.tag == "robot":
-            root = as_sdf(root)
         values = SdfValues(self.main.findings.within(source.name))
+        if root.tag == "robot":
+            root = as_sdf(root, values.findings)
         return File(source, values, version_of(root, values), (*file.above, file.real), file.line_of(node)), root
 
     def _located(self, uri: str, file: File, element: str, line: int) -> Path | None:

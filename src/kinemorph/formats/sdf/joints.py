@@ -37,6 +37,7 @@ KINDS = {
     "revolute2": "universal",
     "fixed": "fixed",
 }
+STOPS = {"stiffness": ("1e8", "1e+8", "100000000"), "dissipation": ("1", "1.0")}  # numbers that SDF has by default
 SPRUNG = ("revolute", "continuous", "prismatic", "screw")  # types of joints whose springs can be expressed
 TURN = 2.0 * math.pi
 NEAR_UNIT = 1e-3  # error of the length of an axis that gives no warning, because files have rounded numbers
@@ -245,6 +246,11 @@ class Joints:
                 what = f"the spring of a {kind} joint is left out"
                 remedy = "Add elements.Bushing to the system instead."
                 self.tally.add(values.at(dynamics, element), "dropped", what, remedy)
+        for side, never in STOPS.items():
+            found = None if limit is None else limit.find(side)
+            if found is not None and text_of(found) not in never:
+                what, remedy = f"<{side}> of a limit has no effect", "Add elements.JointLimits with this number."
+                self.tally.add(values.at(found, element), "dropped", what, remedy)
         if axis is not None and values.value(axis, "initial_position", element, 0.0):
             what, remedy = "<initial_position> has no effect", "Give q in the settings of a sidecar."
             self.tally.add(values.at(axis, element), "dropped", what, remedy)

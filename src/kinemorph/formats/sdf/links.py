@@ -13,11 +13,11 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.algebra.vectors import diagonal, mat_scale
-from kinemorph.formats.gazebo_surfaces import ALL_GROUPS, HARD, gazebo_surface
 from kinemorph.formats.mesh_search import MeshSearch
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Model
 from kinemorph.formats.sdf.solids import SOLIDS, SPANS
+from kinemorph.formats.sdf.surfaces import Surfaces
 from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.sources import Options, Outside
 from kinemorph.formats.xml_documents import Node
@@ -34,15 +34,14 @@ from kinemorph.model.shapes import (
     MeshFile,
     Shape,
     Sphere,
-    with_surface,
 )
 
 WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
 UNSHOWN = ("plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
 DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
-    "gravity": True,
     "kinematic": False,
     "enable_wind": False,
+    "self_collide": False,
 }
 
 
@@ -53,6 +52,7 @@ class LinkParts(NamedTuple):
     shapes: tuple[Shape, ...]
     collisions: tuple[Shape, ...]
     assumed: bool  # whether mass or inertia is SDF's default
+    floats: bool = False  # whether gravity does not act on the link
 
 
 class Links:
@@ -61,6 +61,7 @@ class Links:
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
         self._searches: dict[str, MeshSearch] = {}
+        self._surfaces = Surfaces(tally)
 
     def parts(self, node: Node, model: Model, key: str) -> LinkParts:
         """Mass data, visual and collision shapes of a link whose frame has the key `key`."""
@@ -74,6 +75,7 @@ class Links:
             tuple(shape for shape in shown if shape is not None),
             tuple(shape for shape in touching if shape is not None),
             assumed,
+            not model.file.values.switch(node, "gravity", element, True),
         )
 
     def _switches(self, node: Node, model: Model, element: str) -> None:
@@ -136,7 +138,12 @@ class Links:
             density = values.value(collision, "density", element, usual)
             sizes = {size: values.value(child, size, element, 1.0) for size in ("radius", "length")}
             spans = values.vector(child, SPANS[tag], element, (1.0, 1.0, 1.0)) if tag in SPANS else ()
-            volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
+            try:
+                volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
+            except OverflowError:
+                problem = f"<{tag}> has sizes of {max(*sizes.values(), *spans):.3g} m, too large to compute its inertia"
+                values.at(child, element).error("number", problem, "Correct its sizes, in meters.")
+                continue
             mass = density * volume
             piece = Inertia(mass, (0.0, 0.0, height), mat_scale(mass, diagonal(moments)))
             total = added(total, transformed(piece, self._placed(collision, model, key, element, values)))
@@ -217,23 +224,7 @@ class Links:
     def _touching(self, node: Node, model: Model, key: str, element: str) -> Shape | None:
         """The shape of a <collision> with its <surface>."""
         shape = self._shape(node, model, key, element)
-        surface = node.find("surface")
-        if shape is None or surface is None:
-            return shape
-        values = model.file.values
-        ode = surface.find("friction/ode")
-        mu = values.value(ode, "mu", element, 1.0) if ode is not None and ode.find("mu") is not None else None
-        usual = 1.0 if mu is None else mu
-        second = usual if ode is None else values.value(ode, "mu2", element, usual)
-        if second != usual:
-            self._drop(model, ode, f"<mu2> ({second:g}), which differs from <mu> ({usual:g}),", element)
-        contact = surface.find("contact/ode")
-        kp = None if contact is None else values.value(contact, "kp", element, HARD)
-        kd = None if contact is None else values.value(contact, "kd", element, 1.0)
-        bits = surface.find("contact/collide_bitmask")
-        mask = ALL_GROUPS if bits is None else _mask(text_of(bits))
-        found = gazebo_surface(mu, kp, kd, mask=mask, ground=isinstance(shape, HalfSpace))
-        return with_surface(shape, found)
+        return shape if shape is None else self._surfaces.touching(node, shape, model.file.values, element)
 
     def _mesh(
         self, node: Node, model: Model, placement: Pose, color: Color, element: str, values: SdfValues
@@ -267,14 +258,6 @@ class Links:
         if values.faults:
             return STEEL
         return tuple(min(max(part, 0.0), 1.0) for part in color)
-
-
-def _mask(text: str) -> int:
-    """The bits of a mask, which may be written as 0xffff; all bits for any other text."""
-    try:
-        return int(text, 0) & ALL_GROUPS
-    except ValueError:
-        return ALL_GROUPS
 
 
 ROUND: dict[str, Callable[[float, float, Pose, Color], Shape]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinemorph.formats.sdf.models import Model, Models
+from kinemorph.formats.sdf.values import text_of
 from kinemorph.formats.xml_documents import Node, drake_child
 from kinemorph.formats.xml_values import Tally
 from kinemorph.words import did_you_mean
@@ -63,6 +64,8 @@ PARTS = {
     "inertia": "ixx iyy izz ixy ixz iyz",
     "mimic": "multiplier offset reference",
 }
+SWITCHED = ("self_collide", "enable_wind")  # switches of a model that affect its motion if they are on
+HARMLESS = ("provide_feedback", "implicit_spring_damper", "must_be_loop_joint")  # parts of <physics> in a joint
 KNOWN = {place: frozenset(names.split()) for place, names in PARTS.items()}
 KNOWN["axis2"] = KNOWN["axis"]
 ATTRIBUTES = {
@@ -82,8 +85,14 @@ def warn_of_other_parts(models: Models, tally: Tally) -> None:
                 what = f"{_written(tag)} in a model or world has no effect"
                 known = _prefixed(tag) or tag in OTHER_PARTS
                 _warn(what, "dropped" if known else "unknown", "", node, model, model.element, tally)
+        for node in model.node.iterchildren(*SWITCHED):
+            if text_of(node).lower() in ("1", "true"):
+                what = f"<{node.tag}>true</{node.tag}> of a model has no effect"
+                _warn(what, "dropped", "", node, model, model.element, tally)
         for part in model.node.iterchildren("link", "joint"):
             element = f"{part.tag} '{part.get('name', '')}'"
+            for node, what in _idle(part):
+                _warn(f"{what} has no effect", "dropped", "", node, model, element, tally)
             for node, place in _strangers(part):
                 tag = str(node.tag)
                 rule = "dropped" if _prefixed(tag) else "unknown"
@@ -95,6 +104,15 @@ def warn_of_other_parts(models: Models, tally: Tally) -> None:
                         hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
                         what = f"attribute '{name[:40]}' of <{node.tag}> has no effect"
                         _warn(what, "unknown", hint, node, model, element, tally)
+
+
+def _idle(part: Node) -> Iterator[tuple[Node, str]]:
+    """The sensors of a link or joint, and the numbers of ODE in a joint, which have no effect; each with its name."""
+    for sensor in part.iterchildren("sensor"):
+        yield sensor, f"a sensor of type '{(sensor.get('type') or '')[:40]}'"
+    for node in part.iterfind("physics//*") if part.tag == "joint" else ():
+        if not len(node) and node.tag not in HARMLESS:
+            yield node, f"<{str(node.tag)[:40]}> in <physics>"
 
 
 def _prefixed(name: str) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from lxml import etree
 
-from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.topology import WORLD
 
 VERSION = "1.11"
@@ -18,11 +19,16 @@ NO_MASS = {"mass": "0", **dict.fromkeys(("ixx", "iyy", "izz", "ixy", "ixz", "iyz
 UNKNOWN = ("floating", "planar")  # types of joints that SDF does not have: their children are free
 
 
-def as_sdf(robot: Node) -> Node:
-    """The root <sdf> with the model of a <robot>."""
+def as_sdf(robot: Node, findings: Findings) -> Node:
+    """The root <sdf> with the model of a <robot>; warns about joints that SDF does not have."""
     root = etree.Element("sdf", version=VERSION)
     model = _below(root, "model", robot, name=robot.get("name") or "robot")
     joints = [joint for joint in robot.iterchildren("joint") if joint.get("type") not in UNKNOWN]
+    for joint in robot.iterchildren("joint"):
+        if joint.get("type") in UNKNOWN:
+            problem = f"SDF has no {joint.get('type')} joints: its child moves freely, as in Gazebo"
+            remedy = "Load the URDF file itself to have this joint."
+            findings.warn("dropped", line_of(joint), f"joint '{joint.get('name', '')}'", problem, remedy)
     carrier = {child.get("link"): joint.get("name") for joint in joints for child in joint.iterchildren("child")}
     for link in robot.iterchildren("link"):
         if link.get("name") != WORLD:

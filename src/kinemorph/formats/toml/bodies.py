@@ -28,8 +28,9 @@ class Bodies:
 
     def declare(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         """Declares the body of the table `raw`, which begins at `line`."""
-        read = self.values.table(raw, at, rows.BODY)
-        if "solid" in raw:
+        amended = amends(blueprint, "body", name, raw)
+        read = self.values.table(raw, at, rows.BODY_AMENDMENT if amended else rows.BODY)
+        if "solid" in raw and not amended:
             solid = self._solid(name, read.get("mass", 0.0), raw["solid"], at.key("solid"))
             read |= {"com": solid.com, "inertia": solid.inertia, "shapes": solid.shapes}
             for key in ("com", "inertia"):
@@ -40,6 +41,9 @@ class Bodies:
             if key in raw:
                 shapes = enumerate(self.values.items(raw[key], at.key(key)))
                 read[key] = tuple(shape for i, item in shapes if (shape := self._shape(item, at.key(key).key(i))))
+        if amended:
+            blueprint.amend("body", name, read)
+            return
         if isinstance(blueprint, PositionBlueprint) and self.motion is not None:
             self._place(blueprint, self.motion, line, name, raw, read, at)
             return
@@ -112,6 +116,15 @@ class Bodies:
         name = read.pop("file", "")
         path = self.paths.get(name)
         return None if path is None else MeshFile(name, path, **read)
+
+
+def amends(blueprint: Blueprint, kind: str, name: str, raw: dict[str, Any]) -> bool:
+    """Whether a table of a sidecar gives further data of a body or joint that the model file declares.
+
+    That of a joint has no kind, and that of a body nothing but shapes.
+    """
+    keys = {"joint": "kind" not in raw, "body": raw.keys() <= {field.name for field in rows.BODY_AMENDMENT}}
+    return keys.get(kind, False) and blueprint.has(kind, name)
 
 
 def mesh_uses(table: Any, values: Values) -> dict[str, MeshUse]:

@@ -113,6 +113,10 @@ JOINT = (
     Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints.", default=False),
 )
 
+# what a sidecar may say of bodies and joints of its model file, instead of what that file says
+BODY_AMENDMENT = tuple(field for field in BODY if field.form == "shapes")
+JOINT_AMENDMENT = tuple(field for field in JOINT if field.form.startswith("per_"))
+
 # kinds of joints in other formats, for hints in messages
 SYNONYMS = {
     **{

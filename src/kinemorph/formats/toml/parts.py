@@ -20,7 +20,7 @@ from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Outside, Source, find_file, named_text
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.automata import read_automaton
-from kinemorph.formats.toml.bodies import Bodies
+from kinemorph.formats.toml.bodies import Bodies, amends
 from kinemorph.formats.toml.documents import Document
 from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
@@ -117,7 +117,8 @@ class Parts:
             for name, raw in table.items():
                 at = At((key, name), f"{rows.WORDS[key]} '{name}'", "")
                 if isinstance(raw, dict):
-                    blueprint.keys[rows.WORDS[key], name] = partial(self.key_line, at.path)
+                    if not amends(blueprint, rows.WORDS[key], name, raw):
+                        blueprint.keys[rows.WORDS[key], name] = partial(self.key_line, at.path)
                     declare(blueprint, self.values.lines.line(at.path), name, raw, at)
                 else:
                     problem = f"it is {short(raw)}, expected a table"
@@ -183,17 +184,21 @@ class Parts:
     def joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         """Declares the joint of the table `raw`, which begins at `line`."""
         before = self.values.error_count
-        read = self.values.table(raw, at, rows.JOINT)
-        kind = POSE if read.get("kind") == POSE.name else JOINT_KINDS.get(read.get("kind", ""))
-        if "driven" in raw:
+        amended = amends(blueprint, "joint", name, raw)
+        read = self.values.table(raw, at, rows.JOINT_AMENDMENT if amended else rows.JOINT)
+        named = blueprint.kinds[name] if amended else read.get("kind", "")
+        kind = POSE if named == POSE.name else JOINT_KINDS.get(named)
+        if "driven" in raw and not amended:
             read["driven"] = self.motion.formulas(raw["driven"], at.key("driven"))
-        if not read.get("normalize"):
+        if not read.get("normalize") and not amended:
             self._check_length(read, raw, at)
         for field in rows.JOINT:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
                 kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
                 read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
-        if self.values.error_count == before:
+        if self.values.error_count == before and amended:
+            blueprint.amend("joint", name, read)
+        elif self.values.error_count == before:
             blueprint.joint(line, name, **read)
 
     def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:

@@ -2,7 +2,8 @@
 
 The sidecar of `arm.urdf` is `arm.sidecar.toml` in the same folder. It may have the tables of a model file: joints,
 frames, couplings, elements, settings, gravity, bodies, parameters. They are added to the model and checked with it;
-findings about them name the sidecar and its lines.
+findings about them name the sidecar and its lines. A table of a body of the model file that has only shapes, and a
+table of a joint of the model file without a kind, replace what that file says.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from kinemorph.formats.sources import Options, Source, read_file, sidecar_name
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.documents import parse
 from kinemorph.formats.toml.parts import Parts
-from kinemorph.formats.toml.writer import written_sidecar
+from kinemorph.formats.toml.writer import Amended, written_sidecar
 from kinemorph.formats.write_text import write_text
+from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all, nominal_part
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.system import Element, System
+from kinemorph.model.topology import WORLD
 
 
 def sidecar_path(model: str | Path) -> Path:
@@ -32,9 +35,14 @@ def sidecar_path(model: str | Path) -> Path:
     return Path(model).with_name(sidecar_name(str(model)))
 
 
-def extend(blueprint: Blueprint, source: Source, options: Options, findings: Findings) -> bool:
+def extend(
+    blueprint: Blueprint, source: Source, options: Options, findings: Findings, *, roots: Sequence[str] = ()
+) -> bool:
     """Adds the parts of a model's sidecar to its blueprint; False if there is none. A sidecar that the options name
     must exist.
+
+    `roots` are the names of joints that the format itself does not have, by which links without a parent joint are
+    connected to the world. A joint of the sidecar between the world and such a link replaces it.
     """
     path = options.sidecar
     if path is None:
@@ -55,6 +63,10 @@ def extend(blueprint: Blueprint, source: Source, options: Options, findings: Fin
         blueprint.builder.gravity = parts.top().get("gravity", blueprint.builder.gravity)
         parts.declare(blueprint)
         blueprint.findings = before
+        for name in roots:
+            body = blueprint.ends[name][1]
+            if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
+                blueprint.withdraw(name)
     return True
 
 
@@ -67,13 +79,16 @@ def write_sidecar(
     frames: Sequence[Frame] = (),
     couplings: Sequence[Coupling] = (),
     elements: Sequence[Element] = (),
+    looks: Amended[Body] = (),
+    numbers: Amended[Joint] = (),
     gravity: bool = True,
     settings: bool = True,
 ) -> Path:
     """Writes a sidecar with the given parts, and with gravity and settings if they are not the defaults; returns its
     path.
 
-    Parameters are replaced by their nominal values, as in the model file.
+    `looks` and `numbers` are bodies and joints of the model file, each with the keys that the sidecar gives. Parameters
+    are replaced by their nominal values, as in the model file.
     """
     view = findings.within(str(path))
     robot = replace(
@@ -84,13 +99,21 @@ def write_sidecar(
             replace(c, multiplier=float(evaluate(c.multiplier)), offset=float(evaluate(c.offset))) for c in couplings
         ),
     )
-    numbers = [_nominal_joint(joint) for joint in joints]
     whole = replace(system, robot=robot, elements=tuple(map(nominal_part, elements)))
-    write_text(path, written_sidecar(whole, numbers, view, gravity=gravity, settings=settings), view)
+    text = written_sidecar(
+        whole,
+        [nominal_joint(joint) for joint in joints],
+        view,
+        gravity=gravity,
+        settings=settings,
+        looks=[(nominal_part(body), keys) for body, keys in looks],
+        numbers=[(nominal_joint(joint), keys) for joint, keys in numbers],
+    )
+    write_text(path, text, view)
     return path
 
 
-def _nominal_joint(joint: Joint) -> Joint:
+def nominal_joint(joint: Joint) -> Joint:
     """A joint with the nominal values of its parameters."""
     numbers: dict[str, Any] = {key: evaluate_all(getattr(joint, key)) for key in ("damping", "friction", "armature")}
     return replace(

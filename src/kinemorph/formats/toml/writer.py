@@ -6,14 +6,14 @@ sections is: parameters, bodies, joints, frames, couplings, elements, phases, ed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from kinemorph.errors import ModelError
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.mesh_search import warn_of_meshes
+from kinemorph.formats.mesh_search import with_reachable_meshes
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml import text as spell
 from kinemorph.formats.toml.automata import writable
@@ -48,6 +48,7 @@ NOTES = {
     "dependents": "Formulas of coordinates and of the time t, for use in other formulas.",
     "placed": "Mass [kg], inertia [kg m^2] about the center of mass, and the position matrix of the center of mass.",
     "bodies": "Mass [kg], center of mass [m], inertia [kg m^2] about it in the body's axes.",
+    "looks": "Shapes of bodies of the model file, in place of its own. Lengths [m].",
     "joints": "T_parent_child = placement * motion(q) * inverse(child_placement). Lengths [m], angles [rad].",
     "frames": "Named places on bodies.",
     "couplings": "q[joint] = multiplier * q[leader] + offset.",
@@ -62,7 +63,7 @@ NOTES = {
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     """Writes a system as a TOML file and returns its path; nothing if that fails, which is recorded as a finding."""
-    warn_of_meshes(system.robot, path, findings)
+    system = replace(system, robot=with_reachable_meshes(system.robot, path, findings))
     try:
         text = written_system(system, findings)
     except ValueError as error:
@@ -162,16 +163,39 @@ def _dependent_names(robot: Robot) -> dict[Value, str]:
     return {one.formula: name_text(one.name) for one in formulas}
 
 
+Part = TypeVar("Part")
+Amended: TypeAlias = Sequence[
+    tuple[Part, Collection[str]]
+]  # parts of a model file, each with the keys that a sidecar gives
+
+
 def written_sidecar(
-    system: System, joints: Sequence[Joint], findings: Findings, *, gravity: bool = True, settings: bool = True
+    system: System,
+    joints: Sequence[Joint],
+    findings: Findings,
+    *,
+    gravity: bool = True,
+    settings: bool = True,
+    looks: Amended[Body] = (),
+    numbers: Amended[Joint] = (),
 ) -> str:
-    """The text of a sidecar with the given joints, and all frames, couplings and elements of the system."""
+    """The text of a sidecar with the given joints, and all frames, couplings and elements of the system.
+
+    `looks` and `numbers` are bodies and joints of the model file, with the keys whose values the sidecar gives.
+    """
     robot = system.robot
     top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
-    cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
+    cut, loops = chosen_cut(robot), {loop.name for loop in robot.loops}
     sections = [
         f"# Data for Kinemorph that the model file of the same name cannot express. {UNITS_NOTE}\n" + lines_of(top),
-        *_tables("joints", ((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints)),
+        *_tables("bodies", ((body.name, _looks(body, keys), "") for body, keys in looks), note="looks"),
+        *_tables(
+            "joints",
+            [
+                *((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints),
+                *((j.name, _picked(joint_entries(j), keys), "") for j, keys in numbers),
+            ],
+        ),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
         *_tables("elements", _elements(system.elements, findings)),
@@ -278,11 +302,21 @@ def body_entries(body: Body) -> Entries:
     entries = _part(body, rows.BODY)
     if solid:
         entries = {key: entries[key] for key in ("mass",) if key in entries} | {"solid": spell.inline(solid)}
-    for key in ("shapes", "collisions"):
-        shapes = getattr(body, key)
-        if shapes and not (key == "shapes" and solid):
-            entries[key] = "[\n" + "".join(f"  {spell.inline(_shape(shape))},\n" for shape in shapes) + "]"
-    return entries
+    keys = [key for key in ("shapes", "collisions") if getattr(body, key) and not (key == "shapes" and solid)]
+    return entries | _looks(body, keys)
+
+
+def _looks(body: Body, keys: Iterable[str]) -> Entries:
+    """The shapes of a body, by the keys "shapes" or "collisions"."""
+    return {
+        key: "[\n" + "".join(f"  {spell.inline(_shape(shape))},\n" for shape in getattr(body, key)) + "]"
+        for key in keys
+    }
+
+
+def _picked(entries: Entries, keys: Collection[str]) -> Entries:
+    """The entries with the given keys."""
+    return {key: entry for key, entry in entries.items() if key in keys}
 
 
 def _solid(body: Body) -> Entries:
@@ -338,14 +372,14 @@ def _joints(robot: Robot) -> list[str]:
     cycles = robot.cycles
     names = _dependent_names(robot)
     tables = [(joint.name, joint_entries(joint, names), "") for joint in robot.joints]
-    cut = _chosen_cut(robot)
+    cut = chosen_cut(robot)
     for loop in robot.loops:
         entries = joint_entries(loop) | cut
         tables.append((loop.name, entries, f"closes the loop {' - '.join(cycles[loop.name])}"))
     return _tables("joints", tables)
 
 
-def _chosen_cut(robot: Robot) -> Entries:
+def chosen_cut(robot: Robot) -> Entries:
     """The key `cut` for joints that close loops, if the builder would otherwise cut other joints; else empty."""
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
     chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords

@@ -26,8 +26,6 @@ SILENT = {
         "collision_checking",
         "self_collision_checking",
         "sensor",
-        "gravity",
-        "kinematic",
     },
     "joint": {"safety_controller", "calibration", "gazebo", "hardwareInterface", "sensor", "property"},
     "inertial": set(),
@@ -35,17 +33,10 @@ SILENT = {
     "collision": {"material", "verbose", "gazebo"},
     "geometry": set(),
 }
-# tags that affect the motion, but cannot be expressed in a System
+# tags that affect the motion, but cannot be expressed in a System; so are all of Drake's own that are not read
 DROPPED = {
-    "link": {"surface", "drake:proximity_properties"},
-    "robot": {
-        "coupling",
-        "loop_closure",
-        "drake:linear_bushing_rpy",
-        "drake:collision_filter_group",
-        "drake:tendon_constraint",
-    },
-    "joint": {"drake:mimic", "drake:controller_gains", "drake:rotor_inertia", "drake:gear_ratio"},
+    "link": {"surface", "gravity", "kinematic"},
+    "robot": {"coupling", "loop_closure"},
 }
 KNOWN = {
     "robot": ("link", "joint", "material", "transmission", "gazebo", "loop_joint", "loop", "constraint", "fixed_frame"),
@@ -105,7 +96,7 @@ class Reading:
         if tag in KNOWN[place]:
             problem = f"<{tag}> appears more than once, expected once: the first one is used"
             self.repeated("structure", f"{place}/{tag}", node, element, problem, "Remove all but one.")
-        elif tag in DROPPED.get(place, ()):
+        elif tag in DROPPED.get(place, ()) or (tag.startswith("drake:") and place != "visual"):
             problem = f"<{tag}> is not supported, so it has no effect"
             remedy = "Add it to the simulation in Python if you need it."
             self.repeated("dropped", f"{place}/{tag}", node, element, problem, remedy)

@@ -21,6 +21,7 @@ from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, sidecar_name
 from kinemorph.formats.urdf.cursor import Reading
+from kinemorph.formats.urdf.gazebo_tags import read_gazebo
 from kinemorph.formats.urdf.joints import ReadJoint, read_joint
 from kinemorph.formats.urdf.links import MASSLESS, ReadLink, read_link
 from kinemorph.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
@@ -47,6 +48,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     later.shapes.dress()
     for node in later.transmissions:
         read_transmission(node, later.joints, later.reading)
+    read_gazebo(later.gazebo, later.reading)
     read_srdf(source, options, blueprint)
     later.reading.tally.report()
     return blueprint.system()
@@ -69,6 +71,7 @@ class Later(NamedTuple):
     transmissions: list[Node]
     joints: set[str]  # names of the joints that transmissions may drive
     macros: list[tuple[Node, str]]  # macros that xacro has not expanded, with their names
+    gazebo: list[Node]
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
@@ -90,7 +93,7 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
     if not name:
         problem = "attribute 'name' is missing, expected one: the robot is called 'robot'"
         At(findings, root, "robot").warn("structure", problem, 'Write <robot name="...">.')
-    later = Later(reading, ShapeReader(reading), [], set(), [])
+    later = Later(reading, ShapeReader(reading), [], set(), [], [])
     links, joints, loops = _parts(root, later)
     if _needs_macros(links, joints, later):
         return blueprint, later
@@ -126,6 +129,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
                 reading.incomplete = True
         elif tag == "gazebo":
             shapes.gazebo(node)
+            later.gazebo.append(node)
         elif tag == "material":
             shapes.material(node, f"material '{node.get('name')}'")
         elif tag == "transmission":
@@ -316,11 +320,7 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
         return
     from kinemorph.formats.toml import sidecar
 
-    sidecar.extend(blueprint, source, options, reading.findings)
-    for name in hung:
-        body = blueprint.ends[name][1]
-        if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
-            blueprint.withdraw(name)
+    sidecar.extend(blueprint, source, options, reading.findings, roots=hung)
 
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:

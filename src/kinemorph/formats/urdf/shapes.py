@@ -139,7 +139,7 @@ class ShapeReader:
     # ── touching ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def gazebo(self, node: Node) -> None:
-        """Reads friction, stiffness and damping of <gazebo reference="link">; other tags do not affect the motion."""
+        """Reads friction, stiffness and damping of <gazebo reference="link">; `gazebo_tags` reads the others."""
         link = node.get("reference", "")
         for part in node.iterchildren("*"):
             name = GAZEBO.get(str(part.tag))

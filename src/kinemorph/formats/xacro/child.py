@@ -181,10 +181,19 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         return found | {"declared": sorted(mappings.read)}
 
 
+def prepare(folder: str) -> None:
+    """Imports xacro, which is installed in `folder`."""
+    sys.path.append(folder)
+    import xacro
+    import xacro.substitution_args
+
+    assert xacro.substitution_args
+
+
 def main(memory: str, seconds: str, folder: str) -> None:
     """Reads the request from stdin, expands the text, and writes the answer to stdout."""
     confine(int(memory), int(seconds))
-    sys.path.append(folder)
+    prepare(folder)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # messages that xacro prints go to stderr, so that stdout has only the answer
     given = json.load(sys.stdin)

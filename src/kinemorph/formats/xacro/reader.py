@@ -140,7 +140,7 @@ def _answer(text: str, source: Source, options: Options, place: str, findings: F
     )
     arguments = [str(MEMORY), str(SECONDS), place]
     try:
-        code, output, _ = ask(child.__file__, arguments, given.encode(), WALL * SECONDS)
+        code, output, _ = ask(child.__file__, arguments, given.encode(), WALL * SECONDS, prepared=(place,))
     except OSError as error:
         problem = f"the process for xacro cannot be started: {error.strerror}"
         findings.error("file", 0, "", problem, "Run `kinemorph doctor` to check the installation.")

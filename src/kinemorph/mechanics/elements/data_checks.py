@@ -15,7 +15,7 @@ from typing import Any
 from kinemorph.algebra.groups import Pose
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.fields import Field, defaults_of, part_fields
-from kinemorph.model.input_reader import short
+from kinemorph.model.input_reader import LARGEST, short
 from kinemorph.model.parameter import Formula, Parameter
 from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import listed
@@ -45,16 +45,26 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
 
 
 def number_problems(element: Any) -> list[str]:
-    """A problem for each field of the element that has a NaN, or an infinite number where its default is finite."""
+    """A problem for each field of the element that has a NaN, or, where its default is finite, an infinite number or
+    one whose products overflow.
+    """
     if not is_dataclass(element):
         return []
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
-    return [
-        wrong(owner, f"{name} is {short(value)}; expected finite numbers", "Correct it.", name)
-        for name, value in vars(element).items()
-        if any(math.isnan(x) for x in _plain(value))
-        or (any(map(math.isinf, _plain(value))) and not any(map(math.isinf, _plain(defaults.get(name)))))
-    ]
+    found = []
+    for name, value in vars(element).items():
+        largest = max((math.inf if math.isnan(x) else abs(x) for x in _plain(value)), default=0.0)
+        if largest <= LARGEST:  # the usual case
+            continue
+        limit = any(map(math.isinf, _plain(defaults.get(name))))
+        if any(map(math.isnan, _plain(value))) or (math.isinf(largest) and not limit):
+            found.append(wrong(owner, f"{name} is {short(value)}; expected finite numbers", "Correct it.", name))
+        elif not limit:
+            what = (
+                f"{name} is {short(value)}; expected numbers of at most {LARGEST:g}, so that products do not overflow"
+            )
+            found.append(wrong(owner, what, "Correct it.", name))
+    return found
 
 
 def _plain(value: Any) -> Iterator[float]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import act
+from kinemorph.algebra.rows import summed_rows
 from kinemorph.algebra.scalar import S, absolute, less, maximum, minus, plus, times, where
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
@@ -75,6 +76,7 @@ class SystemInstant:
         sums: Mapping[int, Callable[[S], S]] | None = None,
         response: Callable[[Mapping[str, S]], Sequence[S]] | None = None,
         given: Mapping[str, S] | None = None,
+        tables: bool = False,
     ) -> None:
         self.ensemble, self.t, self.q, self.v = ensemble, t, q, v
         self.x, self.m, self.u, self.lookup = x, m, u, lookup
@@ -82,6 +84,7 @@ class SystemInstant:
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._response = response
+        self.tables = tables  # whether laws may compute many points at once, see `algebra.rows`
         self._signals: dict[str, S] = dict(given or {})  # signals whose values are given are not computed
         self._asked: list[str] = []  # names of signals that are being computed, to detect circular dependencies
 
@@ -388,7 +391,8 @@ def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment:
     n = (y * c - z * b, z * a - x * c, x * b - y * a)
     if moment is not None:
         n = (n[0] + moment[0], n[1] + moment[1], n[2] + moment[2])
-    load: Load = ((a, b, c), n)
+    a, b, c, *turning = summed_rows(point.point, (a, b, c, *n))
+    load: Load = ((a, b, c), (turning[0], turning[1], turning[2]))
     loads[point.link] = added(loads[point.link], load) if point.link in loads else load
 
 

@@ -28,9 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks
+from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, times_blocks
+from kinemorph.algebra.rows import has_rows
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
@@ -75,15 +76,16 @@ from kinemorph.mechanics.steps.point_states import (
 from kinemorph.mechanics.steps.step_accounts import (
     Account,
     LinkMotion,
+    PointAccount,
     joint_account,
     link_power,
     pair_account,
-    point_account,
-    summed_inertia,
-    summed_wrench,
+    summed_lines,
 )
 from kinemorph.mechanics.trees.motions import ZERO3, Move
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
+
+Accounts = tuple[list[PointAccount], list[Account], list[Account]]
 
 
 class Ends(NamedTuple):
@@ -97,7 +99,7 @@ class Ends(NamedTuple):
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
     pairs: list[Vec3]  # [N or N m], on the first link of each pair, in world axes
-    accounts: tuple[list[Account], list[Account], list[Account]]
+    accounts: Accounts
     power_at: Callable[[Collection[int]], S]
 
 
@@ -117,10 +119,11 @@ class Under:
 class Slopes(NamedTuple):
     """The Jacobians of points, in the axes of their links, and of pairs, in world axes, by columns.
 
-    Each maps an index in v to the (relative) velocity at unit velocity; zero columns are left out.
+    Each maps an index in v to the (relative) velocity at unit velocity; zero columns are left out. For a force that
+    stands for many points it is the twist of their link.
     """
 
-    points: list[dict[int, Vec3]]
+    points: list[dict[int, tuple[S, ...]]]
     pairs: list[dict[int, Vec3]]
 
 
@@ -283,11 +286,11 @@ class _Laws:
         points: Sequence[Vec3],
         joints: Sequence[S],
         pairs: Sequence[Vec3],
-    ) -> tuple[list[Account], list[Account], list[Account]]:
+    ) -> Accounts:
         """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
-        found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
+        found: Accounts = ([], [], [])
         for force, free, f in zip(self.points, self.free.points, points, strict=True):
-            found[0].append(point_account(force, self.sight, self.left, free, motions[force.link], f))
+            found[0].append(PointAccount(force, self.sight, self.left, free, motions[force.link], f))
         for joint, push in zip(self.joints, joints, strict=True):
             start = joint.sum_of(self.v)
             late = plus(start, times(self.h, joint.sum_of(answer.a)))
@@ -345,8 +348,11 @@ def _answer(
     pairs, one number (pivot) along a joint; see this file's docstring.
     """
     loads, tau = list(loads), list(tau)
-    for link, numbers in _by_link(laws.points).items():
-        force, moment = summed_wrench([laws.points[k] for k in numbers], [ends.points[k][0] for k in numbers])
+    lines = {
+        link: summed_lines([laws.points[k] for k in numbers], [ends.points[k] for k in numbers])
+        for link, numbers in _by_link(laws.points).items()
+    }
+    for link, ((force, moment), _) in lines.items():
         loads[link] = added(loads[link], (negative(force), negative(moment)))
     for pair, (f, _) in zip(laws.pairs, ends.pairs, strict=True):
         for link, (force, moment) in pair_wrenches(pair, laws.sight, f):
@@ -361,7 +367,8 @@ def _answer(
         else:
             pivots[j] = plus(pivots.get(j, 0.0), times(arm * arm, pivot))
     if under is None:
-        return responses(tree, moves, tau, loads, _inertias(laws, ends), pivots, locked)
+        inertias = {link: inertia for link, (_, inertia) in lines.items()}
+        return responses(tree, moves, tau, loads, _with_pairs(inertias, laws, ends), pivots, locked)
     assert slopes is not None
     through = carried(tree, moves, loads, None)
     rest = list(tau)
@@ -371,22 +378,25 @@ def _answer(
             rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
     for j, pivot in pivots.items():
         M[j][j] = plus(M[j][j], pivot)
-    for force_, slope, (_, D) in zip(laws.points, slopes.points, ends.points, strict=True):
-        _add_inertia(tree, M, slope, D, force_.link)
+    for force_, slope, line in zip(laws.points, slopes.points, ends.points, strict=True):
+        if _is_many(force_):
+            _, inertia = summed_lines([force_], [line])
+            _add_inertia(tree, M, slope, partial(_times_inertia, inertia), force_.link)
+        else:
+            _add_inertia(tree, M, slope, partial(times_symmetric, line[1]), force_.link)
     for pair, slope, (_, D) in zip(laws.pairs, slopes.pairs, ends.pairs, strict=True):
         if couples(pair):
             soft += soft_rows(tree.nv, slope, D)
         else:
-            _add_inertia(tree, M, slope, D, max(pair.links))
+            _add_inertia(tree, M, slope, partial(times_symmetric, D), max(pair.links))
     return given_responses(tree, moves, under.solve(M, rest, soft))
 
 
-def _inertias(laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
-    """The inertias that forces at the end of a step add to links (the matrices D), by link."""
-    found = {
-        link: summed_inertia([laws.points[k] for k in numbers], [ends.points[k] for k in numbers])
-        for link, numbers in _by_link(laws.points).items()
-    }
+def _with_pairs(inertias: Mapping[int, Blocks], laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
+    """The inertias that forces at the end of a step add to links (the matrices D), by link: those given, of points, and
+    those of pairs.
+    """
+    found = dict(inertias)
     for pair, (_, D) in zip(laws.pairs, ends.pairs, strict=True):
         link, blocks = pair_inertia(pair, laws.sight, D)
         found[link] = joined_blocks(found[link], blocks) if link in found else blocks
@@ -419,13 +429,20 @@ def _by_link(points: Sequence[PointForce]) -> dict[int, list[int]]:
     return found
 
 
-def _add_inertia(tree: Tree, M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3, link: int) -> None:
-    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point or pair by index in v.
+def _add_inertia(
+    tree: Tree,
+    M: list[list[S]],
+    slope: Mapping[int, tuple[S, ...]],
+    weigh: Callable[[Any], Sequence[S]],
+    link: int,
+) -> None:
+    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point, pair or link by index in v, and
+    `weigh` multiplies such a column by D.
 
     The point is on `link`. If this is part of a limb that represents several, the sum over all of them is added.
     """
     total = tree.link_sums.get(link)
-    heavy = {j: times_symmetric(D, column) for j, column in slope.items()}
+    heavy = {j: weigh(column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
             x = dot(column, weighed)
@@ -439,9 +456,23 @@ def _slopes(tree: Tree, sight: Sight, points: Sequence[PointForce], pairs: Seque
     units = [given_responses(tree, sight.moves, [float(k == j) for k in range(tree.nv)]) for j in range(tree.nv)]
     found = []
     for force in points:
-        columns = {j: _reach(force, unit) for j, unit in enumerate(units)}
+        columns: dict[int, tuple[S, ...]] = {j: _reach(force, unit) for j, unit in enumerate(units)}
+        if _is_many(force):
+            columns = {j: tuple(x for part in unit.links[force.link] for x in part) for j, unit in enumerate(units)}
         found.append({j: column for j, column in columns.items() if not all(map(is_zero, column))})
     return Slopes(found, [pair_slope(pair, sight, units) for pair in pairs])
+
+
+def _is_many(force: PointForce) -> bool:
+    """Whether a force stands for those at many points of its link; see `algebra.rows`."""
+    return any(map(has_rows, force.point))
+
+
+def _times_inertia(inertia: Blocks, column: tuple[S, ...]) -> list[S]:
+    """The product of the inertia of a link and a column (6,) of its Jacobian."""
+    x, y, z, *turning = column
+    force, moment = times_blocks(inertia, (x, y, z), (turning[0], turning[1], turning[2]))
+    return [*force, *moment]
 
 
 def _reach(force: PointForce, answer: Responses) -> Vec3:

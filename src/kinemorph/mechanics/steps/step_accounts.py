@@ -12,12 +12,14 @@ how much energy its steps lose or create.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks, times_blocks
+from kinemorph.algebra.rows import has_rows, summed_rows
 from kinemorph.algebra.scalar import S, div, plus, times
-from kinemorph.algebra.turns import Sym3, Vec3
+from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import tangent_of
@@ -96,45 +98,93 @@ class LatePoint(PointState):
         return Dual(place, plus(start, times(0.5 * self.motion.h, more)), level=LEVEL)
 
 
-def point_account(force: PointForce, sight: Sight, h: S, free: Vec3, motion: LinkMotion, f: Vec3) -> Account:
-    """The account of a force f [N] at a point, in link axes; h [s] is the time for which its place still moves at the
-    velocity of the end, which is `free` [m/s] where joints do not accelerate.
-    """
-    start, reach, u = (add(linear, cross(angular, force.point)) for linear, angular in (*motion[:2], motion.mean))
-    now = PointState(force.link, force.point, start, 0.0, sight)
-    end = add(free, scale(motion.h, reach))
-    late = LatePoint(force.link, force.point, end, h, sight, free, motion)
-    at_start = dot(force.law.force(now), start)
-    return Account(dot(f, u), at_start, _rate_of(force.law, late), *pressing(force.law, late, f))
+@dataclass(frozen=True, eq=False)
+class PointAccount:
+    """The Account of a force at one or many points of a link, in its axes. Its terms are computed on demand."""
+
+    force: PointForce
+    sight: Sight
+    left: S  # [s], the time for which the place still moves at the velocity of the end of the step
+    free: Vec3  # [m/s], this velocity where joints do not accelerate
+    motion: LinkMotion
+    f: Vec3  # [N], over the step
+
+    @cached_property
+    def power(self) -> S:
+        return self._sums(dot(self.f, self._velocity(self.motion.mean)))[0]
+
+    @cached_property
+    def at_start(self) -> S:
+        start = self._velocity(self.motion.twist)
+        now = PointState(self.force.link, self.force.point, start, 0.0, self.sight)
+        return self._sums(dot(self.force.law.force(now), start))[0]
+
+    @property
+    def storing(self) -> S:
+        return self._at_end[0]
+
+    @property
+    def normal(self) -> S:
+        return self._at_end[1]
+
+    @property
+    def missing(self) -> S:
+        return self._at_end[2]
+
+    @cached_property
+    def _at_end(self) -> list[S]:
+        """The terms `storing`, `normal` and `missing`, which have most of their operations in common."""
+        end = add(self.free, scale(self.motion.h, self._velocity(self.motion.response)))
+        late = LatePoint(self.force.link, self.force.point, end, self.left, self.sight, self.free, self.motion)
+        return self._sums(_rate_of(self.force.law, late), *pressing(self.force.law, late, self.f))
+
+    def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
+        x, y, z = add(twist[0], cross(twist[1], self.force.point))
+        return x, y, z
+
+    def _sums(self, *terms: S) -> list[S]:
+        return summed_rows(self.force.point, terms)
 
 
 def link_power(
     points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]], forces: Sequence[Vec3], motion: LinkMotion
 ) -> S:
     """The mean power [W] of forces at points of one link: `forces` [N], or f - D J a from the `lines` (f, D)."""
-    if len(points) < SEVERAL:
+    if len(points) < SEVERAL and not any(has_rows(x) for one in points for x in one.point):
         u, w = motion.mean
         return sum((dot(f, add(u, cross(w, one.point))) for one, f in zip(points, forces, strict=True)), 0.0)
-    given = summed_wrench(points, [f for f, _ in lines])
-    taken = times_blocks(summed_inertia(points, lines), *motion.response)
+    given, inertia = summed_lines(points, lines)
+    taken = times_blocks(inertia, *motion.response)
     return sum((dot(sub(*two), rate) for *two, rate in zip(given, taken, motion.mean, strict=True)), 0.0)
 
 
-def summed_wrench(points: Sequence[PointForce], forces: Sequence[Vec3]) -> Wrench:
-    """The wrench of forces [N] at points of one link, about its origin and in its axes."""
-    first, *rest = ((f, cross(one.point, f)) for one, f in zip(points, forces, strict=True))
+def summed_lines(points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]]) -> tuple[Wrench, Blocks]:
+    """The `lines` (f, D) of points of one link: the wrench of the forces f [N] about its origin and in its axes, and
+    the matrices D as an inertia of that link.
+    """
+    first, *rest = (_line_of_link(one.point, *line) for one, line in zip(points, lines, strict=True))
     for other in rest:
-        first = added(first, other)
+        first = added(first[0], other[0]), joined_blocks(first[1], other[1])
     return first
 
 
-def summed_inertia(points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]]) -> Blocks:
-    """The matrices D of the `lines` (f, D) of points of one link as an inertia of that link."""
-    pairs = zip(points, lines, strict=True)
-    first, *rest = (shifted_blocks((D, (0.0,) * 9, ZERO_SYM), one.point) for one, (_, D) in pairs)
-    for other in rest:
-        first = joined_blocks(first, other)
-    return first
+def _line_of_link(place: Vec3, f: Vec3, D: Sym3) -> tuple[Wrench, Blocks]:
+    """A force f at a place of a link as a wrench, and D there as an inertia of the link; see `summed_lines`.
+
+    Where `place` stands for many points, both are sums over all of them.
+    """
+    A, B, J = shifted_blocks((D, (0.0,) * 9, ZERO_SYM), place)
+    x = summed_rows(place, (*f, *cross(place, f), *A, *B, *J))
+    wrench = (x[0], x[1], x[2]), (x[3], x[4], x[5])
+    return wrench, (_six(x[6:12]), _nine(x[12:21]), _six(x[21:27]))
+
+
+def _six(x: Sequence[S]) -> Sym3:
+    return (x[0], x[1], x[2], x[3], x[4], x[5])
+
+
+def _nine(x: Sequence[S]) -> Mat3:
+    return (x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8])
 
 
 def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3) -> Account:

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from kinemorph.errors import ModelError, ModelWarning, Problem, users_level
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
@@ -252,6 +252,14 @@ class RobotBuilder:
             if draft["name"] == joint:
                 (before,) = draft.get("armature") or (0.0,)
                 self._joints[k] = {**draft, "armature": (before + inertia,)}
+        return self
+
+    def amend(self, kind: Literal["body", "joint"], name: str, data: Mapping[str, Any]) -> Self:
+        """Replaces some data of a declared body or joint; `data` are arguments of `body` or `joint` by name."""
+        drafts: list[Any] = self._bodies if kind == "body" else self._joints
+        for k, draft in enumerate(drafts):
+            if draft["name"] == name:
+                drafts[k] = {**draft, **data}
         return self
 
     def without(self, joint: str) -> Self:

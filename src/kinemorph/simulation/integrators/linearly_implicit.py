@@ -153,28 +153,38 @@ class LinearlyImplicit:
         """
         plant, n, loop = site.plant, len(shares), site.loop
         rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
-        program = plant.implicit_step(self.passes, shares, centered=self.centered)
+        alone = plant.implicit_step(self.passes, centered=self.centered)
         if not plant.laws.tells:
+            program = plant.implicit_step(self.passes, shares, centered=self.centered)
             loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
             return
         missing, pressing = (loop.scratch(f"{what}_{n}", (n,)) for what in ("missing", "pressing"))
-        loop.call(program, [*rows, missing, pressing], [t, base, s, h, guess, site.m, site.u, site.p])
+        better, left, span = loop.scratch("better_guess", (plant.nv,)), *map(loop.scratch, ("repeats_left", "span"))
+
+        def take(k: int, first: View) -> None:
+            """Writes a call of the step k alone, from first accelerations."""
+            outs = [
+                View(row.array, (1, size), row.offset) for row, size in ((rows[0][k], plant.ns), (rows[1][k], plant.nv))
+            ]
+            loop.let(span, lambda h: shares[k] * h, h)
+            outs += [missing.part(k, 1), pressing.part(k, 1)]
+            loop.call(alone, outs, [t, base, s, span, first, site.m, site.u, site.p])
+
+        if alone.sums_rows:  # a long step, of which little is common to both: it is compiled once
+            for k in range(n):
+                take(k, guess if k == 0 else rows[1][k - 1])
+        else:
+            program = plant.implicit_step(self.passes, shares, centered=self.centered)
+            loop.call(program, [*rows, missing, pressing], [t, base, s, h, guess, site.m, site.u, site.p])
         if self.extrapolated:
             kinked = loop.scratch("kinked")
             for k in range(n):
                 loop.let(kinked, lambda lacks, old: (lacks > 0.0).where(1.0, old), missing[k], kinked)
-        alone = plant.implicit_step(self.passes, centered=self.centered)
-        better, left, span = loop.scratch("better_guess", (plant.nv,)), *map(loop.scratch, ("repeats_left", "span"))
-        for k, share in enumerate(shares):
-            told = [missing.part(k, 1), pressing.part(k, 1)]
-            outs = [
-                View(row.array, (1, size), row.offset) for row, size in ((rows[0][k], plant.ns), (rows[1][k], plant.nv))
-            ]
+        for k in range(n):
             loop.let(left, lambda lacks: (lacks > 0.0).where(1.0 * MOST_REPEATS, 0.0), missing[k])
             with loop.while_(left):  # each time a further pass, as long as contacts make energy
-                loop.let(span, lambda h, share=share: share * h, h)
                 loop.copy(better, rows[1][k])
-                loop.call(alone, [*outs, *told], [t, base, s, span, better, site.m, site.u, site.p])
+                take(k, better)
                 loop.let(left, lambda lacks, left: (lacks > 0.0).where(left - 1.0, 0.0), missing[k], left)
 
     def advance(self, site: Site) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,12 +53,13 @@ class Hit(NamedTuple):
     rebound: Rebound
 
 
+@lru_cache(maxsize=256)  # many contacts of a robot have the same law
 def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
     """The impact of a mass [kg] at a speed [m/s], by small steps of its equation of motion."""
     h = law.depth_of(0.5 * mass * speed**2) / speed / PARTS  # from the greatest depth, without damping
     x, v, t = 0.0, speed, 0.0
     while t < 100.0 * PARTS * h:
-        v -= h * law(x, v).force / mass
+        v -= h * law.force(x, v) / mass
         x, t = x + h * v, t + h
         if x <= 0.0:
             return Rebound(t, -v)

@@ -24,6 +24,7 @@ WIDTHS = (8, 4, 2, 1)  # numbers of lanes in which sincos is emitted for plain n
 PLAIN = ("add", "sub", "mul")  # ops that may be computed early, to have more angles in one sincos,
 NEARLY = 2  # and how many of them, each depending on the one before
 SMALL, INNER = 40, 600  # most ops of a called program that is inlined: anywhere, and in an innermost loop
+ABREAST = 100  # the same in an innermost loop whose passes run in lanes: sums over the rows of many tables share it
 
 
 def pointers(program: Runnable) -> tuple[list[str], list[str]]:
@@ -69,7 +70,7 @@ class Chunks:
         self.block_function = block_function
         self.constants_apart = constants_apart
         self.linkage = linkage
-        self.most_inlined = INNER if inner else SMALL
+        self.most_inlined = (INNER if real.lanes == 1 else ABREAST) if inner else SMALL
         self.rotation_types: set[Real] = set()  # the types for which sincos is needed
         self.places = [(f"%in{k}", entry) for k, port in enumerate(program.inputs) for entry in range(port.size)]
         self.plain = {f"%in{k}" for k in shared}
@@ -123,6 +124,7 @@ class Chunks:
         self.late = []
         self.names: dict[int, str] = {}  # node -> register of this function that has its value
         self.minus: dict[int, str] = {}  # node -> register that has its negative value
+        self.given: dict[tuple[int, ...], str] = {}  # arguments of blocks -> the array that has them
 
     def _constants(self) -> str:
         """The definition of the function that writes the outputs that are constants."""
@@ -243,11 +245,18 @@ class Chunks:
         """Writes the arguments of node i, an operation on arrays, to an array and calls its function, which fills
         another.
         """
-        for name, count in ((f"%given{i}", block.n_in), (f"%solved{i}", block.n_out)):
-            self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
-        for k, ref in enumerate(args):
-            self._write(self.value(ref), f"%given{i}", k)
-        self.lines.append(f"  call void @{self.block_function(block)}(ptr %solved{i}, ptr %given{i})")
+        given = self.given.get(tuple(args))
+        if given is None:
+            given = self.given[tuple(args)] = f"%given{i}"
+            self._array(given, block.n_in)
+            for k, ref in enumerate(args):
+                self._write(self.value(ref), given, k)
+        self._array(f"%solved{i}", block.n_out)
+        self.lines.append(f"  call void @{self.block_function(block)}(ptr %solved{i}, ptr {given})")
+
+    def _array(self, name: str, count: int) -> None:
+        """Writes the allocation of an array of values."""
+        self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
 
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 

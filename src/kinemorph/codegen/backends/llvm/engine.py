@@ -34,6 +34,7 @@ PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code 
 LEAST = 0  # the level for programs that are called a few times: compiled 5 times as fast, runs 1.2 to 2 times as long
 # the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
+LEAST_PASSES = ("always_inliner", "sroa")  # where the code generator takes the least time, too
 MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that is fast only with all passes, above all the vectorizer
 BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
 # subpackages that do not influence the LLVM IR of a program other than through its key
@@ -150,14 +151,15 @@ def compile_text(name: str, source: str, speed: int | None = None) -> bytes:
         speed = SPEED if speed is None else speed
         machine = _machine(speed)
         worked, _, plain = source.partition(BORDER)
-        module = _optimized(name, worked, machine, PASSES if MATRICES in worked and speed > LEAST else None)
+        passes: int | tuple[str, ...] = PASSES if MATRICES in worked else FEW_PASSES
+        module = _optimized(name, worked, machine, passes if speed > LEAST else LEAST_PASSES)
         if plain:
             module.link_in(_optimized(name, plain, machine, 0))
         return bytes(machine.emit_object(module))
 
 
-def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
-    """LLVM IR as an LLVM module, after the passes of the optimization level `passes`, or FEW_PASSES for None."""
+def _optimized(name: str, source: str, machine: Any, passes: int | tuple[str, ...]) -> Any:
+    """LLVM IR as an LLVM module, after the passes with these names, or those of an optimization level."""
     binding = _binding()
     try:
         module = binding.parse_assembly(source)
@@ -169,13 +171,16 @@ def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
         ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    tuning = binding.create_pipeline_tuning_options(speed_level=PASSES if passes is None else passes)
+    tuning = binding.create_pipeline_tuning_options(speed_level=passes if isinstance(passes, int) else PASSES)
     tuning.loop_vectorization = True
     tuning.loop_interleaving = False  # loops of blocks are short
     builder = binding.create_pass_builder(machine, tuning)
-    manager = builder.getModulePassManager() if passes is not None else binding.create_new_module_pass_manager()
-    for few in FEW_PASSES if passes is None else ():
-        getattr(manager, f"add_{few}_pass")()
+    if isinstance(passes, int):
+        manager = builder.getModulePassManager()
+    else:
+        manager = binding.create_new_module_pass_manager()
+        for each in passes:
+            getattr(manager, f"add_{each}_pass")()
     manager.run(module, builder)
     return module
 

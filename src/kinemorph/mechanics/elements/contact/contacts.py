@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kinemorph.algebra.rows import summed_rows
 from kinemorph.algebra.scalar import S, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
@@ -21,10 +22,12 @@ from kinemorph.mechanics.elements.contact.friction import (
     tangential,
 )
 from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
-from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, normal_strengths
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
 from kinemorph.mechanics.elements.contact.touching_points import (
+    Spot,
     has_fixed_points,
+    in_tables,
     numbered,
     passes_over,
     solid_problems,
@@ -87,20 +90,27 @@ class ContactLaw(ElementLaw[Contact]):
     def signals(self, element: Contact) -> tuple[Slot, ...]:
         return SIGNALS
 
-    def touching_points(self, element: Contact, view: ElementView) -> list[TouchingPoint]:
-        """The touching points with their laws, for `effort` and for implicit steps."""
-        ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
-        motions = view.instant.motions
+    def touching_points(self, element: Contact, view: ElementView, tables: bool = True) -> list[TouchingPoint]:
+        """The touching points with their laws, for `effort` and for implicit steps.
+
+        With `tables`, where the instant allows it, points that are alike are one, whose numbers are columns of a table.
+        """
+        ground, motions = surface(element.ground, view.value), view.instant.motions
         at, passes = motions.attachment(element.body), passes_over(element.ground)
         into = motions.point(at.link, at.pose.p).into
+        own = [spot.moved(at.pose) for spot in spots(element, view.value)]
+        strong, slow = view.value(normal_strengths(element.normal)), view.value(_rubbing_numbers(element))
+        numbers: Sequence[S] = (*strong, *slow)
+        each: list[tuple[Spot, Sequence[S]]] = [(spot, numbers) for spot in own]
+        if tables and view.instant.tables and not isinstance(element.friction, Anchor):  # each anchor has a memory
+            each = in_tables(own, numbers, (*motions.q, *motions.v))
         found = []
-        for k, spot in enumerate(spots(element, view.value)):
-            place, meeting = touched(
-                spot.moved(at.pose), ground, lambda r: motions.point(at.link, r).position, into, passes
-            )
+        for k, (spot, numbers) in enumerate(each):
+            press = normal_law(element.normal, view.value, numbers[: len(strong)])
+            place, meeting = touched(spot, ground, lambda r: motions.point(at.link, r).position, into, passes)
             point = motions.point(at.link, place)
             rise = motions.speed(at.link, point.point, point.into(meeting.normal))
-            law = Touch(ground, press, _rubbing(element, view, k), Start(-meeting.height, rise))
+            law = Touch(ground, press, _rubbing(element, view, k, numbers[len(strong) :]), Start(-meeting.height, rise))
             found.append(TouchingPoint(point, law, meeting))
         return found
 
@@ -112,8 +122,10 @@ class ContactLaw(ElementLaw[Contact]):
         for point, law, meeting in self.touching_points(element, view):
             felt = law.feel(point, meeting)
             pushes.append(Push(point, total(felt)))
-            dissipated = plus(plus(dissipated, felt.pressed.dissipated), felt.rubbed.dissipated)
-            stored = plus(plus(stored, felt.pressed.stored), felt.rubbed.stored)
+            for lost in summed_rows(point.point, [felt.pressed.dissipated, felt.rubbed.dissipated]):
+                dissipated = plus(dissipated, lost)
+            for kept in summed_rows(point.point, [felt.pressed.stored, felt.rubbed.stored]):
+                stored = plus(stored, kept)
             if _rolls(element):  # slip counts only while the point touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
@@ -124,8 +136,8 @@ class ContactLaw(ElementLaw[Contact]):
         )
 
     def publish(self, element: Contact, view: ElementView) -> Mapping[str, S]:
-        touched = [(point, law.feel(point, meeting)) for point, law, meeting in self.touching_points(element, view)]
-        return published(touched)
+        own = self.touching_points(element, view, tables=False)
+        return published([(point, law.feel(point, meeting)) for point, law, meeting in own])
 
     # ── memory of anchors ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,7 +186,7 @@ class ContactLaw(ElementLaw[Contact]):
                     felt.pressed.force,
                     point.out(felt.rubbed.force),
                     felt.rubbed.stored,
-                    _anchor_numbers(element, view),
+                    view.value(_rubbing_numbers(element)),
                 )
             )
         return found
@@ -202,24 +214,24 @@ def _rolls(element: Contact) -> bool:
     return isinstance(element.friction, Anchor) and not has_fixed_points(element)
 
 
-def _anchor_numbers(element: Contact, view: ElementView) -> Sequence[S]:
-    friction = element.friction
-    assert isinstance(friction, Anchor)
-    numbers: Sequence[S] = view.value(
-        (friction.static, friction.kinetic, friction.stiffness, friction.damping, friction.speed)
-    )
-    return numbers
+def _rubbing_numbers(element: Contact) -> tuple[Any, ...]:
+    """The numbers of the friction law of a contact."""
+    match element.friction:
+        case Anchor() as friction:
+            return (friction.static, friction.kinetic, friction.stiffness, friction.damping, friction.speed)
+        case Regularized() as friction:
+            return (friction.coefficient, friction.speed)
+    return ()
 
 
-def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
-    """The friction law of touching point k."""
+def _rubbing(element: Contact, view: ElementView, k: int, numbers: Sequence[S]) -> Rub:
+    """The friction law of touching point k, with its numbers."""
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):
-        assert isinstance(element.friction, Regularized)
-        mu, speed = view.value((element.friction.coefficient, element.friction.speed))
+        mu, speed = numbers
         return lambda point, force, slip, normal: (regularized(mu, speed, force, slip), None)
-    numbers, memory = _anchor_numbers(element, view), view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]
+    memory = view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]
     slipped = view.x[3 * k : 3 * k + 3] if _rolls(element) else None
 
     def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, AnchorState]:

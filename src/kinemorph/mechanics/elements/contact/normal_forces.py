@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -74,6 +74,12 @@ class NormalLaw(ABC):
     @abstractmethod
     def depth_of(self, energy: float) -> float:
         """A depth [m] at which the spring has stored this energy [J], or nearly."""
+
+    def force(self, depth: S, rate: S) -> S:
+        """The normal force [N] alone at a depth [m] and its rate [m/s]."""
+        touching = less(0.0, depth)
+        terms = self.terms(where(touching, depth, 1.0))
+        return where(touching, maximum(terms.spring + terms.damper * rate, 0.0), 0.0)
 
     def __call__(self, depth: S, rate: S) -> Pressed:
         """The normal force at a depth [m] and its rate [m/s]."""
@@ -193,11 +199,21 @@ class ImpedanceLaw(NormalLaw):
         return math.sqrt(2.0 * energy * (1.0 - self.start) / number(self.k)) / self.start
 
 
-def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
-    """The normal force law of a contact that is not rigid; `value` looks up parameters in its data."""
-    law, numbers = _FORMS[type(normal)](normal)
-    made: NormalLaw = law(*value(numbers))
+def normal_law(
+    normal: Normal, value: Callable[[Any], Any] = evaluate_all, strengths: Sequence[S] | None = None
+) -> NormalLaw:
+    """The normal force law of a contact that is not rigid; `value` looks up parameters in its data.
+
+    `strengths` are numbers to take in place of its own `normal_strengths`.
+    """
+    law, own, shape = _FORMS[type(normal)](normal)
+    made: NormalLaw = law(*(value(own) if strengths is None else strengths), *value(shape))
     return made
+
+
+def normal_strengths(normal: Normal) -> tuple[Any, ...]:
+    """The numbers of a normal force law that do not decide its form: stiffness, damping, width."""
+    return _FORMS[type(normal)](normal)[1]
 
 
 def _power(x: S, exponent: S) -> S:
@@ -223,21 +239,21 @@ def _safe_power(x: S, exponent: float) -> S:
     return where(there, power(where(there, x, 1.0), exponent), 0.0)
 
 
-Form = tuple[type[Any], tuple[Any, ...]]  # the law of a normal force, and its numbers
+Form = tuple[type[Any], tuple[Any, ...], tuple[Any, ...]]  # the law of a normal force, its strengths and its shape
 
 
 def _easydyn(normal: EasyDynNormal) -> Form:
-    return PowerLaw, (normal.stiffness, normal.damping, normal.stiffness_power, normal.damping_power)
+    return PowerLaw, (normal.stiffness, normal.damping), (normal.stiffness_power, normal.damping_power)
 
 
 def _hunt_crossley(normal: HuntCrossley) -> Form:
-    return PowerLaw, (normal.stiffness, normal.stiffness * normal.damping, normal.exponent, normal.exponent)
+    return PowerLaw, (normal.stiffness, normal.stiffness * normal.damping), (normal.exponent, normal.exponent)
 
 
 def _impedance(normal: ImpedanceNormal) -> Form:
     n = normal
-    shape = (float(x) for x in (n.start, n.end, n.midpoint, n.power))
-    return ImpedanceLaw, (n.stiffness, n.damping, n.width, *shape)
+    shape = tuple(float(x) for x in (n.start, n.end, n.midpoint, n.power))
+    return ImpedanceLaw, (n.stiffness, n.damping, n.width), shape
 
 
 _FORMS: dict[type, Callable[[Any], Form]] = {

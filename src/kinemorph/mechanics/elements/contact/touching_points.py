@@ -27,7 +27,7 @@ Over terrain the normal is that below the center for spheres, and else that at t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
 from itertools import product
 from typing import Any, NamedTuple
@@ -36,7 +36,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, act
-from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, sqrt, where
+from kinemorph.algebra.rows import columns
+from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, matvec, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface, surface
@@ -62,7 +63,9 @@ FLAT = 1e-9  # the sine of the angle between a disc and the ground below which a
 FEW, PARTS = 16, 8  # a mesh of more than FEW vertices has PARTS touching points
 BLEND = 1e-4  # [m]: corners that are no more than this higher than the deepest one take part
 THIRD = 2.0 * math.pi / 3.0
-TURNS = (0.0, THIRD, -THIRD)  # of the touching points of a disc
+NO_TURN = (1.0, 0.0)
+# cosines and sines of the angles along the rim between the touching points of a disc and its deepest point
+TURNS = (NO_TURN, *((math.cos(angle), math.sin(angle)) for angle in (THIRD, -THIRD)))
 ALONG = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -72,9 +75,10 @@ class Spot(NamedTuple):
     center: Any  # [m]
     radius: S = 0.0  # [m], of a sphere
     axes: tuple[Any, ...] = ()  # [m], semi-axes of an ellipsoid (3) or a disc (2)
-    turn: float = 0.0  # [rad] along the rim, from its deepest point
+    turn: tuple[S, S] = NO_TURN  # cosine and sine of the angle along the rim, from its deepest point
     half: bool = False  # only the half of an ellipsoid on the side of its third axis
     corners: tuple[Any, ...] = ()  # [m], points of which the deepest touches
+    counts: tuple[S, ...] = ()  # for each corner 1, or 0 where it is there only to fill a row of a table
 
     @property
     def is_point(self) -> bool:
@@ -95,15 +99,13 @@ class Spot(NamedTuple):
         w = [-dot(axis, normal) for axis in self.axes]
         if self.half:
             w[2] = maximum(w[2], 0.0)
-        if self.turn:
-            w = w[:2]
         size = dot(self.axes[0], self.axes[0])
         squared = dot(w, w)
         flat = less(squared, FLAT * FLAT * size) if len(w) == 2 or self.half else 0.0
         length = sqrt(where(flat, 1.0, squared))
         w = [where(flat, at_rest, one / length) for one, at_rest in zip(w, ALONG[0], strict=False)]
-        if self.turn:
-            c, s = math.cos(self.turn), math.sin(self.turn)
+        if self.turn is not NO_TURN:
+            c, s = self.turn
             w = [c * w[0] - s * w[1], s * w[0] + c * w[1]]
         found = self.center
         for share, axis in zip(w, self.axes, strict=False):
@@ -115,6 +117,8 @@ class Spot(NamedTuple):
         heights = [dot(corner, normal) for corner in self.corners]
         lowest = reduce(minimum, heights)
         weights = [maximum(1.0 - (height - lowest) / BLEND, 0.0) for height in heights]
+        if self.counts:
+            weights = list(map(times, self.counts, weights))
         share, found = div(1.0, sum(weights)), (0.0, 0.0, 0.0)
         for weight, corner in zip(weights, self.corners, strict=True):
             found = add(found, scale(weight * share, corner))
@@ -296,6 +300,62 @@ _SPOTS: dict[type, Callable[[Any, Callable[[Any], Any]], list[Spot]]] = {
     HalfEllipsoid: _half_ellipsoid,
     Mesh: _mesh,
 }
+
+
+# ── points in a table ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+LEAST_ROWS = 3  # fewer points are computed one by one
+FILLED = 4  # the number of corners of a part is filled up to a multiple of this, so that more parts share a formula
+
+
+def in_tables(found: Sequence[Spot], more: Sequence[S], among: Iterable[S]) -> list[tuple[Spot, Sequence[S]]]:
+    """The spots, each with `more` numbers that belong to it; those that are alike are one, whose numbers, and `more`,
+    are columns of a table (`algebra.rows`).
+
+    They stay as they are where `among`, the numbers of the state, are not expressions, and where their own are.
+    """
+    alike: dict[tuple[int, bool, bool], list[Spot]] = {}
+    for spot in found:
+        alike.setdefault((len(spot.axes), spot.half, is_zero(spot.radius)), []).append(spot)
+    among, count = list(among), len(more)
+    joined: list[tuple[Spot, Sequence[S]]] = []
+    for group in alike.values():
+        table = _table(group, more) if len(group) >= LEAST_ROWS else None
+        numbers = None if table is None else columns(table, among)
+        if numbers is None:
+            joined += [(spot, more) for spot in group]
+        else:
+            joined.append((_from_row(group[0], numbers[count:]), numbers[:count]))
+    return joined
+
+
+def _table(group: Sequence[Spot], more: Sequence[S]) -> tuple[tuple[float, ...], ...] | None:
+    """`more` numbers and those of spots that are alike, one row each; None where a number is not known yet."""
+    most = max(len(spot.corners) for spot in group)
+    most = -(-most // FILLED) * FILLED
+    rows = []
+    for spot in group:
+        row = [*more, *spot.center, spot.radius, *spot.turn, *(x for axis in spot.axes for x in axis)]
+        if most:
+            corners = spot.corners or (spot.center,)
+            missing = most - len(corners)
+            row += [x for corner in (*corners, *[corners[0]] * missing) for x in corner]
+            row += [1.0] * len(corners) + [0.0] * missing
+        if not all(isinstance(x, (int, float)) for x in row):
+            return None
+        rows.append(tuple(map(float, row)))
+    return tuple(rows)
+
+
+def _from_row(like: Spot, numbers: Sequence[S]) -> Spot:
+    """The spot with the numbers of a row of `_table`; `like` is one of the spots of the table."""
+    center, rest, count = tuple(numbers[:3]), numbers[6:], len(like.axes)
+    radius = 0.0 if is_zero(like.radius) else numbers[3]
+    axes = tuple(tuple(rest[3 * k : 3 * k + 3]) for k in range(count))
+    most = (len(rest) - 3 * count) // 4
+    corners = tuple(tuple(rest[3 * k : 3 * k + 3]) for k in range(count, count + most))
+    turn = (numbers[4], numbers[5]) if count == 2 else NO_TURN
+    return Spot(center, radius, axes, turn, like.half, corners, tuple(rest[3 * (count + most) :]))
 
 
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────

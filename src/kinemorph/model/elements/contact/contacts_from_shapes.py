@@ -51,7 +51,7 @@ from kinemorph.words import counted, did_you_mean, quoted
 REST = 5e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
 LOSS = 2.0  # [s/m], the damping of the default normal force
 FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
-FINE, SHARE = 1e-3, 0.02  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
+FINE, SHARE = 1e-3, 0.01  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
 EARTH = 9.81  # [m/s^2], where a robot has no gravity
 LEVEL = 1e-9  # largest error of the axes of a terrain
 
@@ -78,7 +78,7 @@ def contacts(
     `friction`     the law of friction of all contacts, or a coefficient, instead of those of the file
     `ground`       the ground, instead of that of the file
     `bodies`       only for the bodies with these names
-    `tolerance`    [m], the most by which the hull of a mesh may differ; default: 2 % of its size, but at least 1 mm
+    `tolerance`    [m], the most by which the hull of a mesh may differ; default: 1 % of its size, but at least 1 mm
 
     Bodies that an element of the system stops already, such as a contact, are left out, with a warning. Without a
     ground there are no contacts.

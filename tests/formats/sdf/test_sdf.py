@@ -555,7 +555,6 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 DROPPED = {
     "spring": hinged("<xyz>0 0 1</xyz><dynamics><spring_stiffness>5</spring_stiffness></dynamics>", "ball"),
-    "no gravity": model(link("a", "<gravity>false</gravity>")),
     "kinematic": model(link("a", "<kinematic>1</kinematic>")),
     "decay": model(link("a", "<velocity_decay><linear>1</linear></velocity_decay>")),
     "plugin": model(A + "<plugin name='p' filename='x'/>"),
@@ -601,7 +600,7 @@ def test_defaults_and_degrees_are_told() -> None:
 
 
 def test_many_of_a_kind_are_one_warning() -> None:
-    parts = "".join(link(f"l{k}", "<gravity>0</gravity>") for k in range(5))
+    parts = "".join(link(f"l{k}", "<kinematic>1</kinematic>") for k in range(5))
     (finding,) = examined(model(parts)).findings
     assert "5 times" in finding.problem and finding.element == "link 'l0'"
 

@@ -20,7 +20,7 @@ from kinemorph.model.library import four_bar, slider_crank
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-PAGE = Path(__file__).parents[2] / "docs" / "ckc_template.md"
+PAGE = Path(__file__).parents[3] / "docs" / "ckc_template.md"
 FILES = dict(re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
 CLOSED = (0.6, 0.02989836, 1.6066907)
 START = "q = { drive = 0.6 }"

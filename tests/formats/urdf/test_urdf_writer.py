@@ -186,9 +186,13 @@ def test_what_urdf_has_no_word_for_is_named(tmp_path):
     assert "length" in told and "Triangle" in told and "armature" in told
     assert {finding.rule for finding in findings.found} == {"dropped"}
     assert set(after.elements) == {motor, plain} and len(files) == 2
-    box, capsule, mesh = after.robot.body("a").shapes
-    assert box == Box((1.0, 1.0, 0.5), color=(1.0, 0.0, 0.0, 1.0)) and capsule == Capsule(0.1, 0.2)
+    triangle, box, capsule, mesh = after.robot.body("a").shapes  # from the sidecar
+    assert triangle.b == (1.0, 0.0, 0.0) and after.robot.joint("j").armature == (0.2,)
+    assert box == Box((1.0, 1.0, 0.5), color=(1.0, 0.0, 0.0)) and capsule == Capsule(0.1, 0.2)
     assert mesh.scale == (2.0, 1.0, 1.0)
+    files[1].unlink()
+    box, capsule, mesh = load(files[0]).robot.body("a").shapes
+    assert box == Box((1.0, 1.0, 0.5), color=(1.0, 0.0, 0.0, 1.0)) and capsule == Capsule(0.1, 0.2)
     with pytest.warns(ModelWarning):
         save(system, tmp_path / "s.urdf")
 

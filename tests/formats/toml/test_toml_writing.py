@@ -274,7 +274,7 @@ def test_a_rotation_that_no_angles_give_is_a_matrix() -> None:
 
 @pytest.mark.parametrize("name", ["puma", "four_bar", "scara"])
 def test_golden_files(name: str, request: pytest.FixtureRequest) -> None:
-    golden = Path(__file__).resolve().parents[1] / "data" / "models" / f"{name}.toml"
+    golden = Path(__file__).resolve().parents[2] / "data" / "models" / f"{name}.toml"
     text = text_of(LIBRARY[name]())
     if request.config.getoption("--update-golden"):
         golden.parent.mkdir(exist_ok=True)
@@ -309,17 +309,22 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     assert kinemorph.load(tmp_path / "a.toml").robot.parameters == (Parameter("m", 500.0),)
 
 
-def test_meshes_that_will_not_be_found_are_named(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    there.mkdir()
+def test_meshes_are_the_same_files_or_named(tmp_path: Path) -> None:
+    here, there, away = tmp_path / "here", tmp_path / "there", tmp_path / "far" / "away"
+    for folder in (here, there, away):
+        folder.mkdir(parents=True)
     (here / "part.stl").write_text("")
     robot = one_body(shapes=[MeshFile("part.stl", str((here / "part.stl").resolve()))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kinemorph.save(robot, here / "a.toml")
         assert kinemorph.load(here / "a.toml").robot == robot
-    assert "the mesh 'part.stl' is not found" in next(_warned(robot, there / "a.toml"))
+        kinemorph.save(robot, there / "a.toml")
+        (shape,) = kinemorph.load(there / "a.toml").robot.bodies[0].shapes
+        assert shape.source == "../here/part.stl" and shape.path == robot.bodies[0].shapes[0].path
+    assert "the mesh '../../here/part.stl' is not found" in next(_warned(robot, away / "a.toml"))
+    (shape,) = kinemorph.load(away / "a.toml", package_dirs=[here]).robot.bodies[0].shapes
+    assert shape.path == robot.bodies[0].shapes[0].path
 
 
 def test_a_tree_that_was_cut_by_hand_comes_back() -> None:

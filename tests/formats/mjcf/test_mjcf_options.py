@@ -15,8 +15,8 @@ mujoco = pytest.importorskip("mujoco")
 
 ARM = """<mujoco><compiler angle="radian"/><option {option}>{flag}</option><worldbody><body name="b">
   <joint name="j" axis="0 1 0" damping=".3" frictionloss=".1" stiffness="5" springref=".4" range="-1 1"/>
-  <geom type="capsule" fromto="0 0 0 .3 0 -1" size=".05" mass="1"/>
-  <body name="c" pos="0 0 -1"><joint name="k" axis="0 1 0"/><geom size=".1"/></body>
+  <geom name="g" type="capsule" fromto="0 0 0 .3 0 -1" size=".05" mass="1"/><site name="s"/>
+  <body name="c" pos="0 0 -1"><joint name="k" axis="0 1 0"/><geom name="h" size=".1"/></body>
 </body></worldbody>
 <equality><joint joint1="k" joint2="j" polycoef="0 1 0 0 0"/></equality>
 <actuator><motor name="a1" joint="j" gear="3" ctrlrange="-.1 .1" group="2"/></actuator></mujoco>"""
@@ -73,9 +73,28 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model() -> None:
     [
         ('gear="3"', 'gear="3" delay=".1" nsample="3"', "delays of actuators: 1 left out ('a1')"),
         ('stiffness="5"', 'stiffness="5" springyield="1"', "springs that yield: 1 left out ('j')"),
+        (
+            "<motor",
+            '<general dyntype="filter" actearly="true" name="a2" joint="k"/><motor',
+            "(actearly): 1 left out ('a2')",
+        ),
+        ('stiffness="5"', 'stiffness="5" solreflimit=".1 1"', "(solref, solimp, margin) of limits: 1 left out ('j')"),
+        ('stiffness="5"', 'stiffness="5" solreffriction=".1 1"', "(solref, solimp) of friction: 1 left out ('j')"),
+        ("<equality><joint", '<equality><joint solref=".1 1"', "(solref, solimp) of equalities: 1 left out"),
+        (
+            "</mujoco>",
+            '<contact><pair geom1="g" geom2="h"/></contact></mujoco>',
+            "contact pairs: 1 left out ('g and h')",
+        ),
+        ("</mujoco>", '<sensor><touch site="s"/></sensor></mujoco>', "sensors of kind touch: 1 left out"),
+        (
+            "</mujoco>",
+            '<option><flag override="enable"/></option></mujoco>',
+            "override those of all contacts: 1 left out",
+        ),
     ],
 )
-def test_delays_and_springs_that_yield_are_named(old: str, new: str, sentence: str) -> None:
+def test_what_does_not_act_is_named(old: str, new: str, sentence: str) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         kinemorph.load_text(ARM.format(option="", flag="").replace(old, new), "mjcf")
@@ -90,3 +109,10 @@ def test_an_actuator_with_several_controls_does_not_shift_the_data_of_others() -
     with pytest.warns(kinemorph.errors.ModelWarning, match=r"so3 actuators: 1 left out \('s'\)"):
         (motor,) = [one for one in kinemorph.load_text(text, "mjcf").elements if one.name == "a1"]
     assert (motor.gear, motor.lower, motor.upper) == (3.0, -0.1, 0.1)
+
+
+def test_a_spring_whose_force_would_overflow_is_left_out() -> None:
+    """A mutant: springref="-1e308" with a curve gave a force that is not finite, and the file was loaded."""
+    text = ARM.format(option="", flag="").replace('springref=".4"', 'springref="-1e308"')
+    with pytest.warns(kinemorph.errors.ModelWarning, match="rest is -1e"):
+        assert not any(one.name == "j spring" for one in kinemorph.load_text(text, "mjcf").elements)

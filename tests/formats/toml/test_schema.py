@@ -24,7 +24,7 @@ from kinemorph.model.system import System
 from support.robots.random_robots import random_robot
 from support.tools.each_case import each_case
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ARM = """\
 kinemorph = 1
 [bodies.link]

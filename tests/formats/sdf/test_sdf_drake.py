@@ -6,14 +6,17 @@ Links of a file that Drake alters are left out: it replaces moments of inertia t
 from __future__ import annotations
 
 import importlib.metadata
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kinemorph.algebra.groups import matrix_of
+from kinemorph import RobotBuilder
+from kinemorph.algebra.groups import Pose, matrix_of
+from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import examine
+from kinemorph.formats.loading import examine, save
 from kinemorph.formats.sdf.reader import read
 from kinemorph.formats.sources import Options, Source
 from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
@@ -120,4 +123,23 @@ def test_nested_models() -> None:
     system = read(Source("x.sdf", NESTED.encode()), Options(), Findings("x.sdf"))
     assert system is not None and system.robot.nv == 5
     worst = worst_errors(system.robot, peers.DrakePeer(system.robot, NESTED))
+    assert max(worst.values()) < TOLERANCE, worst
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "spherical", "universal"])
+def test_drake_reads_what_is_written(kind: str, tmp_path: Path) -> None:
+    """M, bias and poses of a written chain whose joint frames are turned on both bodies, with armature."""
+    peer = drake()
+    T = Pose(rotation((0.0, 1.0, 0.0), 0.4), (0.1, 0.2, 0.3))
+    builder = RobotBuilder("chain")
+    for name in "abc":
+        builder.body(name, 1.0, com=(0.1, 0.0, 0.05), inertia=(0.1, 0.12, 0.15))
+    builder.joint("a_root", "free", "world", "a")
+    builder.joint("j", kind, "a", "b", placement=T, child_placement=T, **({"pitch": 0.02} if kind == "helical" else {}))
+    builder.joint("k", "revolute", "b", "c", placement=T, child_placement=T, armature=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        save(builder.build(), tmp_path / "chain.sdf")
+        robot = examine(tmp_path / "chain.sdf").system.robot
+    worst = worst_errors(robot, peer.DrakePeer(robot, tmp_path / "chain.sdf"))
     assert max(worst.values()) < TOLERANCE, worst

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -235,9 +236,10 @@ def test_room_for_a_simulation_does_not_matter(tmp_path: Path) -> None:
 def test_whatever_becomes_of_the_process_is_one_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, words: str
 ) -> None:
-    head = Path(mjcf_child.__file__).read_text().split("if __name__")[0]
+    head, last = Path(mjcf_child.__file__).read_text().split("def main")[0], "main(*sys.argv[1:5])"
     script = tmp_path / "script.py"
-    script.write_text(f"{head}\nconfine(int(sys.argv[1]) // 4, int(sys.argv[2]))\n{program}\n")
+    body = indent(f"confine(int(memory) // 4, int(seconds))\n{program}\n", "    ")
+    script.write_text(f"{head}\ndef main(memory, seconds, most, folder):\n{body}\nif __name__ == '__main__': {last}\n")
     monkeypatch.setattr(mjcf_child, "__file__", str(script))
     monkeypatch.setattr("kinemorph.formats.limits.COMPILE_SECONDS", 1.0)
     monkeypatch.setattr(mjcf_compiling, "WALL", 1.5)

@@ -1,7 +1,7 @@
 """Published robots: poses of all links, M, bias and accelerations equal Pinocchio's, on a fixed and on a free base.
 
 Mechanics run on plain floats here, so no robot is compiled; for three of them the compiled functions are asked as well.
-`tests/tables/robots_read.py` writes docs/robots_read.md from the same comparison.
+docs/robots_read.md has the same files among those of other collections.
 """
 
 from __future__ import annotations

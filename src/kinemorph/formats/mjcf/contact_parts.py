@@ -1,0 +1,113 @@
+"""Writes how geoms touch: friction, groups, margins, and normal forces as solref and solimp; see `surfaces`.
+
+The stiffness and damping of a geom's contact are those of solref times the mass that the contact feels, of which MuJoCo
+computes the inverse for each body where q is qpos0,
+
+    body_invweight0 = trace(J M^-1 J^T) / 3,    J of the center of mass, shape (3, nv)
+
+With an elliptic cone there is no other factor. Ground mixes its own solref and solimp with those of geoms: its solmix
+is 0, so that those of geoms count, unless it has the higher priority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.formats.mjcf.surfaces import solver_numbers
+from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_writing import Losses, number, numbers
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import jacobian
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import HalfSpace, Shape, Surface, Terrain
+
+SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
+SAME = 1e-12  # relative difference of laws that one ground can have
+
+
+class Touching(NamedTuple):
+    """A geom that touches: its node, its body, and how it touches."""
+
+    node: Node
+    body: str
+    surface: Surface
+    is_ground: bool
+
+
+class ContactParts:
+    """Writes the surfaces of the geoms of one robot. q0 (nq,) is the configuration qpos0 of the file."""
+
+    def __init__(self, robot: Robot, q0: Sequence[float], losses: Losses) -> None:
+        self.robot, self.q0, self.losses = robot, q0, losses
+        self.found: list[Touching] = []
+
+    def add(self, node: Node, body: str, shape: Shape) -> None:
+        """Writes how a geom touches, without the defaults of MuJoCo; `finish` writes its normal force."""
+        surface = getattr(shape, "surface", None) or Surface()
+        if surface.friction == 0.0:
+            node.set("condim", "1")
+        elif surface.friction is not None:
+            node.set("friction", numbers((surface.friction, *SPIN)))
+        groups = {"contype": surface.groups, "conaffinity": surface.meets, "priority": surface.priority}
+        for name, value in groups.items():
+            if value != {"priority": 0}.get(name, 1):
+                node.set(name, str(value))
+        for name, size in (("margin", surface.margin), ("gap", surface.gap)):
+            if size:
+                node.set(name, number(size))
+        self.found.append(Touching(node, body, surface, isinstance(shape, (HalfSpace, Terrain))))
+
+    def finish(self, option: Node) -> None:
+        """Writes the normal forces of all geoms, and the kind of cone that they are meant for."""
+        fixed = {body.name for body in self.robot.bodies if fixed_pose(self.robot, body.name) is not None}
+        grounds = [one for one in self.found if one.is_ground and one.body in fixed]
+        moving = [one for one in self.found if not one.is_ground and one.body not in fixed]
+        soft = [one for one in moving if isinstance(one.surface.normal, ImpedanceNormal)]
+        for one in moving:
+            law = one.surface.normal
+            if law is None:
+                self.losses.add("collision shapes without a normal force get that of MuJoCo", one.body)
+            elif not isinstance(law, ImpedanceNormal):
+                self.losses.add(f"normal forces of the kind {type(law).__name__} are left out", one.body)
+        if not soft:
+            return
+        option.set("cone", "elliptic")
+        weights = body_weights(self.robot, self.q0, {one.body for one in soft})
+        for ground in grounds:
+            ground.node.set("solmix", "0")
+        given: dict[int, Array] = {}  # by the index of the ground: the solver numbers that it has
+        for one in soft:
+            solref, solimp = solver_numbers(one.surface.normal, weights[one.body])
+            met = [k for k, ground in enumerate(grounds) if one.surface.touches(ground.surface)]
+            above = [k for k in met[:1] if grounds[k].surface.priority > one.surface.priority]  # the first one decides
+            for node in [grounds[k].node for k in above] or [one.node]:
+                node.set("solref", numbers(solref))
+                node.set("solimp", numbers(solimp))
+            wanted = np.array((*solref, *solimp))
+            for k in above:
+                if np.abs(given.setdefault(k, wanted) - wanted).max() > SAME * np.abs(wanted).max():
+                    what = "normal forces that differ on a ground with a higher priority are written as one of them"
+                    self.losses.add(what, one.body)
+
+
+def body_weights(robot: Robot, q0: Sequence[float], bodies: Iterable[str]) -> dict[str, float]:
+    """MuJoCo's `body_invweight0` of bodies [1/kg]: the inverse of the mass that a force on them feels."""
+    tree = resolve(replace(robot, loops=(), couplings=()))
+    M = np.array(mass_matrix(tree, list(q0)), dtype=float)
+    found = {}
+    for name in bodies:
+        J = np.array(jacobian(tree, list(q0), name), dtype=float)
+        x, y, z = (float(evaluate(part)) for part in robot.body(name).com)
+        shift = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # omega x com
+        at_com = J[:3] + shift @ J[3:]
+        found[name] = float(np.einsum("iv,vi->", at_com, np.linalg.solve(M, at_com.T))) / 3.0
+    return found
