@@ -71,7 +71,8 @@ def test_a_tighter_tolerance_is_taken_where_it_is_faster(monkeypatch: pytest.Mon
         clock[0] += cost[setting]
         return np.array([[setting]])
 
-    monkeypatch.setattr("kinemorph.bench.contestants._running", lambda: clock[0])
+    for name in ("_running", "_working"):
+        monkeypatch.setattr(f"kinemorph.bench.contestants.{name}", lambda: clock[0])
     entry = Entry("ours", "method", tuple(cost), STEP, made, np.asarray)
     wanted = np.zeros((1, 1))
     assert tune(entry, wanted, 0.2, 100.0).setting == 0.1  # the loosest that suffices

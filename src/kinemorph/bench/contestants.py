@@ -69,7 +69,7 @@ def tune(entry: Entry, wanted: Array, enough: float, longest: float, further: in
         error = float(gap) if np.isfinite(gap) else np.inf
         reached = error <= enough
         if reached and further:
-            took, _ = timed(partial(entry.run, setting), _running)  # the first run may have made objects
+            took, _ = timed(partial(entry.run, setting), _working)  # the first run may have compiled
         better = took < fastest if reached else best is None or (not best.reached and error < best.error)
         if better:
             best, fastest = Tuned(entry, setting, error, reached), took if reached else np.inf
@@ -83,6 +83,11 @@ def tune(entry: Entry, wanted: Array, enough: float, longest: float, further: in
 def _running() -> float:
     """A clock [s] that stands still while code is derived and compiled."""
     return time.perf_counter() - seconds_at_work()
+
+
+def _working() -> float:
+    """The CPU time of this process [s]."""
+    return time.process_time()
 
 
 def gathered(makers: Mapping[str, Callable[[], list[Entry]]], note: Say) -> list[Entry]:
