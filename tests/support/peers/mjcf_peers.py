@@ -340,9 +340,9 @@ of the step (`actearly`), with a warning. Textures, custom data, lights, cameras
 left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
-them must be in the [root of the model](files.md#limits-and-safety) or in `package_dirs`, after symbolic links are resolved. They are read once, and
-MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor
-time (1 s more for every 4 MB) and 2 GiB of memory.
+them must be in the [root of the model](files.md#limits-and-safety) or in `package_dirs`, after symbolic links are
+resolved. They are read once, and MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate
+process that may use 3 s of processor time (1 s more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 

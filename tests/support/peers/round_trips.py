@@ -160,8 +160,8 @@ Of the files with the verdict "told", by format: what differs, and in how many f
 
 ## Different or refused
 
-MuJoCo keeps the vertices of meshes without a file of their own in single precision and in another frame, as a warning says
-since; a mesh file with numbers that are not finite is refused by MuJoCo only.
+MuJoCo keeps the vertices of meshes without a file of their own in single precision and in another frame, as a warning
+says since; a mesh file with numbers that are not finite is refused by MuJoCo only.
 
 | file | format | verdict | what |
 |---|---|---|---|
