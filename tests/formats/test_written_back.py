@@ -214,6 +214,16 @@ def test_contacts_feel_the_mass_that_mujoco_computes(everything: System) -> None
     found = body_weights(everything.robot, everything.initial_state()[0].tolist(), "abcd")
     theirs = {name: model.body(name).invweight0[0] for name in "abcd"}
     assert found == pytest.approx(theirs, rel=1e-13)
+    slides = """<mujoco><worldbody><body name="{0}"><joint type="slide" axis="{1}" armature=".5"/>
+        <joint type="slide" axis="0 0 1"/><inertial pos="{2}" mass="2" diaginertia="1 2 2.5"/></body></worldbody>
+        </mujoco>"""
+    for words in (("own", "1 0 0", "0 0 0"), ("askew", "1 1 0", "0 0 0"), ("beside", "1 0 0", "0 0 .1")):
+        one, model = (
+            kinemorph.load_text(slides.format(*words), "mjcf"),
+            mujoco.MjModel.from_xml_string(slides.format(*words)),
+        )
+        weight = body_weights(one.robot, [0.0, 0.0], words[:1])[words[0]]
+        assert weight == pytest.approx(model.body(words[0]).invweight0[0], rel=1e-13), words
 
 
 def test_a_ball_rests_in_mujoco_as_deep_as_before(tmp_path: Path) -> None:

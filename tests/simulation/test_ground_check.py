@@ -79,6 +79,10 @@ def test_a_body_that_floats_beside_a_robot_that_stands_is_named_by_a_check():
     two = System(builder.build(), (Contact("ground", "a", SOIL, radius=0.1),))
     assert unstopped_bodies(two.robot, two.elements) == ("b",)  # the arm hangs on the world, high above
     assert unstopped_bodies(two.robot, ()) == ()
+    builder = RobotBuilder("arm").add(Body.sphere("stand", 1.0, 0.1), Body.sphere("hand", 1.0, 0.1, (1, 0, 0)))
+    builder.joint("bolts", "fixed", "world", "stand").joint("turn", "revolute", "stand", "hand", axis=(0, 1, 0))
+    arm = System(builder.build(), (Contact("palm", "hand", SOIL, radius=0.1),))
+    assert unstopped_bodies(arm.robot, arm.elements) == ()  # a stand that is fixed to the world stays there
 
 
 def test_a_walker_that_falls_is_told_and_one_that_walks_is_not() -> None:

@@ -9,6 +9,7 @@ timing        alternating rounds and medians; `machine` describes the machine an
 peers/        other libraries on the same robots, and the maps between conventions
 speed/        time per evaluation, time to compile, time to load
 runs/         runs of robots without contact, at equal accuracy
+model_files/  robots from model files beside MuJoCo, at equal error
 loops/        closed chains
 modules/      assemblies of modules
 standing/     hexapods on the ground, at equal error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from kinemorph.bench import tables
 from kinemorph.bench.hybrid import tables as hybrid_tables
 from kinemorph.bench.identify import tables as identify_tables
+from kinemorph.bench.model_files import tables as file_tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.programs import tables as program_tables
@@ -85,6 +86,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
         tables.standing_grid,
         tables.terrain_grid,
         tables.curves_grid,
+        file_tables.files_grid,
     ),
 }
 # table -> whether a row shows that both sides agree
@@ -103,6 +105,19 @@ AGREED: dict[str, Callable[[Row], bool]] = {
 
 
 @dataclass(frozen=True)
+class ModelFiles:
+    """The model files that `bench simulate` runs instead of its own problems.
+
+    `most` is the number of files that are compared, the first that all contestants read; None for all. `error` is the
+    largest error of a run; None for the usual one.
+    """
+
+    paths: tuple[Path, ...]
+    most: int | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
 class Choice:
     """The measurements to make: a table, and names of robots, algorithms and modes, which are known to exist."""
 
@@ -112,6 +127,7 @@ class Choice:
     modes: tuple[str, ...]
     quick: bool
     file: Path | None
+    models: ModelFiles | None = None
 
 
 @dataclass(frozen=True)
@@ -171,8 +187,14 @@ def chosen(
     *,
     quick: bool = False,
     file: Path | None = None,
+    models: ModelFiles | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
+    if models is not None and table != "simulate":
+        raise KinemorphError(
+            f"--files is given, but table '{table}' runs no model files; expected table simulate. Write "
+            "`kinemorph bench simulate --files FILE...`."
+        )
     if table not in WITHOUT_PINOCCHIO:
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
@@ -180,7 +202,7 @@ def chosen(
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
             )
-        return Choice(table, (), (), (), quick, None)
+        return Choice(table, (), (), (), quick, None, models)
     if table == "load":
         if algorithms or modes or file:
             raise KinemorphError("`bench load` reads robot files. Leave --robots, --algorithm and --mode out.")
@@ -230,7 +252,12 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     from kinemorph.bench.speed import compile_times, evaluation_times, loading_times
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
-    if choice.table in OWN_ROBOTS:
+    if choice.models is not None:
+        from kinemorph.bench.model_files.compare import compare
+
+        given = choice.models
+        made = compare(given.paths, pace, most=given.most, error=given.error, quick=choice.quick, say=say, note=note)
+    elif choice.table in OWN_ROBOTS:
         module = import_module(f"kinemorph.bench.{OWN_ROBOTS[choice.table]}")
         made = module.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "compile":

@@ -35,6 +35,7 @@ MAP_OVER_PLANE, MAP_OVER_FUNCTION = 4.0, 2.0  # largest time on a map, divided b
 STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours, hexapods on the ground at equal error
 WALK = 10.0  # MuJoCo's time divided by ours, AMRU5 walking at equal error
 COCKROACH = {"one robot": 20.0, "batched": 40.0}  # MuJoCo's time divided by ours, at equal error
+FILES = {"one robot": 3.0, "batched": 10.0}  # MuJoCo's time divided by ours, robots from files at equal error
 REAL_TIME = 50.0  # simulated time divided by our time, the cockroach at MuJoCo's error
 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
@@ -134,6 +135,14 @@ def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) 
 def judge_standing(mode: str, ratio: float | None, real_time: float | None = None) -> Verdict:
     """The verdict on a hexapod on the ground; `ratio` is None where our error was larger than MuJoCo's."""
     return _at_least(STANDING[mode], ratio)
+
+
+def judge_file(single: float | None, batched: float | None) -> Verdict:
+    """The verdict on a robot from a file, from MuJoCo's time divided by ours; None where one of both was not able."""
+    given = {"one robot": single, "batched": batched}
+    return _all_of(
+        [(f"{mode} {FILES[mode]:g}x", ratio is not None and ratio >= FILES[mode]) for mode, ratio in given.items()]
+    )
 
 
 def judge_walk(mode: str, ratio: float | None, real_time: float | None = None) -> Verdict:

@@ -30,6 +30,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
+from kinemorph.plants.contacts.distant_contacts import lighter_robots, near
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
@@ -65,7 +66,10 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.flatness: constrained and isinstance(loops, SingularPerturbation),
         constrained_motion.stabilized: constrained,
     }
+    lighter = lighter_robots(loaded)
+    table[near] = bool(lighter)
     laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
+    laws["lighter"] = tuple(map(robot_laws, lighter))
     return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), tells=tells, **laws)
 
 

@@ -285,11 +285,10 @@ Every XML file in {packages} is read and compared with MuJoCo: the poses of all
 bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
 contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are absolute (positions in meters,
 entries of rotation matrices without unit), the others are relative to the largest entry (of the bias: or of M, if that
-is larger). The column "acts" is the error
-of `qacc` with all that the file itself drives, pulls and brakes: actuators at random controls and activations, springs,
-dampers, tendons, gravity compensation and fluid, without MuJoCo's constraints. The column "bodies" counts the
-bodies of MuJoCo, without the massless bodies that are added where a body has several joints. Warnings are counted by
-rule; they name data that have no counterpart in our model.
+is larger). The column "acts" is the error of `qacc` with all that the file itself drives, pulls and brakes: actuators
+at random controls and activations, springs, dampers, tendons, gravity compensation and fluid, without MuJoCo's
+constraints. The column "bodies" counts the bodies of MuJoCo, without the massless bodies that are added where a body
+has several joints. Warnings are counted by rule; they name data that have no counterpart in our model.
 
 {found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
 **{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
@@ -302,6 +301,7 @@ The other files, by reason:
 {reasons}
 
 Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md [FOLDER ...]`, with {versions}.
+Assets that are missing in a folder are replaced as [robots_read.md](robots_read.md) says.
 
 ## How MJCF is translated
 
@@ -340,9 +340,9 @@ of the step (`actearly`), with a warning. Textures, custom data, lights, cameras
 left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
-them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
-MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor
-time (1 s more for every 4 MB) and 2 GiB of memory.
+them must be in the [root of the model](files.md#limits-and-safety) or in `package_dirs`, after symbolic links are
+resolved. They are read once, and MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate
+process that may use 3 s of processor time (1 s more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 

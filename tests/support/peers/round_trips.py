@@ -43,7 +43,7 @@ CAUSES = {
     "forces": OF_FORCE,
     "acceleration": (*OF_MASS, *OF_FORCE, "loops", "couplings"),
     "rows": ("elements of kind Constraint",),
-    "contacts": ("normal force", "shapes of kind", "terrain"),
+    "contacts": ("normal force", "shapes of kind", "terrain", "vertices of meshes"),
     "limits": ("limits",),
     "friction": ("friction",),
     "sensors": ("elements of kind",),
@@ -110,12 +110,12 @@ def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> R
         try:
             save(system, path, format=format)
         except KinemorphError as error:
-            return Return(REFUSED, {}, (f"save: {error}"[:300],))
+            return Return(REFUSED, {}, (f"save: {error}".replace(f"{path.parent}/", "")[:300],))
     told = tuple(sorted({str(one.message).split(": ", 1)[-1][:200] for one in said if "[dropped]" in str(one.message)}))
     try:
         again = load(path, package_dirs=folders)
     except KinemorphError as error:
-        why = f"load: {error}"[:300]
+        why = f"load: {error}".replace(f"{path.parent}/", "")[:300]
         foreseen = any(word in text for word in CAUSES[REFUSED] for text in told)
         return Return("told" if foreseen else REFUSED, {REFUSED: 1.0} if foreseen else {}, (why, *told))
     return judged(differences(system, again), told)
@@ -159,6 +159,9 @@ Of the files with the verdict "told", by format: what differs, and in how many f
 {told}
 
 ## Different or refused
+
+MuJoCo keeps the vertices of meshes without a file of their own in single precision and in another frame, as a warning
+says since; a mesh file with numbers that are not finite is refused by MuJoCo only.
 
 | file | format | verdict | what |
 |---|---|---|---|

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinemorph.cli.application import FAILED, WELL, Json, flag, option, out, put, reported_warnings, say, verb, working
+from kinemorph.cli.options.option_values import above_zero
 from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
+
+if TYPE_CHECKING:
+    from kinemorph.bench.report import ModelFiles
 
 
 @verb
@@ -26,6 +30,10 @@ def bench(
             metavar="TABLE",
             show_default="speed",
         ),
+    ] = None,
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Further model files after --files.", metavar="[FILE]...", show_default=False),
     ] = None,
     robot: Annotated[
         list[str] | None,
@@ -45,6 +53,16 @@ def bench(
     robots: Annotated[
         Path | None, option("JSON file of stored robots, which replace robots of the same name.", default=False)
     ] = None,
+    files: Annotated[
+        list[Path] | None,
+        option("Model files that simulate runs beside MuJoCo at equal error, instead of its own problems.", "FILE..."),
+    ] = None,
+    most: Annotated[
+        int | None, option("Compare only the first files that both read, this many.", "COUNT", default="all")
+    ] = None,
+    error: Annotated[
+        float | None, option("Largest error of runs of --files, in every component of q and v.", default="0.001")
+    ] = None,
     picture: Annotated[
         Path | None,
         option("Draw errors and times of simulate, loops or rigid: .png, .svg or .pdf.", default=False),
@@ -63,7 +81,8 @@ def bench(
             f"--picture is '{picture}', but table '{which}' has no picture; expected table {listed(reports.DRAWN)}. "
             "Leave --picture out, or choose one of these tables."
         )
-    chosen = reports.chosen(which, robot, algorithm, mode, quick=quick, file=robots)
+    models = _model_files(files, more, most, error)
+    chosen = reports.chosen(which, robot, algorithm, mode, quick=quick, file=robots, models=models)
     with reported_warnings(), working("measuring") as tell:
         report = reports.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
     if picture is not None:
@@ -73,3 +92,25 @@ def bench(
     else:
         put(report.rows, as_json, lambda rows: report.for_terminal())
     raise typer.Exit(WELL if report.agreed else FAILED)
+
+
+def _model_files(
+    files: list[Path] | None, more: list[Path] | None, most: int | None, error: float | None
+) -> ModelFiles | None:
+    """The model files that are named by --files and after it; None where there are none."""
+    from kinemorph.bench.report import ModelFiles
+
+    above_zero(error, "--error")
+    above_zero(most, "--most")
+    paths = (*(files or ()), *(more or ()))
+    if not files:
+        needless = [str(path) for path in paths] + [
+            f"--{name}" for name, value in (("most", most), ("error", error)) if value is not None
+        ]
+        if needless:
+            raise KinemorphError(f"'{needless[0]}' is given without --files. Add --files, or leave it out.")
+        return None
+    missing = [path for path in paths if not path.is_file()]
+    if missing:
+        raise KinemorphError(f"--files names '{missing[0]}', which is not a file. Name model files that exist.")
+    return ModelFiles(paths, most, error)

@@ -26,11 +26,13 @@ from kinemorph.mechanics.recursions.kinematics import jacobian
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal
 from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import HalfSpace, Shape, Surface, Terrain
+from kinemorph.model.topology import WORLD
 
 SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
+ALIGNED = 1e-14  # components of an axis that count as 0
 SAME = 1e-12  # relative difference of laws that one ground can have
 
 
@@ -99,12 +101,36 @@ class ContactParts:
                     self.losses.add(what, one.body)
 
 
+def _only_slides(robot: Robot, name: str) -> bool:
+    """Whether a body carries no other and slides on the ground along its own axes, which are those of its inertia.
+
+    For such a body MuJoCo takes the inverse of its mass, whatever the number of slides and their armature.
+    """
+    body, here, R = robot.body(name), name, np.eye(3)
+    inertia = np.array(evaluate_all(body.inertia), dtype=float)
+    carries = any(joint.parent == name for joint in robot.joints)
+    if carries or any(evaluate_all(body.com)) or np.any(inertia != np.diag(np.diag(inertia))):
+        return False
+    while here != WORLD and robot.parent_joint[here].kind == "prismatic":
+        joint = robot.parent_joint[here]
+        R = R @ np.array(evaluate_all(joint.child_placement.R), dtype=float)
+        if np.sum(np.abs(R @ np.array(joint.axis)) > ALIGNED) != 1:
+            return False
+        R, here = R @ np.array(evaluate_all(joint.placement.R), dtype=float).T, joint.parent
+    above = robot.parent_joint.get(here)
+    still = here == WORLD or (above is not None and above.kind == "fixed" and above.parent == WORLD)
+    return here != name and still and evaluate(body.mass) > 0.0
+
+
 def body_weights(robot: Robot, q0: Sequence[float], bodies: Iterable[str]) -> dict[str, float]:
     """MuJoCo's `body_invweight0` of bodies [1/kg]: the inverse of the mass that a force on them feels."""
     tree = resolve(replace(robot, loops=(), couplings=()))
     M = np.array(mass_matrix(tree, list(q0)), dtype=float)
     found = {}
     for name in bodies:
+        if _only_slides(robot, name):
+            found[name] = 1.0 / float(evaluate(robot.body(name).mass))
+            continue
         J = np.array(jacobian(tree, list(q0), name), dtype=float)
         x, y, z = (float(evaluate(part)) for part in robot.body(name).com)
         shift = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # omega x com

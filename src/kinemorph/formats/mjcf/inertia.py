@@ -13,6 +13,7 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 
 LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo gives an error for 1e-15 and less on a body that moves
 FLAT = 64.0 * float(np.finfo(float).eps)  # times the largest moment: rounding error of the moments of a flat body
+FULL = 1e-14  # [kg m^2]: MuJoCo gives an error for smaller moments of a full matrix; along their axes they are allowed
 ROUNDING = 1e-9  # times the largest moment: a smaller violation of the triangle inequality is a rounding error
 
 
@@ -48,10 +49,10 @@ def write_inertial(node: Node, body: Body, moves: bool, losses: Losses, *, fixed
     inertial = etree.SubElement(node, "inertial", pos=numbers(com), mass=number(mass))
     if np.array_equal(axes, np.eye(3)):
         inertial.set("diaginertia", numbers(wanted))
-    elif np.array_equal(wanted, moments):
+    elif np.array_equal(wanted, moments) and wanted.min() > FULL:
         rows = [inertia[i, k] for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
         inertial.set("fullinertia", numbers(rows))
     else:
         axes[:, 0] *= np.linalg.det(axes)
         inertial.set("quat", numbers(rotation_to_quat(axes.tolist())))
-        inertial.set("diaginertia", numbers(wanted))
+        inertial.set("diaginertia", numbers(np.where(np.abs(wanted) <= FULL, np.maximum(wanted, 0.0), wanted)))

@@ -80,6 +80,9 @@ def write_looks(
             if isinstance(shape, MeshFile) and not leads_to(relative_name(shape, path), shape, source):
                 away.append(shape.source)
             place(node, evaluate_all(shape.placement))
+            if touches and isinstance(shape, Mesh):
+                what = "vertices of meshes without a file are kept by MuJoCo in single precision and in another frame"
+                losses.add(what, body.name)
             if touches:
                 contacts.add(node, body.name, shape)
             else:

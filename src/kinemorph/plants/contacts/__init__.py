@@ -1,1 +1,1 @@
-"""Rigid contacts of a plant: their rows and the space of their forces, and the motion while they are closed."""
+"""Contacts of a plant: rows and forces of rigid ones, the motion while they are closed, and robots above the ground."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.errors import GroundWarning, users_level
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.model.elements.contact.unstopped import touched_grounds, unstopped_bodies
 from kinemorph.model.elements.phases.holds import Hold
@@ -44,7 +45,7 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
     robot = segments[0].robot
     if robot is None or plant.assembly is not None:
         return []
-    names = unstopped_bodies(robot, plant.elements)
+    names = _unstopped(plant)
     if not names:
         return []
     t = np.concatenate([segment.t for segment in segments])
@@ -64,6 +65,12 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
         if deepest.min() < 0.0:
             found.append(Passage(name, float(t[rows][np.argmax(deepest < 0.0)]), -float(deepest.min())))
     return sorted(found, key=lambda passage: passage.t)
+
+
+@kept_with
+def _unstopped(plant: Plant) -> tuple[str, ...]:
+    """The names of the bodies that nothing stops at the ground; the same in all runs of a plant."""
+    return () if plant.robot is None else unstopped_bodies(plant.robot, plant.elements)
 
 
 def fall(segments: Sequence[Segment]) -> Passage | None:

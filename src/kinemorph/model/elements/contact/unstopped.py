@@ -34,7 +34,8 @@ def touched_grounds(elements: Iterable[Any]) -> tuple[Ground, ...]:
 def unstopped_bodies(robot: Robot, elements: Iterable[Any]) -> tuple[str, ...]:
     """The names of bodies with shapes that can reach a ground and have nothing that stops them there.
 
-    A body can reach a ground if another body of its branch of the robot touches one, or if its branch floats.
+    A body can reach a ground if another body of its branch of the robot touches one, or if its branch floats; one that
+    is fixed to the world cannot.
     """
     elements = tuple(elements)
     if not touched_grounds(elements):
@@ -46,7 +47,10 @@ def unstopped_bodies(robot: Robot, elements: Iterable[Any]) -> tuple[str, ...]:
     return tuple(
         body.name
         for body in robot.bodies
-        if (body.shapes or body.collisions) and _branch(robot, body.name) in reaching and body.name not in stopped
+        if (body.shapes or body.collisions)
+        and _branch(robot, body.name) in reaching
+        and body.name not in stopped
+        and _cluster(robot, body.name) != WORLD
     )
 
 
