@@ -18,7 +18,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -134,11 +135,16 @@ def _row(hint: Any) -> Field:
     return Field("", form, inner=inner)
 
 
-def defaults_of(part: Any) -> dict[str, Any]:
+def defaults_of(part: Any) -> Mapping[str, Any]:
     """The default values of the fields of a dataclass object, by name."""
+    return _defaults(type(part))
+
+
+@cache
+def _defaults(kind: Any) -> Mapping[str, Any]:
     return {
         field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        for field in dataclasses.fields(part)
+        for field in dataclasses.fields(kind)
     }
 
 
