@@ -245,6 +245,22 @@ def test_a_ball_rests_in_mujoco_as_deep_as_before(tmp_path: Path) -> None:
     assert 0.09 < depths[0] < 0.0999 and depths[1] == pytest.approx(depths[0], rel=1e-9)
 
 
+def test_frictions_are_mixed_in_a_written_file_as_before(tmp_path: Path) -> None:
+    """Slippery ground stays slippery for others; a ball that shares its ground with one of lower priority is told."""
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 1" {}/>
+        <body name="a" pos="0 0 .09"><freejoint/><geom size=".1" friction="0.2" solref=".01 1"/></body>
+        <body name="b" pos="1 0 .09"><freejoint/><geom size=".1" solref=".03 1" {}/></body></worldbody></mujoco>"""
+    slippery, mixed = (
+        kinemorph.load_text(text.format(*words), "mjcf")
+        for words in (('friction="0"', 'condim="1"'), ('priority="1"', 'priority="1"'))
+    )
+    again, told = back(slippery, tmp_path / "slippery.xml")
+    frictions = [[one.friction for one in elements.contacts(system)] for system in (slippery, again)]
+    assert frictions[0] == frictions[1] == [elements.Regularized(0.2), elements.Regularized(1.0)]
+    assert "mixed" not in told
+    assert "are mixed with them: 'b'" in back(mixed, tmp_path / "mixed.xml")[1]
+
+
 def test_what_mujoco_has_not_is_told(tmp_path: Path) -> None:
     system = _made(["revolute"])
     bodies = tuple(

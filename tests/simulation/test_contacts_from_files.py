@@ -355,6 +355,32 @@ def test_groups_priorities_and_margins_decide_who_touches_and_how() -> None:
         assert found == ([] if expected is None else [pytest.approx(expected)])
 
 
+def test_exclusions_are_between_bodies() -> None:
+    """A plane on a fixed body is a ground of this body and not of the world."""
+    text = """<mujoco><worldbody>{}<body name="table" pos="0 0 0.2"><geom type="plane" size="1 1 1"/></body>
+        <body name="b" pos="0 0 0.29"><freejoint/><geom name="ball" size="0.1"/></body></worldbody>
+        <contact><exclude body1="{}" body2="b"/></contact></mujoco>"""
+    assert [len(loaded(text.format("", name)).elements) for name in ("table", "world")] == [0, 1]
+    with pytest.warns(ModelWarning, match="exclusions .* from some of the grounds.*'ball'"):
+        assert len(contacts(load_text(text.format('<geom type="plane" size="1 1 1"/>', "world"), "mjcf"))) == 2
+
+
+def test_an_impedance_may_fall_with_the_depth_as_in_mujoco() -> None:
+    beside_mujoco(["ball"], 'solimp="0.95 0.6 0.002 0.5 2"')
+
+
+def test_what_only_the_first_ground_decides_and_ground_that_moves_are_told() -> None:
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><geom type="plane" size="1 1 1" {}/>
+        <body pos="0 0 0.09"><freejoint/><geom name="ball" size="0.1"/></body></worldbody></mujoco>"""
+    with pytest.warns(ModelWarning, match="forces of their own on grounds after the first.*'ball'"):
+        load_text(text.format('solref="0.01 1"'), "mjcf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_text(text.format(""), "mjcf")
+    with pytest.warns(GroundWarning, match="body 'b' moves, so that its half space is no ground"):
+        contacts(legged(HalfSpace()))
+
+
 def test_bodies_with_contacts_are_left_out_and_unknown_names_refused() -> None:
     system = legged(Sphere(0.1))
     own = replace(system, elements=contacts(system))
@@ -457,7 +483,7 @@ def test_a_humanoid_that_is_pushed_over_lies_on_the_floor() -> None:
         ({"shape": Box((0.1, 0.0, 0.1))}, "shape: size is"),
         ({"shape": Sphere(0.1), "radius": 0.1}, "also a point, radius or end"),
         ({"shape": HalfSpace()}, "shape is a HalfSpace"),
-        ({"normal": ImpedanceNormal(1e4, start=0.9, end=0.8)}, "expected 0 < start <= end < 1"),
+        ({"normal": ImpedanceNormal(1e4, start=0.9, end=1.0)}, "expected numbers between 0 and 1"),
         ({"normal": ImpedanceNormal(1e4, midpoint=1.0)}, "expected a midpoint between 0 and 1"),
         ({"normal": ImpedanceNormal(1e4, width=0.0)}, "width is 0 m"),
     ],
