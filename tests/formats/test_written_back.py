@@ -173,6 +173,7 @@ def test_sdf_itself_has_what_sdf_can_say(tmp_path: Path) -> None:
     system = replace(system, settings=Settings(q=(*system.settings.q[:7], 0.0, 0.0)))
     again, told = back(system, tmp_path / "cart.sdf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cart.sdf"]
+    assert "<mu2>0.7</mu2>" in (tmp_path / "cart.sdf").read_text(), "friction is alike in both directions"
     assert differences(system, again) == {}
     assert "'arm'" in told and "(joint)" in told and "drake:rotor_inertia" in told
     assert again.robot.joint_names == ("base_root", "arm", "slide") and again.robot.frames[0].name == "eye"

@@ -124,7 +124,7 @@ def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
     assert sorted(mesh.shape.vertices) == sorted(point for point in points if point[2] > 0.1)
     hills = HeightMap(tuple((0.0,) * 4 for _ in range(4)), corner=(-1.5, -1.5))
     assert len(contacts(robot, ground=hills)) == 4
-    small = replace(inner, collisions=(Sphere(0.04),))
+    small = replace(inner, collisions=(Box((0.06, 0.06, 0.06)),))
     for x, count in ((0.0, 2), (0.2, 3)):
         beside = RobotBuilder("r").add(outer, small).root("outer", "free")
         beside.joint("j", "fixed", "outer", "inner", placement=Pose(IDENTITY.R, (x, 0.0, 0.0)))

@@ -44,6 +44,16 @@ def test_a_contact_pair_with_the_ground_acts_like_geoms_with_its_parameters() ->
     assert loaded(off).elements == ()
 
 
+def test_pairs_are_between_their_geoms_alone_and_may_be_more_slippery_than_both() -> None:
+    text = """<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody>
+        <geom name="low" type="plane" size="1 1 1"/><geom name="high" type="plane" size="1 1 1" pos="0 0 1"/>
+        <body name="a"><freejoint/><geom name="a" size="0.1"/></body>
+        <body name="b"><freejoint/><geom name="b" size="0.1"/></body></worldbody><contact>
+        <pair geom1="a" geom2="low" friction="0.05 0.05 0 0 0"/><pair geom1="high" geom2="b"/></contact></mujoco>"""
+    found = [(one.body, one.ground.point[2], one.friction.coefficient) for one in contacts(loaded(text).robot)]  # type: ignore[union-attr]
+    assert found == [("a", 0.0, 0.05), ("b", 1.0, 1.0)]
+
+
 @pytest.mark.parametrize(
     ("floor", "ball", "mu"),
     [
@@ -82,8 +92,8 @@ def test_exclusions_are_between_bodies() -> None:
 def test_laws_carry_the_weight_at_the_depth_of_mujoco(cone: str) -> None:
     """Impedances may fall with the depth; numbers of solref below 0 are not mixed; steps and impratio count."""
     mujoco = pytest.importorskip("mujoco")
-    geoms = ('condim="6"', 'solref="0.02 0.3"', 'solref="0.001 1"', 'solref="-3000 -60" solimp="0.9 0.8 0.001"',
-             'solimp="0.95 0.6 0.002"', 'solmix="3" solref="0.04 1"', 'solref="0.01 1" priority="1"')  # fmt: skip
+    geoms = ('condim="6"', 'solref="0.02 0.3"', 'solref="0.001 1" priority="1"',
+             'solref="-3000 -60" solimp="0.9 0.8 0.001"', 'solimp="0.95 0.6 0.002"', 'solmix="3" solref="0.04 1"', 'solref="0.01 1" priority="1"')  # fmt: skip
     bodies = "".join(
         f'<body pos="{k} 0 0.1"><freejoint/><geom size="0.1" friction="0.7" {geom}/></body>'
         for k, geom in enumerate(geoms)

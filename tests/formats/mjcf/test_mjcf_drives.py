@@ -49,7 +49,7 @@ MODELS = {
         first='<joint name="j0" axis="0 1 0" actuatorfrcrange="-1 2"/>',
     ),
     "limits within limits, and a gain below 0": text(
-        """<actuator><position name="p" joint="j0" kp="20" kv="1" gear="-2" forcerange="-.3 .8"/>
+        """<actuator><position name="p" joint="j0" kp="20" kv="1" gear="-2" forcerange="-.3 .1"/>
         <general name="n" joint="j1" gainprm="-2" forcerange="-1.2 .1"/></actuator>""",
         first='<joint name="j0" axis="0 1 0" actuatorfrcrange="-1 2"/>',
     ),
