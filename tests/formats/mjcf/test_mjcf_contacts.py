@@ -93,7 +93,8 @@ def test_laws_carry_the_weight_at_the_depth_of_mujoco(cone: str) -> None:
     """Impedances may fall with the depth; numbers of solref below 0 are not mixed; steps and impratio count."""
     mujoco = pytest.importorskip("mujoco")
     geoms = ('condim="6"', 'solref="0.02 0.3"', 'solref="0.001 1" priority="1"',
-             'solref="-3000 -60" solimp="0.9 0.8 0.001"', 'solimp="0.95 0.6 0.002"', 'solmix="3" solref="0.04 1"', 'solref="0.01 1" priority="1"')  # fmt: skip
+             'solref="-3000 -60" solimp="0.9 0.8 0.001"', 'solimp="0.95 0.6 0.002"',
+             'solmix="3" solref="0.04 1"', 'solref="0.01 1" priority="1"')  # fmt: skip
     bodies = "".join(
         f'<body pos="{k} 0 0.1"><freejoint/><geom size="0.1" friction="0.7" {geom}/></body>'
         for k, geom in enumerate(geoms)
