@@ -69,6 +69,22 @@ def test_a_formula_of_rows_may_contain_other_blocks(way: str) -> None:
     assert np.allclose(found[:, 0], curve.sum(axis=1), rtol=1e-12)
 
 
+@all_ways
+def test_signs_are_kept_inside_a_formula_of_rows(way: str) -> None:
+    """Minus a column, and an expression of the outer graph together with its negative, inside ops that keep signs."""
+
+    def function(x: list) -> list:
+        (a, b) = columns(table_of(ROWS[:5, :2]), x)
+        outer = x[0] * x[1]
+        return summed_rows([a], [maximum(-a, b) * maximum(-outer, a), minimum(outer, -b)])
+
+    states = np.random.default_rng(2).normal(size=(7, 2))
+    (found,) = assert_agrees(way, trace(function, {"x": (2,)}, name="signs"), [states], 1e-12)
+    (a, b), outer = ROWS[:5, :2].T, states.prod(axis=1)[:, None]
+    sums = [(np.maximum(-a, b) * np.maximum(-outer, a)).sum(axis=1), np.minimum(outer, -b).sum(axis=1)]
+    assert np.allclose(found, np.array(sums).T, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_derivatives_are_those_of_differences(mode: str) -> None:
     x, step = np.array([0.3, -0.4, 0.2]), 1e-6

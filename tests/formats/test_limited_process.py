@@ -19,7 +19,7 @@ def prepare(word):
     READY.append(word)
 def main(*arguments):
     given = sys.stdin.buffer.read()
-    print(len(given), *arguments, os.getpid(), os.getppid(), len(os.listdir()), end=" ")
+    print(len(given), *arguments, os.getpid(), os.getppid(), os.path.basename(os.getcwd()), end=" ")
     sys.stdout.flush()
     if "exit" in arguments: sys.exit(3)
     if "sleep" in arguments: import time; time.sleep(60)
@@ -49,7 +49,8 @@ def test_the_second_run_is_a_fork_of_the_same_process(script: str) -> None:
     first, second = (fields(ask(script, ["a"], b"12345", 10.0, {}, ["forked"])) for _ in range(2))
     assert first[:2] == ["5", "a"] and first[-1] == "forked"
     assert first[2] != second[2] and first[3] == second[3]
-    assert first[3] != str(os.getpid())
+    assert first[3] != str(os.getpid()) and first[4] != second[4]
+    assert all(one[4].startswith("kinemorph-") for one in (first, second)), "each run is in a folder of its own"
     assert fields(ask(script, ["a"], b"", 10.0, {}))[3] == str(os.getpid())
 
 
@@ -62,6 +63,15 @@ def test_whatever_becomes_of_a_run_is_told(script: str, prepared: list[str] | No
     assert ask(script, ["sleep"], b"", 0.3, {}, prepared).code is None
     assert time.monotonic() - begin < 10.0
     assert fields(ask(script, [], bytes(1 << 20), 10.0, {}, prepared))[0] == str(1 << 20)
+
+
+@forks
+def test_a_process_answers_for_its_own_script_and_preparation_only(script: str) -> None:
+    other = Path(script).with_name("other.py")
+    other.write_text(SCRIPT.replace("READY.append(word)", "READY.append(word + '!')"))
+    asked = [(script, ["a"]), (script, ["b"]), (str(other), ["b"]), (script, ["a"])]
+    found = [fields(ask(path, [], b"", 10.0, {}, prepared))[-1] for path, prepared in asked]
+    assert found == ["a", "b", "b!", "a"]
 
 
 @forks

@@ -173,6 +173,7 @@ def test_sdf_itself_has_what_sdf_can_say(tmp_path: Path) -> None:
     system = replace(system, settings=Settings(q=(*system.settings.q[:7], 0.0, 0.0)))
     again, told = back(system, tmp_path / "cart.sdf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cart.sdf"]
+    assert "<mu2>0.7</mu2>" in (tmp_path / "cart.sdf").read_text(), "friction is alike in both directions"
     assert differences(system, again) == {}
     assert "'arm'" in told and "(joint)" in told and "drake:rotor_inertia" in told
     assert again.robot.joint_names == ("base_root", "arm", "slide") and again.robot.frames[0].name == "eye"
@@ -243,6 +244,22 @@ def test_a_ball_rests_in_mujoco_as_deep_as_before(tmp_path: Path) -> None:
         mujoco.mj_step(model, data, 3000)
         depths.append(data.qpos[2])
     assert 0.09 < depths[0] < 0.0999 and depths[1] == pytest.approx(depths[0], rel=1e-9)
+
+
+def test_frictions_are_mixed_in_a_written_file_as_before(tmp_path: Path) -> None:
+    """Slippery ground stays slippery for others; a ball that shares its ground with one of lower priority is told."""
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 1" {}/>
+        <body name="a" pos="0 0 .09"><freejoint/><geom size=".1" friction="0.2" solref=".01 1"/></body>
+        <body name="b" pos="1 0 .09"><freejoint/><geom size=".1" solref=".03 1" {}/></body></worldbody></mujoco>"""
+    slippery, mixed = (
+        kinemorph.load_text(text.format(*words), "mjcf")
+        for words in (('friction="0"', 'condim="1"'), ('priority="1"', 'priority="1"'))
+    )
+    again, told = back(slippery, tmp_path / "slippery.xml")
+    frictions = [[one.friction for one in elements.contacts(system)] for system in (slippery, again)]
+    assert frictions[0] == frictions[1] == [elements.Regularized(0.2), elements.Regularized(1.0)]
+    assert "mixed" not in told
+    assert "are mixed with them: 'b'" in back(mixed, tmp_path / "mixed.xml")[1]
 
 
 def test_what_mujoco_has_not_is_told(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, System, load_text, scaled, simulate
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.elements import (
     Anchor,
     Contact,
@@ -27,7 +28,7 @@ from kinemorph.elements import (
 from kinemorph.errors import GroundWarning, ModelError, ModelWarning
 from kinemorph.formats.loading import save
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
-from kinemorph.mechanics.elements.contact.touching_points import spots
+from kinemorph.mechanics.elements.contact.touching_points import _from_row, _table, spots
 from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.shapes import (
     Box,
@@ -110,48 +111,6 @@ def test_all_solids_rest_as_deep_as_in_mujoco(geom: str) -> None:
     beside_mujoco([*SOLIDS], geom, raised=0.006 if "margin" in geom else 0.0)
 
 
-def test_a_contact_pair_with_the_ground_acts_like_geoms_with_its_parameters() -> None:
-    """The pair acts although its geoms have no groups, and the geom without a pair touches nothing."""
-    laws = 'solref="0.005 1.2" solimp="0.8 0.97 0.002 0.4 3"'
-    text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" {floor}/><body name="b" pos="0 0 1">
-        <freejoint/><geom name="foot" size="0.1" {foot}/><geom name="head" pos="0 0 1" size="0.1" {head}/></body>
-        </worldbody>{pairs}</mujoco>"""
-    none = 'contype="0" conaffinity="0" friction="0.1"'
-    pairs = f'<contact><pair geom1="foot" geom2="floor" friction="0.7 0.7 0 0 0" margin="0.01" {laws}/></contact>'
-    given = loaded(text.format(floor=none, foot=none, head=none, pairs=pairs)).elements
-    alike = f'friction="0.7" {laws}'
-    plain = loaded(text.format(floor=alike, foot=f'margin="0.01" {alike}', head=none, pairs="")).elements
-    assert given == plain and len(given) == 1
-    off = text.format(floor=none, foot=none, head=none, pairs=pairs).replace(
-        "<worldbody>", '<option><flag contact="disable"/></option><worldbody>'
-    )
-    assert loaded(off).elements == ()
-
-
-@pytest.mark.parametrize(
-    ("floor", "ball", "mu"),
-    [
-        ('friction="0.3"', 'friction="0.7"', 0.7),
-        ('friction="0.9" condim="1"', 'friction="0.3"', 0.9),
-        ('friction="0.9" condim="1" priority="1"', 'friction="0.3"', 0.0),
-        ('friction="0.9"', 'friction="0.3" condim="1"', 0.9),
-        pytest.param('friction="0.2"', 'friction="0.3" condim="1" priority="2"', 0.0, marks=pytest.mark.slow),
-        pytest.param('friction="0.2" priority="1"', 'friction="0.8"', 0.2, marks=pytest.mark.slow),
-    ],
-)
-def test_friction_of_two_geoms_is_that_of_mujoco(floor: str, ball: str, mu: float) -> None:
-    """The larger condim and the larger friction count, also where they are those of different geoms."""
-    mujoco = pytest.importorskip("mujoco")
-    text = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" {floor}/><body name="b" pos="0 0 0.0999"><freejoint/>
-        <geom size="0.1" {ball}/></body></worldbody></mujoco>"""
-    data = mujoco.MjData(model := mujoco.MjModel.from_xml_string(text))
-    mujoco.mj_forward(model, data)
-    (touching,) = data.contact
-    assert mu == pytest.approx(touching.friction[0] if touching.dim > 1 else 0.0)
-    (contact,) = loaded(text).elements
-    assert (contact.friction.coefficient if contact.friction else 0.0) == pytest.approx(mu)
-
-
 def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
     """Neither a ball in the box of a fixed body, nor the corners of a mesh that a box hides; but all touch terrain."""
     inner = Body("inner", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Sphere(0.04), Sphere(0.06)))
@@ -165,6 +124,11 @@ def test_shapes_inside_their_rigid_part_get_no_contact_with_a_plane() -> None:
     assert sorted(mesh.shape.vertices) == sorted(point for point in points if point[2] > 0.1)
     hills = HeightMap(tuple((0.0,) * 4 for _ in range(4)), corner=(-1.5, -1.5))
     assert len(contacts(robot, ground=hills)) == 4
+    small = replace(inner, collisions=(Box((0.06, 0.06, 0.06)),))
+    for x, count in ((0.0, 2), (0.2, 3)):
+        beside = RobotBuilder("r").add(outer, small).root("outer", "free")
+        beside.joint("j", "fixed", "outer", "inner", placement=Pose(IDENTITY.R, (x, 0.0, 0.0)))
+        assert len(contacts(beside.build())) == count
 
 
 def test_the_impedance_is_a_force_with_a_potential() -> None:
@@ -309,6 +273,9 @@ def test_height_fields_of_mujoco_are_ground(tmp_path: Path) -> None:
     data = mujoco.MjModel.from_xml_string(text).hfield_data.reshape(3, 4)
     assert np.asarray(ground.heights) == pytest.approx(3.0 + 0.4 * data.T, abs=1e-6)
     assert data[0, 3] == 1.0 and data[2, 3] == 0.0
+    (raised,) = contacts(loaded(text.replace("<geom size", '<geom margin="0.02" size')).robot)
+    assert isinstance(raised.ground, HeightMap)
+    assert np.asarray(raised.ground.heights) == pytest.approx(np.asarray(ground.heights) + 0.02)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         save(system, tmp_path / "hills.xml")
@@ -363,6 +330,42 @@ def test_bodies_with_contacts_are_left_out_and_unknown_names_refused() -> None:
     with pytest.raises(ModelError, match="'c' is no body"):
         contacts(system, bodies=["c"])
     assert contacts(system, bodies=["b"]) == contacts(system)
+
+
+def test_margins_and_soft_laws_keep_what_is_inside_and_raise_planes_of_any_normal() -> None:
+    """A ball inside a box touches first by its margin, or later where its law sinks in by more than it is hidden."""
+    box, soft = Box((0.1, 0.1, 0.1)), ImpedanceNormal(1e4, width=0.05)
+    for own, count in ((None, 1), (Surface(margin=0.03), 2), (Surface(normal=soft), 2)):
+        made = contacts(legged(box, Sphere(0.04, surface=own)), ground=Plane(normal=(0.0, 0.0, 2.0)))
+        assert len(made) == count
+    raised = contacts(legged(Sphere(0.04, surface=Surface(margin=0.03))), ground=Plane(normal=(0.0, 0.0, 2.0)))
+    assert raised[0].ground.point == pytest.approx((0.0, 0.0, 0.03))  # type: ignore[union-attr]
+
+
+def test_parts_of_a_mesh_touch_at_the_same_point_in_a_table() -> None:
+    """Also on a face, where the mean of several corners touches: those that fill a row of the table do not count."""
+    grid = np.linspace(-0.1, 0.1, 5)
+    mesh = Mesh(tuple((float(x), float(y), z) for x in grid for y in grid for z in (-0.1, 0.1)), ())
+    parts = spots(Contact("ground", "b", NORMAL, shape=mesh))
+    rows = _table(parts, ())
+    assert rows is not None and len({len(part.corners) for part in parts}) > 1
+    for part, row in zip(parts, rows, strict=True):
+        for normal in ((0.0, 0.0, 1.0), (0.6, 0.0, -0.8)):
+            assert _from_row(part, row).deepest(normal) == pytest.approx(part.deepest(normal), abs=1e-15)
+
+
+def test_ground_lies_where_both_placements_of_its_joint_put_it() -> None:
+    ball = Body("b", 1.0, inertia=(0.1, 0.1, 0.1), collisions=(Sphere(0.1),))
+    builder = RobotBuilder("r").add(Body("floor", collisions=(HalfSpace(),)), ball).root("b", "free")
+    near, far = (Pose(IDENTITY.R, (0.0, 0.0, z)) for z in (1.0, 0.3))
+    robot = builder.joint("f", "fixed", "world", "floor", placement=near, child_placement=far).build()
+    (contact,) = contacts(robot)
+    assert contact.ground.point == pytest.approx((0.0, 0.0, 0.7))  # type: ignore[union-attr]
+
+
+def test_ground_that_moves_is_told() -> None:
+    with pytest.warns(GroundWarning, match="body 'b' moves, so that its half space is no ground"):
+        contacts(legged(HalfSpace()))
 
 
 def test_shapes_of_contacts_are_scaled_with_their_robot_and_with_their_body() -> None:
@@ -457,7 +460,7 @@ def test_a_humanoid_that_is_pushed_over_lies_on_the_floor() -> None:
         ({"shape": Box((0.1, 0.0, 0.1))}, "shape: size is"),
         ({"shape": Sphere(0.1), "radius": 0.1}, "also a point, radius or end"),
         ({"shape": HalfSpace()}, "shape is a HalfSpace"),
-        ({"normal": ImpedanceNormal(1e4, start=0.9, end=0.8)}, "expected 0 < start <= end < 1"),
+        ({"normal": ImpedanceNormal(1e4, start=0.9, end=1.0)}, "expected numbers between 0 and 1"),
         ({"normal": ImpedanceNormal(1e4, midpoint=1.0)}, "expected a midpoint between 0 and 1"),
         ({"normal": ImpedanceNormal(1e4, width=0.0)}, "width is 0 m"),
     ],

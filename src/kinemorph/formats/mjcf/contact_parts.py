@@ -57,7 +57,7 @@ class ContactParts:
         surface = getattr(shape, "surface", None) or Surface()
         if surface.friction == 0.0:
             node.set("condim", "1")
-        elif surface.friction is not None:
+        if surface.friction is not None:  # also 0: on a geom with a larger condim, the larger friction counts
             node.set("friction", numbers((surface.friction, *SPIN)))
         groups = {"contype": surface.groups, "conaffinity": surface.meets, "priority": surface.priority}
         for name, value in groups.items():
@@ -98,6 +98,14 @@ class ContactParts:
             for k in above:
                 if np.abs(given.setdefault(k, wanted) - wanted).max() > SAME * np.abs(wanted).max():
                     what = "normal forces that differ on a ground with a higher priority are written as one of them"
+                    self.losses.add(what, one.body)
+        for one in soft:  # of two numbers below 0 in solref the smaller counts, whatever solmix is
+            met = [k for k, ground in enumerate(grounds) if one.surface.touches(ground.surface)]
+            own = np.array(solver_numbers(one.surface.normal, weights[one.body])[0])
+            for k in met[:1]:
+                mixed = k in given and grounds[k].surface.priority == one.surface.priority
+                if mixed and (own - given[k][:2]).max() > SAME * np.abs(own).max():
+                    what = "normal forces on a ground that has those of geoms with a lower priority are mixed with them"
                     self.losses.add(what, one.body)
 
 

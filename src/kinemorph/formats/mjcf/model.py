@@ -324,5 +324,9 @@ class _Reading:
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed)
         self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])
+        uneven = [geoms[k] for k in touching.uneven()]
+        self.drop("forces of their own on grounds after the first that geoms touch", uneven)
+        half = [geoms[k] for k in touching.half_excluded()]
+        self.drop("exclusions (<exclude>) from some of the grounds that geoms touch", half)
         if self.model.overridden:
             self.drop("parameters of <option> that override those of all contacts", [""])

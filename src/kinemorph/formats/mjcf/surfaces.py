@@ -124,18 +124,36 @@ class Touching:
         return replace(own, friction=friction, priority=int(model.geom_priority.max()) + 1)
 
     def _is_excluded(self, k: int) -> bool:
-        """Whether the file excludes contacts of the geom's body with the world."""
-        body = int(self.model.geom_bodyid[k])
-        return bool({(0, body), (body, 0)} & self.excluded)
+        """Whether the file excludes contacts of the geom's body with all bodies whose ground it would touch."""
+        grounds = self._met(k)
+        if not grounds:  # it may get a ground that is not in the file
+            return not self.fixed[k] and self._excludes(int(self.model.geom_bodyid[k]), 0)
+        return len(self._excluded_grounds(k)) == len(grounds)
+
+    def _excluded_grounds(self, k: int) -> list[int]:
+        """The grounds that geom number k would touch if the file did not exclude contacts of their bodies.
+
+        Contact pairs act all the same.
+        """
+        bodies = self.model.geom_bodyid
+        unpaired = [g for g in self._met(k) if k not in self.pairs.get(g, ())]
+        return [g for g in unpaired if self._excludes(int(bodies[k]), int(bodies[g]))]
+
+    def _excludes(self, a: int, b: int) -> bool:
+        return bool({(a, b), (b, a)} & self.excluded)
 
     def _normal(self, k: int) -> ImpedanceNormal | None:
-        """The normal force of geom number k on the ground; None where the mass that it feels is not known."""
+        """The normal force of geom number k on the first ground that it touches, if there is one."""
+        met = self._met(k)
+        return self._normal_on(k, met[0] if met else k)
+
+    def _normal_on(self, k: int, ground: int) -> ImpedanceNormal | None:
+        """The normal force of geom number k on this ground; None where the mass that it feels is not known."""
         model = self.model
         weight = float(model.body_invweight0[int(model.geom_bodyid[k])][0])
         if not weight > NO_WEIGHT:
             return None
-        met = self._met(k)
-        pair = self.combined(k, met[0] if met else k)
+        pair = self.combined(k, ground)
         start, end, width, midpoint, power = pair.solimp
         start, end = (min(max(x, LEAST), MOST) for x in (start, end))
         if pair.solref[0] > 0.0:
@@ -149,8 +167,8 @@ class Touching:
         return ImpedanceNormal(
             factor * K,
             factor * B,
-            min(start, end),
-            max(start, end),
+            start,
+            end,
             max(width, THINNEST),
             min(max(midpoint, LEAST), MOST),
             max(power, 1.0),
@@ -205,6 +223,26 @@ class Touching:
         """The geoms whose contacts with the ground have torsional or rolling friction in MuJoCo."""
         moving: list[int] = np.flatnonzero(~self.fixed).tolist()
         return [k for k in moving if any(self.combined(k, g).condim > SLIDING for g in self._met(k))]
+
+    def half_excluded(self) -> list[int]:
+        """The geoms that the file excludes from some, but not all of the grounds that they touch: they touch all."""
+        moving: list[int] = np.flatnonzero(~self.fixed).tolist()
+        return [k for k in moving if 0 < len(self._excluded_grounds(k)) < len(self._met(k))]
+
+    def uneven(self) -> list[int]:
+        """The geoms whose normal force or friction on a ground differs from that on the first one that they touch."""
+        found = []
+        for k in np.flatnonzero(~self.fixed).tolist():
+            first, *others = self._met(k) or [k]
+            own = self.surface(k) if others else None
+            for ground in others:
+                pair = self.combined(k, ground)
+                friction = own.friction_on(self.surface(ground)) if own else None
+                differs = friction != (pair.friction if pair.condim > 1 else 0.0)
+                if differs or self._normal_on(k, ground) != self._normal_on(k, first):
+                    found.append(k)
+                    break
+        return found
 
     def other_pairs(self) -> list[tuple[int, int]]:
         """The geoms of contact pairs that are not of a geom that moves with a ground."""

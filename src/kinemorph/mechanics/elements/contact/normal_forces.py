@@ -289,10 +289,10 @@ def normal_problems(name: str, normal: Any) -> list[str]:
 
 
 def _impedance_problems(name: str, normal: ImpedanceNormal) -> list[str]:
-    """Problems of the impedance of a normal force: it lies between 0 and 1 and grows with the depth."""
+    """Problems of the impedance of a normal force: it lies between 0 and 1."""
     found = []
-    if not 0.0 < normal.start <= normal.end < 1.0:
-        problem = f"normal: start is {normal.start:g} and end {normal.end:g}; expected 0 < start <= end < 1"
+    if not (0.0 < normal.start < 1.0 and 0.0 < normal.end < 1.0):
+        problem = f"normal: start is {normal.start:g} and end {normal.end:g}; expected numbers between 0 and 1"
         found.append(wrong(name, problem, "Correct them.", "normal"))
     if not (0.0 < normal.midpoint < 1.0 and 1.0 <= normal.power < math.inf):
         problem = (

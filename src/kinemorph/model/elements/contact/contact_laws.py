@@ -75,7 +75,7 @@ class HuntCrossley:
 class ImpedanceNormal:
     """The soft contact of MuJoCo as a force: a spring and a damper whose strength an impedance i(d) sets.
 
-    F = i/(1 - i) (stiffness i d + damping d'), with `stiffness` [N/m] and `damping` [N s/m]. The impedance grows with
+    F = i/(1 - i) (stiffness i d + damping d'), with `stiffness` [N/m] and `damping` [N s/m]. The impedance goes with
     the depth d from `start` at 0 to `end` at the depth `width` [m] and stays `end` below it. In between it follows two
     powers of d with the exponent `power`, which meet at `midpoint` times the width, and is a straight line for power 1.
     Over the first tenth of the width the damping grows from 0, so that the force does not jump when bodies touch.

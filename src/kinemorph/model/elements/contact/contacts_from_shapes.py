@@ -224,13 +224,25 @@ def _raised(ground: Ground, own: Surface, floor: Surface) -> Ground:
 # ── grounds ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_WORDS = {HalfSpace: "half space", Terrain: "terrain"}
+
+
 def _floors(robot: Robot) -> list[_Floor]:
     """The grounds of the bodies that do not move; z = 0 if there are none and the robot has a free base."""
     found = []
     for body in robot.bodies:
         pose = fixed_pose(robot, body.name)
         for shape in body.collisions:
-            if isinstance(shape, (HalfSpace, Terrain)) and pose is not None:
+            if not isinstance(shape, (HalfSpace, Terrain)):
+                continue
+            if pose is None:
+                warnings.warn(
+                    f"body '{body.name}' moves, so that its {_WORDS[type(shape)]} is no ground for contacts; expected "
+                    "a body that is fixed to the world. Fix the body, or leave out this shape.",
+                    GroundWarning,
+                    stacklevel=users_level(),
+                )
+            else:
                 ground = _ground(shape, compose(pose, shape.placement))
                 if ground is None:
                     warnings.warn(
