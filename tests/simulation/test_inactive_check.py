@@ -75,5 +75,17 @@ def test_the_command_switches_on_limits_and_friction_and_names_the_rest(
     common = ("simulate", "arm.urdf", "--time", "0.02", "--method", "euler", "--step", "0.01", "--q", "hinge=0.1")
     said = run(*common).stderr
     assert "the limits of 1 joint" in said and "the friction of 1 joint" in said
-    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: elements.contacts(system)" in said
+    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: the base is fixed" in said
+    assert "--base free" in said
     assert "InactiveWarning" not in said and "with_joint_forces" not in run(*common, "--no-limits").stderr
+
+
+def test_shapes_over_a_ground_and_over_none_have_different_remedies() -> None:
+    """A robot on a fixed base without a ground was told to call a function that makes no contacts there."""
+    over_none = inactive_data(load_text(ARM, "urdf"))
+    assert "base='free'" in over_none.other_sentences[0] and not over_none.grounded
+    heavy = ARM.replace(
+        '<link name="base"/>', f'<link name="base">{ARM[ARM.index("<inertial>") : ARM.index("<collision>")]}</link>'
+    )
+    over_ground = inactive_data(load_text(heavy, "urdf", base="free"))
+    assert "elements.contacts(system) makes" in over_ground.other_sentences[0] and over_ground.grounded

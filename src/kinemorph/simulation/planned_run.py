@@ -112,7 +112,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
-    made = contacts(whole) if chosen.contacts and whole.source and not touched_grounds(whole.elements) else ()
+    made = contacts(whole) if chosen.contacts and not touched_grounds(whole.elements) else ()
     acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
     begins = acting.start(chosen.start) if chosen.start else None
     q, note = chosen.numbers("q"), None
