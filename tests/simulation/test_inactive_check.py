@@ -89,3 +89,14 @@ def test_shapes_over_a_ground_and_over_none_have_different_remedies() -> None:
     )
     over_ground = inactive_data(load_text(heavy, "urdf", base="free"))
     assert "elements.contacts(system) makes" in over_ground.other_sentences[0] and over_ground.grounded
+
+
+def test_analyses_at_rest_stand_on_the_ground_with_contacts(tmp_path: Path) -> None:
+    """A robot that stands in `simulate` had no equilibrium in `analyze`, and nothing said why."""
+    inertial = ARM[ARM.index("<inertial>") : ARM.index("</link>", ARM.index("<inertial>"))]
+    (tmp_path / "ball.urdf").write_text(f'<robot name="ball"><link name="ball">{inertial}</link></robot>')
+    common = ("analyze", str(tmp_path / "ball.urdf"), "equilibrium", "--base", "free", "--q", "0,0,0.0999,1,0,0,0")
+    falls, stands = run(*common), run(*common, "--contacts")
+    assert falls.exit_code == 1 and "collision shapes of 1 body do not act; --contacts lets" in falls.stderr
+    assert stands.exit_code == 0 and "do not act" not in stands.stderr, stands.stderr
+    assert "--contacts is not used by 'analyze mobility'" in run(*common[:2], "mobility", "--contacts").stderr
