@@ -100,3 +100,12 @@ def test_analyses_at_rest_stand_on_the_ground_with_contacts(tmp_path: Path) -> N
     assert falls.exit_code == 1 and "collision shapes of 1 body do not act; --contacts lets" in falls.stderr
     assert stands.exit_code == 0 and "do not act" not in stands.stderr, stands.stderr
     assert "--contacts is not used by 'analyze mobility'" in run(*common[:2], "mobility", "--contacts").stderr
+
+
+def test_a_collision_mesh_that_is_missing_gives_a_warning_line_of_the_command(tmp_path: Path) -> None:
+    """It was a Python warning with a line of a library's source."""
+    shape, mesh = '<sphere radius="0.1"/>', '<mesh filename="none.stl"/>'
+    link = ARM[ARM.index('<link name="rod">') : ARM.index("</link>")] + "</link>"
+    (tmp_path / "one.urdf").write_text(f'<robot name="one">{link.replace(shape, mesh)}</robot>')
+    said = run("simulate", str(tmp_path / "one.urdf"), "--base", "free", "--time", "0.02").stderr
+    assert "warning: mesh 'none.stl': the file was not found" in said

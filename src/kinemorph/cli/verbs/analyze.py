@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, say, verb, working
+from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, reported_warnings, say, verb, working
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.orbit_options import OrbitOptions
@@ -171,7 +171,8 @@ def _touching(system: System, contacts: bool) -> System:
     from kinemorph.simulation.planned_run import missing_contacts
 
     if contacts:
-        return replace(system, elements=(*system.elements, *missing_contacts(system)))
+        with reported_warnings():
+            return replace(system, elements=(*system.elements, *missing_contacts(system)))
     shapes = inactive_data(system).shapes if system.robot.is_free else ()
     if shapes:
         bodies = counted(len(shapes), "body", "bodies")

@@ -183,9 +183,10 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
         )
     elif "package" in reason:
         remedy = "Name the folder that contains the package in package_dirs (--package-dir)."
-    elif declared := answer.get("declared"):  # such as the name of a file that is empty by default
+    elif answer.get("declared"):  # such as the name of a file that is empty by default
         remedy = (
-            f"Give values to the arguments of the file, {quoted(declared)} (--arg NAME:=VALUE), or correct its macros."
+            f"Give values to the arguments of the file, {quoted(answer['declared'])} (--arg NAME:=VALUE), or correct "
+            "its macros."
         )
     else:
         remedy = "Correct the macros."
