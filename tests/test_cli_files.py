@@ -384,7 +384,7 @@ def test_export_as_data(folder: Path) -> None:
 
 def test_meshes_of_an_export_to_stdout_are_named_from_here(folder: Path) -> None:
     (folder / "meshes").mkdir()
-    (folder / "meshes" / "a.stl").write_text("")
+    (folder / "meshes" / "a.stl").write_bytes(bytes(80) + (1).to_bytes(4, "little") + bytes(50))
     mesh = '<visual><geometry><mesh filename="meshes/a.stl"/></geometry></visual></link>'
     (folder / "shown.urdf").write_text(arm(link("a"), link("b")).replace("</link>", mesh, 1))
     result = run("export", "shown.urdf", "--to", "mjcf")

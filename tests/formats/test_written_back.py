@@ -256,6 +256,14 @@ def test_what_mujoco_has_not_is_told(tmp_path: Path) -> None:
     assert "collision shapes without a normal force get that of MuJoCo: 'b0', 'b1'" in told
 
 
+def test_a_plane_of_a_body_that_moves_is_left_out_of_mjcf_and_named(tmp_path: Path) -> None:
+    """MuJoCo refused the whole file for it."""
+    tray = replace(Body.box("tray", 1.0, (1.0, 1.0, 0.1)), collisions=(HalfSpace((1.0, 1.0)),))
+    system = System(RobotBuilder("r").add(tray).root("tray", "free").build(), ())
+    again, said = back(system, tmp_path / "r.xml")
+    assert "planes and terrain of bodies that move" in said and not again.robot.body("tray").collisions
+
+
 def test_polynomials_are_texts_and_back() -> None:
     made = Polynomial([[(1.0, "a b")], [(0.5, "c"), (-2.0, "d")]], [0.25, 0.0], [0.1, 0.0, -3.0, 0.0, 1e-20])
     again = Polynomial.of(made.row)

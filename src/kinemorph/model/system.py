@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import PurePath
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -167,6 +168,8 @@ def _tidied(elements: Any) -> tuple[Element, ...]:
 
 def _plain(data: Any) -> Any:
     """The data with tuples in place of lists and arrays; the same object if there are no lists and arrays in it."""
+    if type(data) in (float, str, bool, int, NoneType):  # the usual case
+        return data
     if isinstance(data, np.ndarray):
         return _plain(data.tolist())
     if isinstance(data, (list, tuple)) and not hasattr(data, "_fields"):

@@ -18,6 +18,7 @@ from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, numbers
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -69,6 +70,9 @@ def write_looks(
             continue
         for given in dict.fromkeys((*body.shapes, *body.collisions)):
             seen, touches = given in body.shapes, given in body.collisions
+            if isinstance(given, (HalfSpace, Terrain)) and fixed_pose(robot, body.name) is None:
+                losses.add("planes and terrain of bodies that move are left out, MuJoCo has none", body.name)
+                continue
             shape = _from_zero(given) if isinstance(given, Terrain) else given
             node = _geom(shape, nodes[body.name], asset, meshes, path)
             if node is None:

@@ -35,7 +35,7 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
     defaults = defaults_of(part)
     for row in rows:
         value = getattr(part, row.name)
-        if value is None and defaults[row.name] is None:
+        if value is defaults[row.name]:
             continue
         if not _fits(row, value):
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
@@ -53,6 +53,8 @@ def number_problems(element: Any) -> list[str]:
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
     found = []
     for name, value in vars(element).items():
+        if type(value) in (str, bool) or value is defaults.get(name):
+            continue
         largest = max((math.inf if math.isnan(x) else abs(x) for x in _plain(value)), default=0.0)
         if largest <= LARGEST:  # the usual case
             continue

@@ -213,7 +213,8 @@ def finished(tree: Tree, q: Coordinates) -> list[S]:
     found: list[S] = list(q)
     for link in tree.links:
         part = slice(link.q, link.q + ELEMENTARY[link.kind].nq)
-        found[part] = CHARTS[link.kind].finish(q[part])
+        if link.kind in CHARTS:  # a fixed link has no coordinates
+            found[part] = CHARTS[link.kind].finish(q[part])
     return found
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -134,12 +134,18 @@ def _row(hint: Any) -> Field:
     return Field("", form, inner=inner)
 
 
-def defaults_of(part: Any) -> dict[str, Any]:
+_DEFAULTS: dict[type[Any], Mapping[str, Any]] = {}
+
+
+def defaults_of(part: Any) -> Mapping[str, Any]:
     """The default values of the fields of a dataclass object, by name."""
-    return {
-        field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        for field in dataclasses.fields(part)
-    }
+    kind = type(part)
+    if kind not in _DEFAULTS:
+        _DEFAULTS[kind] = {
+            field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+            for field in dataclasses.fields(kind)
+        }
+    return _DEFAULTS[kind]
 
 
 def is_part(hint: Any) -> bool:
