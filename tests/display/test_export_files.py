@@ -125,7 +125,7 @@ def test_pictures_and_replays_are_exported():
 
 def test_wrong_choices_are_named():
     system = choose("pendulum")
-    for function, wrong in [(code_files, "fortran"), (model_files, "sdf"), (program_files, "rust")]:
+    for function, wrong in [(code_files, "fortran"), (model_files, "usd"), (program_files, "rust")]:
         with pytest.raises(UnsupportedError, match=rf"is '{wrong}'; expected one of: \w+"):
             function(system, wrong)
     with pytest.raises(UnsupportedError, match="picture is 'plan'; expected one of"):

@@ -12,6 +12,7 @@ import pytest
 import kinemorph
 from kinemorph.errors import ModelError, ModelWarning, ParseError
 from kinemorph.programs import make_job
+from support.tools.command_line import run
 from support.tools.each_case import each_case
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -48,6 +49,16 @@ def test_kinematics_are_those_of_the_robot_with_masses(bare: Any) -> None:
         np.testing.assert_array_equal(made(one), made(other))
     found = kinemorph.inverse_kinematics(bare, {"d": one.pose("d")(q)})
     np.testing.assert_allclose(one.pose("d")(found.q), one.pose("d")(q), atol=1e-9)
+
+
+def test_the_command_shows_a_robot_without_masses(tmp_path: Path) -> None:
+    """`show --png` made a plant of it first, and so asked for masses."""
+    (tmp_path / "arm.urdf").write_text(arm(""))
+    page = ("--html", str(tmp_path / "arm.html"))
+    run("show", str(tmp_path / "arm.urdf"), "--q", "ab=0.3", *page)
+    assert (tmp_path / "arm.html").exists()
+    wrong = run("show", str(tmp_path / "arm.urdf"), "--q", "aa=0.3", *page)
+    assert wrong.exit_code == 2 and "robot 'arm' has no coordinate 'aa'" in wrong.stderr
 
 
 DYNAMICS: dict[str, Callable[[Any], Any]] = {

@@ -303,6 +303,17 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value=
 <dynamics damping="1" friction="2"/></joint></robot>"""
 
 
+def test_a_sidecar_that_another_file_reads_is_not_replaced_in_silence(tmp_path: Path) -> None:
+    """A robot written as arm.sdf and as arm.urdf has one sidecar for both, by which the first may no longer load."""
+    system = replace(kinemorph.load_text(ARM, "urdf"), settings=Settings(duration=3.0))
+    for _ in range(2):  # its own is replaced in silence
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kinemorph.save(system, tmp_path / "arm.sdf")
+    with pytest.warns(ModelWarning, match="'arm.sidecar.toml' is replaced, which 'arm.sdf' had"):
+        kinemorph.save(system, tmp_path / "arm.urdf")
+
+
 def test_a_sidecar_replaces_numbers_of_joints_and_shapes_of_bodies(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(ARM)
     beside = tmp_path / "arm.sidecar.toml"

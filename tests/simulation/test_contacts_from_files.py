@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, load_text, scaled, simulate
+from kinemorph import Body, RobotBuilder, System, load, load_text, scaled, simulate
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.elements import (
@@ -42,6 +42,7 @@ from kinemorph.model.shapes import (
     Sphere,
     Surface,
 )
+from kinemorph.simulation.planned_run import prepared_run
 
 G = 9.81
 CUBE = "".join(f"{x} {y} {z} " for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1))
@@ -283,6 +284,19 @@ def test_height_fields_of_mujoco_are_ground(tmp_path: Path) -> None:
     (same,) = (one for one in again.elements if isinstance(one, Contact))
     assert isinstance(same.ground, HeightMap)
     assert np.asarray(same.ground.heights) == pytest.approx(np.asarray(ground.heights), abs=1e-6)
+
+
+def test_a_robot_saved_as_toml_touches_the_ground_as_before(tmp_path: Path) -> None:
+    """Saved in the native format, it fell through the floor of its own file."""
+    text = falling(["box", "ball"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = load_text(text, "mjcf")
+        save(before, tmp_path / "robot.toml")
+    after = load(tmp_path / "robot.toml")
+    made, again = ([e for e in prepared_run(one).system.elements if isinstance(e, Contact)] for one in (before, after))
+    assert [one.name for one in made] == [one.name for one in again] and len(again) == 2
+    assert not any(isinstance(e, Contact) for e in prepared_run(after, {"contacts": False}).system.elements)
 
 
 # ── what contacts are made of ─────────────────────────────────────────────────────────────────────────────────────────

@@ -75,5 +75,37 @@ def test_the_command_switches_on_limits_and_friction_and_names_the_rest(
     common = ("simulate", "arm.urdf", "--time", "0.02", "--method", "euler", "--step", "0.01", "--q", "hinge=0.1")
     said = run(*common).stderr
     assert "the limits of 1 joint" in said and "the friction of 1 joint" in said
-    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: elements.contacts(system)" in said
+    assert "data of arm.urdf that do not act in this run: collision shapes of 1 body: the base is fixed" in said
+    assert "--base free" in said
     assert "InactiveWarning" not in said and "with_joint_forces" not in run(*common, "--no-limits").stderr
+
+
+def test_shapes_over_a_ground_and_over_none_have_different_remedies() -> None:
+    """A robot on a fixed base without a ground was told to call a function that makes no contacts there."""
+    over_none = inactive_data(load_text(ARM, "urdf"))
+    assert "base='free'" in over_none.other_sentences[0] and not over_none.grounded
+    heavy = ARM.replace(
+        '<link name="base"/>', f'<link name="base">{ARM[ARM.index("<inertial>") : ARM.index("<collision>")]}</link>'
+    )
+    over_ground = inactive_data(load_text(heavy, "urdf", base="free"))
+    assert "elements.contacts(system) makes" in over_ground.other_sentences[0] and over_ground.grounded
+
+
+def test_analyses_at_rest_stand_on_the_ground_with_contacts(tmp_path: Path) -> None:
+    """A robot that stands in `simulate` had no equilibrium in `analyze`, and nothing said why."""
+    inertial = ARM[ARM.index("<inertial>") : ARM.index("</link>", ARM.index("<inertial>"))]
+    (tmp_path / "ball.urdf").write_text(f'<robot name="ball"><link name="ball">{inertial}</link></robot>')
+    common = ("analyze", str(tmp_path / "ball.urdf"), "equilibrium", "--base", "free", "--q", "0,0,0.0999,1,0,0,0")
+    falls, stands = run(*common), run(*common, "--contacts")
+    assert falls.exit_code == 1 and "collision shapes of 1 body do not act; --contacts lets" in falls.stderr
+    assert stands.exit_code == 0 and "do not act" not in stands.stderr, stands.stderr
+    assert "--contacts is not used by 'analyze mobility'" in run(*common[:2], "mobility", "--contacts").stderr
+
+
+def test_a_collision_mesh_that_is_missing_gives_a_warning_line_of_the_command(tmp_path: Path) -> None:
+    """It was a Python warning with a line of a library's source."""
+    shape, mesh = '<sphere radius="0.1"/>', '<mesh filename="none.stl"/>'
+    link = ARM[ARM.index('<link name="rod">') : ARM.index("</link>")] + "</link>"
+    (tmp_path / "one.urdf").write_text(f'<robot name="one">{link.replace(shape, mesh)}</robot>')
+    said = run("simulate", str(tmp_path / "one.urdf"), "--base", "free", "--time", "0.02").stderr
+    assert "warning: mesh 'none.stl': the file was not found" in said

@@ -60,8 +60,8 @@ class MeshSearch:
     def paths(self, uses: dict[str, MeshUse], findings: Findings) -> dict[str, str | None]:
         """The path of every mesh by name: "" if the file is missing, None if it is in a folder that may not be read.
 
-        Missing meshes give one warning per package. They are never an error, because the motion of a robot does not
-        depend on them. `uses` says where the model names each mesh.
+        Missing meshes give one warning per package. They are never an error, because the equations of motion do not
+        depend on them; contacts do, which the warning says. `uses` says where the model names each mesh.
         """
         found: dict[str, str | None] = {}
         lost: dict[str, list[str]] = {}
@@ -81,10 +81,17 @@ class MeshSearch:
                 if package
                 else "Correct the path, or name the folder of the file in package_dirs (--package-dir)."
             )
-            _warn(findings, "mesh", uses, names, "is not found: the robot is drawn without it", remedy)
+            _warn(findings, "mesh", uses, names, "is not found: it is not drawn, and touches nothing", remedy)
         if outside:
             remedy = "Name its folder in package_dirs (--package-dir), or move the file into the folder of the model."
-            _warn(findings, "path", uses, outside, "is outside the folders that may be read: it is left out", remedy)
+            _warn(
+                findings,
+                "path",
+                uses,
+                outside,
+                "is outside the folders that may be read: it is left out of pictures and contacts",
+                remedy,
+            )
         return found
 
 

@@ -63,8 +63,7 @@ class RunPlan:
     `inputs`            constant inputs, in order or by name
     `limits`            whether joints stop at their limits
     `friction`          whether the Coulomb friction of joints acts
-    `contacts`          whether a robot from a file of another format, without contacts, gets those of its collision
-                        shapes (`elements.contacts`)
+    `contacts`          whether a robot without contacts gets those of its collision shapes (`elements.contacts`)
     `dock`, `undock`    modules that dock and undock during the run
     """
 

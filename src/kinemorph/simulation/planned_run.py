@@ -112,7 +112,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
-    made = contacts(whole) if chosen.contacts and whole.source and not touched_grounds(whole.elements) else ()
+    made = missing_contacts(whole) if chosen.contacts else ()
     acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
     begins = acting.start(chosen.start) if chosen.start else None
     q, note = chosen.numbers("q"), None
@@ -131,6 +131,11 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     arguments: dict[str, Any] = {"q": q, **{group: chosen.numbers(group) for group in ("v", "x", "inputs")}}
     arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
     return PreparedRun(acting, until, arguments, tuple(notes))
+
+
+def missing_contacts(system: System) -> tuple[Contact, ...]:
+    """The contacts of the collision shapes of a model that has no contacts of its own."""
+    return () if touched_grounds(system.elements) else contacts(system)
 
 
 def plan_of(system: System, plan: RunPlan | Mapping[str, Any] | str | None) -> RunPlan:

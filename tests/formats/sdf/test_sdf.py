@@ -389,3 +389,10 @@ def test_shapes_and_their_places(tmp_path: Path) -> None:
     assert isinstance(mesh, MeshFile) and (mesh.path, mesh.scale) == ("", (2.0, 2.0, 2.0))
     assert len(found.system.robot.body("a").collisions) == 1
     assert sorted(f.rule for f in found.warnings) == ["dropped", "mesh"]
+
+
+def test_many_meshes_that_are_missing_give_one_warning() -> None:
+    mesh = '<visual name="m{}"><geometry><mesh><uri>model://x/{}.stl</uri></mesh></geometry></visual>'
+    found = examined(model("".join(link(name, mesh.format(0, name) + mesh.format(1, "same")) for name in "abc")))
+    (warning,) = (str(one) for one in found.warnings if one.rule == "mesh")
+    assert "link 'a': the mesh 'model://x/a.stl' (and 3 others) is not found" in warning and "contains 'x'" in warning

@@ -9,6 +9,9 @@ import pytest
 
 
 def first(values: Iterable[Any], count: int) -> list[Any]:
-    """The values for `pytest.mark.parametrize`; those after the first `count` are marked slow."""
-    listed = list(values)
-    return [*listed[:count], *(pytest.param(value, marks=pytest.mark.slow) for value in listed[count:])]
+    """The values for `pytest.mark.parametrize`; those after the first `count` are marked slow.
+
+    Tuples are values of several parameters.
+    """
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*row, marks=[pytest.mark.slow] * (k >= count)) for k, row in enumerate(rows)]

@@ -62,7 +62,7 @@ class RunOptions:
     contacts: Annotated[
         bool | None,
         option(
-            "Let the collision shapes of URDF, SDF and MJCF files touch the ground.",
+            "Let the collision shapes of the model touch the ground, if it has no contacts of its own.",
             default="contacts",
             names=("--contacts/--no-contacts",),
         ),

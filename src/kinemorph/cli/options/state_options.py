@@ -66,18 +66,19 @@ def shown_configuration(system: System, q: Values | None) -> tuple[list[float], 
 
     Loops are closed while the given coordinates are kept. The note says why a loop stays open; otherwise it is empty.
     """
+    from kinemorph.display.looks.postures import posture
     from kinemorph.mechanics.constraints.stances import stance
-    from kinemorph.plants.robot_plant import plant
+    from kinemorph.model.configuration import neutral
 
-    robot, model = system.robot, plant(system)
+    robot = system.robot  # no plant is made of it: a robot without masses is shown, too
     usual = [float(value) for value in system.settings.q or stance(robot)]
+    asked = usual if q is None else posture(robot, q, system.settings.q or tuple(neutral(robot))).tolist()
     if not robot.loops:
-        return usual if q is None else [float(value) for value in model.initial("q", q)], ""
+        return asked, ""
     from kinemorph.analysis.loops.close_loops import close_loops, follow_loops
 
     found = close_loops(system, usual)
     if q is not None:
-        model.initial("q", q)  # raises an error for wrong names and numbers
         given = q if isinstance(q, dict) else dict(zip(robot.q_names, q, strict=True))
         goal = [given.get(name, float(value)) for name, value in zip(robot.q_names, found.q, strict=True)]
         held = [joint.name for joint in robot.joints if any(name in given for name in joint.q_names)]

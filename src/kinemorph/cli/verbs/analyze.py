@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, say, verb, working
+from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, reported_warnings, say, verb, working
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.options.orbit_options import OrbitOptions
@@ -20,7 +21,7 @@ from kinemorph.cli.orbit_analyses import of_orbits, of_static_gait
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
-from kinemorph.words import listed
+from kinemorph.words import counted, listed
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
@@ -44,6 +45,9 @@ class Analysis(StrEnum):
     static = "static"
 
 
+AT_REST = (Analysis.equilibrium, Analysis.poles, Analysis.modes)
+
+
 class Result(NamedTuple):
     """The result of an analysis: its data, the function that makes tables of the data, the files that were written,
     and whether the analysis succeeded.
@@ -64,6 +68,10 @@ def analyze(
         str | None, option("poles, modes: show only frequencies in this range, in Hz: 0.5:20.", "LOW:HIGH")
     ] = None,
     count: Annotated[int, option("modes: how many to show.", min=1, max=12)] = COUNT,
+    contacts: Annotated[
+        bool,
+        flag("--contacts", "equilibrium, poles, modes: let collision shapes touch the ground, as in simulate."),
+    ] = False,
     plot: Annotated[Path | None, option("Write a picture: .png, .svg or .pdf.", "PATH")] = None,
     mode: Annotated[
         int | None, option("modes: number of the mode that --gif and --mp4 show.", default="1", min=1)
@@ -94,11 +102,13 @@ def analyze(
     foot loads that hold every posture.
     """
     given = {**vars(state), **vars(films), **repeating.given()}
-    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot}
+    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot, "contacts": contacts}
     _check(what, **given)
     option_values.picture(plot, "--plot")
     _check_save(save, what)
     system, band = state.begun(chosen(robot, reading)), option_values.window(window)
+    if what in AT_REST:
+        system = _touching(system, contacts)
     if what is Analysis.equilibrium:
         found = _equilibrium(system, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
@@ -132,6 +142,7 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.basin: ("window", "gif", "mp4", "mode", "stable", "nodes"),
         Analysis.static: ("window", "gif", "mp4", "mode", "stable", "start", "q", "v", "torque", "lock"),
     }[what]
+    unused += () if what in AT_REST else ("contacts",)
     unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes")
     unused += () if what in (*REPEATING, Analysis.static) else ("over",)
     for name in unused:
@@ -152,6 +163,21 @@ def _check_save(save: Path | None, what: Analysis) -> None:
         raise KinemorphError(
             f"--save is '{save}'; expected a file name that ends in {listed(known)}. Change the ending."
         )
+
+
+def _touching(system: System, contacts: bool) -> System:
+    """The system with the contacts of its collision shapes; without --contacts a note on those that do not act."""
+    from kinemorph.model.elements.inactive import inactive_data
+    from kinemorph.simulation.planned_run import missing_contacts
+
+    if contacts:
+        with reported_warnings():
+            return replace(system, elements=(*system.elements, *missing_contacts(system)))
+    shapes = inactive_data(system).shapes if system.robot.is_free else ()
+    if shapes:
+        bodies = counted(len(shapes), "body", "bodies")
+        say(f"note: the collision shapes of {bodies} do not act; --contacts lets them touch the ground")
+    return system
 
 
 def _acting(system: System, state: StateOptions) -> dict[str, Any]:

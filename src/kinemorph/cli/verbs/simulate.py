@@ -62,7 +62,8 @@ def simulate(
     options |= {"time": run.time, "limits": run.limits, "friction": run.friction, "contacts": run.contacts}
     options |= state.given()
     plan = changed_plan(plan_of(given, named), **{key: value for key, value in options.items() if value is not None})
-    prepared = prepared_run(given, plan)
+    with reported_warnings():  # such as those of collision meshes that are missing
+        prepared = prepared_run(given, plan)
     system = prepared.system
     notes = [f"{given.robot.name} {note.told('--')}" for note in prepared.notes]
     if given.starts and not plan.start:

@@ -79,6 +79,7 @@ class Assembly:
                     self.tally.add(model.file.values.at(node, model.element), "dropped", what, remedy)
                 elif joint_key is not None:
                     joints.read(node, model, joint_key)
+        links.tell_lost_meshes()
         followings = Couplings(joints).followings
         if self.findings.failed:
             return None

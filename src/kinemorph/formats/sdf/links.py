@@ -6,6 +6,7 @@ For <inertial auto="true">, mass data are computed from the collision shapes, ea
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,14 +14,15 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.algebra.vectors import diagonal, mat_scale
-from kinemorph.formats.mesh_search import MeshSearch
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.mesh_search import MeshSearch, MeshUse
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Model
 from kinemorph.formats.sdf.solids import SOLIDS, SPANS
 from kinemorph.formats.sdf.surfaces import Surfaces
 from kinemorph.formats.sdf.values import SdfValues, text_of
 from kinemorph.formats.sources import Options, Outside
-from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Tally
 from kinemorph.model.shapes import (
     STEEL,
@@ -61,7 +63,13 @@ class Links:
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
         self._searches: dict[str, MeshSearch] = {}
+        self._lost: dict[str, tuple[Findings, dict[str, MeshUse]]] = {}  # by file: meshes that are not found
         self._surfaces = Surfaces(tally)
+
+    def tell_lost_meshes(self) -> None:
+        """Warns of the meshes that are not found, in the words of all formats: once per file and package."""
+        for name, (findings, uses) in self._lost.items():
+            self._searches[name].paths(uses, findings)
 
     def parts(self, node: Node, model: Model, key: str) -> LinkParts:
         """Mass data, visual and collision shapes of a link whose frame has the key `key`."""
@@ -229,19 +237,16 @@ class Links:
     def _mesh(
         self, node: Node, model: Model, placement: Pose, color: Color, element: str, values: SdfValues
     ) -> Shape | None:
-        """The shape of a <mesh>, with a warning if its file is not found or may not be read."""
-        path, problem = None, "is not found"
+        """The shape of a <mesh>; `tell_lost_meshes` names those whose files are not found or may not be read."""
+        path = None
         uri = values.text(node, "uri", element)
         source = model.file.source
         search = self._searches.setdefault(source.name, MeshSearch(source, self.options))
-        try:
+        with contextlib.suppress(Outside, OSError, ValueError):
             path = search.path(uri)
-        except (Outside, OSError, ValueError):
-            problem = "is outside the folders that may be read"
         if path is None:
-            what = f"a mesh {problem}: '{uri[:100]}'"
-            remedy = "Correct the path, or name the folder of the mesh in package_dirs (--package-dir)."
-            self.tally.add(values.at(node, element), "mesh", what, remedy)
+            _, uses = self._lost.setdefault(source.name, (values.findings, {}))
+            uses.setdefault(uri, MeshUse(line_of(node), element))
         if node.find("submesh") is not None:
             self._drop(model, node.find("submesh"), "the whole mesh is used, and <submesh>", element)
         x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))

@@ -214,7 +214,12 @@ RUN = (
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
     Field("limits", "flag", "", "Joints stop at their limits; true if it is left out."),
     Field("friction", "flag", "", "The Coulomb friction of joints acts; true if it is left out."),
-    Field("contacts", "flag", "", "Collision shapes of files of other formats touch; true if it is left out."),
+    Field(
+        "contacts",
+        "flag",
+        "",
+        "Collision shapes touch the ground, if the model has no contacts of its own; true if it is left out.",
+    ),
 )
 START = (
     Field("q", "state", "", "Configuration: a list, or values by name of coordinate; the others have their defaults."),

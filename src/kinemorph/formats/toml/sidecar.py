@@ -28,6 +28,9 @@ from kinemorph.model.parameter import evaluate, evaluate_all, nominal_part
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.system import Element, System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import quoted
+
+READERS = (".urdf", ".xacro", ".sdf", ".world")  # endings of files that are read with the sidecar beside them
 
 
 def sidecar_path(model: str | Path) -> Path:
@@ -70,6 +73,17 @@ def extend(
     return True
 
 
+def _tell_of_others(path: Path, findings: Findings) -> None:
+    """Warns that a sidecar is replaced which a file of another format reads, too: `arm.sdf` beside `arm.urdf`."""
+    own, stem = Path(findings.file).name, path.name.removesuffix(".sidecar.toml")
+    others = [f"{stem}{ending}" for ending in READERS if f"{stem}{ending}" != own]
+    beside = [name for name in others if path.with_name(name).is_file()]
+    if beside and path.is_file():
+        problem = f"the sidecar '{path.name}' is replaced, which {quoted(beside)} had and now reads in its new form"
+        remedy = f"Write the models under different names, {quoted(beside)} again, too."
+        findings.warn("file", 0, "", problem, remedy)
+
+
 def write_sidecar(
     system: System,
     joints: Sequence[Joint],
@@ -90,6 +104,7 @@ def write_sidecar(
     `looks` and `numbers` are bodies and joints of the model file, each with the keys that the sidecar gives. Parameters
     are replaced by their nominal values, as in the model file.
     """
+    _tell_of_others(path, findings)
     view = findings.within(str(path))
     robot = replace(
         system.robot,

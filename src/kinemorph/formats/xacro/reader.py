@@ -83,7 +83,7 @@ def expand(source: Source, options: Options, findings: Findings) -> tuple[str, P
         return None
     for name in answer.get("unknown", ()):
         declared = answer["declared"]
-        known = f"; it has {quoted(declared)}" if declared else ", which has none"
+        known = f"; it has {quoted(declared)}" if declared else "; it declares none"
         remedy = did_you_mean(name, declared).strip() or "Leave it out, or name an argument that the file declares."
         findings.error("unknown", 0, name, f"this argument is given, but the file does not declare it{known}", remedy)
     if "unknown" in answer:
@@ -183,6 +183,11 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
         )
     elif "package" in reason:
         remedy = "Name the folder that contains the package in package_dirs (--package-dir)."
+    elif answer.get("declared"):  # such as the name of a file that is empty by default
+        remedy = (
+            f"Give values to the arguments of the file, {quoted(answer['declared'])} (--arg NAME:=VALUE), or correct "
+            "its macros."
+        )
     else:
         remedy = "Correct the macros."
     view.error("structure", 0, "", f"xacro cannot expand the file: {reason}", remedy)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose, grounds
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.tendons import Tendon
@@ -30,6 +30,7 @@ class Inactive:
     efforts: tuple[str, ...]  # joints whose effort limit bounds no torque or force that drives them
     shapes: tuple[str, ...]  # bodies with collision shapes and no contact
     controllers: tuple[str, ...]  # the controllers that exceed effort limits
+    grounded: bool  # whether there is a ground that the collision shapes could touch
 
     @property
     def joint_sentences(self) -> list[str]:
@@ -49,9 +50,13 @@ class Inactive:
             found.append(f"effort limits of {counted(len(self.efforts), 'joint')}: give `lower` and `upper` {where}")
         if self.shapes:
             bodies = counted(len(self.shapes), "body", "bodies")
-            found.append(
-                f"collision shapes of {bodies}: elements.contacts(system) makes contacts with the ground of them"
+            remedy = (
+                "elements.contacts(system) makes contacts with the ground of them"
+                if self.grounded
+                else "the base is fixed, and the file has no ground; base='free' (--base free) puts a robot of URDF or "
+                "xacro on z = 0, and contacts(system, ground=Plane()) of kinemorph.elements gives it a ground"
             )
+            found.append(f"collision shapes of {bodies}: {remedy}")
         return found
 
 
@@ -74,7 +79,8 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
     moving = [body for body in robot.bodies if fixed_pose(robot, body.name) is None]
     shapes = () if contacts else tuple(body.name for body in moving if body.collisions)
-    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers)
+    grounded = bool(shapes and grounds(robot))
+    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded)
 
 
 def _beyond(element: Any, limited: dict[str, float]) -> list[str]:

@@ -25,7 +25,8 @@ def warn_of_inactive(model: Any, *, driven: bool) -> None:
     _reported.add(key)
     warnings.warn(
         f"'{model.name}': some data of {model.source} do not act in this run; each is listed with its remedy. "
-        f"{'. '.join(map(as_sentence, found))}.",
+        f"{'. '.join(map(as_sentence, found))}. system.run({{'time': 1.0}}) runs with limits, friction and contacts "
+        "with the ground, as `kinemorph simulate` does.",
         InactiveWarning,
         stacklevel=users_level(),
     )

@@ -227,6 +227,11 @@ def _raised(ground: Ground, own: Surface, floor: Surface) -> Ground:
 _WORDS = {HalfSpace: "half space", Terrain: "terrain"}
 
 
+def grounds(robot: Robot) -> tuple[Ground, ...]:
+    """The grounds that the collision shapes of a robot can touch: those of its file, or z = 0 under a free base."""
+    return tuple(floor.ground for floor in _floors(robot))
+
+
 def _floors(robot: Robot) -> list[_Floor]:
     """The grounds of the bodies that do not move; z = 0 if there are none and the robot has a free base."""
     found = []
