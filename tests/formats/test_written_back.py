@@ -281,6 +281,13 @@ def test_a_plane_of_a_body_that_moves_is_left_out_of_mjcf_and_named(tmp_path: Pa
     assert "planes and terrain of bodies that move" in said and not again.robot.body("tray").collisions
 
 
+def test_a_collision_shape_that_a_body_has_twice_comes_back_twice(tmp_path: Path) -> None:
+    """Both touch, so that the ground is twice as stiff there; MJCF had one of them."""
+    ball = replace(Body.sphere("ball", 1.0, 0.1), collisions=(Sphere(0.1), Sphere(0.1)))
+    system = System(RobotBuilder("r").add(ball).root("ball", "free").build(), ())
+    assert len(back(system, tmp_path / "r.xml")[0].robot.body("ball").collisions) == 2
+
+
 def test_polynomials_are_texts_and_back() -> None:
     made = Polynomial([[(1.0, "a b")], [(0.5, "c"), (-2.0, "d")]], [0.25, 0.0], [0.1, 0.0, -3.0, 0.0, 1e-20])
     again = Polynomial.of(made.row)

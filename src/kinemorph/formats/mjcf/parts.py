@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, numbers
+from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -68,8 +69,7 @@ def write_looks(
     for body in robot.bodies:
         if body.name not in nodes:
             continue
-        for given in dict.fromkeys((*body.shapes, *body.collisions)):
-            seen, touches = given in body.shapes, given in body.collisions
+        for given, seen, touches in _used(body):
             if isinstance(given, (HalfSpace, Terrain)) and fixed_pose(robot, body.name) is None:
                 losses.add("planes and terrain of bodies that move are left out, MuJoCo has none", body.name)
                 continue
@@ -99,6 +99,13 @@ def write_looks(
         problem = f"{some}, such as {away[0]!r}"
         remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
+
+
+def _used(body: Body) -> Iterator[tuple[Shape, bool, bool]]:
+    """(shape, whether it is drawn, whether it touches) for each geom of a body, which may have equal shapes."""
+    for shape in dict.fromkeys((*body.shapes, *body.collisions)):
+        drawn, touching = body.shapes.count(shape), body.collisions.count(shape)
+        yield from ((shape, k < drawn, k < touching) for k in range(max(drawn, touching)))
 
 
 def _unreadable(shape: MeshFile) -> str:
