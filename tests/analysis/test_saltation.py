@@ -266,6 +266,7 @@ def tossed_rod() -> System:
     return System(builder.build(), (*holds, *probes), automaton=automaton)
 
 
+@pytest.mark.slow
 def test_derivatives_through_frictional_impacts() -> None:
     """A rod that falls on its ends: contacts stick, slide and open; restitution and friction are quantities, too."""
     rod = plant(tossed_rod(), parameters=["e", "mu"])

@@ -43,6 +43,7 @@ def test_many_more_random_mechanisms(seed: int, record_property: Callable[[str, 
     check_mechanism(seed, record_property)
 
 
+@pytest.mark.slow
 def test_every_kind_of_joint_closes_loops() -> None:
     drafts = [random_mechanism(seed) for seed in range(300)]
     robots = [draft.built()[0] for draft in drafts]

@@ -142,6 +142,7 @@ def test_whole_implicit_steps(passes: int, shares: tuple[float, ...]) -> None:
 @pytest.mark.parametrize(
     "method, elements", [("rk4", lambda robot: feet()), ("implicit_contact", lambda robot: standing(robot, SLIDING))]
 )
+@pytest.mark.slow
 def test_a_run_is_the_same(method: str, elements: Any) -> None:
     """One robot by lanes against the same written out; and twice the same bits."""
     robot = hexapod()

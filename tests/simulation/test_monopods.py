@@ -56,6 +56,7 @@ def test_six_constraint_errors_of_the_leg_with_three_loops_converge() -> None:
     check_traces("raptor_like", 6, 0.25)
 
 
+@pytest.mark.slow
 def test_a_touchdown_is_the_impact_of_the_paper_and_moves_nothing() -> None:
     """E003-10 in independent velocities: [H -Jc^T; Jc 0] [v_q+; L] = [H v_q-; 0], F = (q, v+) (003-07, 003-09)."""
     model = library.bolt_like()

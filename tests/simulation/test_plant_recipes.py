@@ -131,6 +131,7 @@ print(len(built))
 """
 
 
+@pytest.mark.slow
 def test_runs_in_another_process_build_no_graph(graphs: list[Graph]) -> None:
     kinds = ("loop", "contact", "controller")
     expected = [end(make(), **options).hex() for make, options in map(RUNS.__getitem__, kinds)]

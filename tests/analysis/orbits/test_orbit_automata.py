@@ -45,6 +45,7 @@ def test_the_compass_has_the_multipliers_of_its_equations_and_doubles_its_period
     assert doubling.kind == "doubling" and math.degrees(doubling.value) == pytest.approx(4.3908983, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_slopes_of_the_return_map_are_those_of_differences(compass) -> None:
     """Also away from the orbit, by parameters, and for the duration."""
     z, h = compass.start * [1.02, 0.99, 0.95], 1e-5
