@@ -92,7 +92,10 @@ def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace,
         samples = min(one.confirmed for one in fine)
         row |= {"horizon": float(problem.times[samples - 1]) if samples else 0.0, "apart": apart(problem, peer, fine)}
         if not samples:
-            note(f"{problem.name} is not compared: its references do not agree at the first sample")
+            unsure = " and ".join(
+                name for name, one in zip(("Kinemorph", "MuJoCo"), fine, strict=True) if not one.confirmed
+            )
+            note(f"{problem.name} is not compared: two references of {unsure} do not agree at the first sample")
             return row | judge_file(None, None)._asdict()
         own = [tuned(entry, fine[0], samples, enough, say) for entry in ours.entries(partial(_read, fine[0], samples))]
         theirs = [
