@@ -159,13 +159,6 @@ def shoved(system: Any, force: float) -> Any:
 # ── here ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def run_here(ready: Any) -> tuple[Any, float]:
-    """The run, and its wall time [s]."""
-    begun = time.perf_counter()
-    run = ready.run()
-    return run, time.perf_counter() - begun
-
-
 def path_here(system: Any, run: Any) -> Path3:
     """What came of our run."""
     from kinemorph.model.elements import Contact
@@ -371,8 +364,7 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
         ready = prepared(shoved(system, shove))
         if ready is None:
             return None
-        run, first_time = run_here(ready)
-        _, again = run_here(ready)
+        run = ready.run()
     robot = ready.system.robot
     moving = sum(float(body.mass) for body in robot.bodies)
     gravity = float(np.linalg.norm([float(x) for x in robot.gravity]))
@@ -382,7 +374,7 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
     outcome = "finished" if run.outcome.ok else run.outcome.message
     result = Drop(
         name, robot.name, robot.nv, count, chosen_start(system), weight, outcome,
-        first=first_time, again=again, told=tuple(sentences), shove=shove,
+        told=tuple(sentences), shove=shove,
         loops=float(np.max(run.loop_error)) if robot.loops or robot.couplings else None,
     )  # fmt: skip
     here = path_here(ready.system, run)

@@ -8,7 +8,7 @@ method here that has the same formulas, or else the most similar one.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
@@ -42,7 +42,7 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = 1e-2  # [s], the longest step that they choose, so that bodies do not pass each other within one
+CONTACT_LONGEST = 2e-3  # [s], the longest step that they choose: flights stay accurate, and bodies do not pass each other
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
