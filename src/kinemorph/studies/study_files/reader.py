@@ -108,6 +108,8 @@ class _Study:
             return None
         self._check_kept(read)
         read |= {"model": self._model(read.get("model"), space.parts), "space": space}
+        if self.tables.findings.failed:
+            return None
         file = Path(self.tables.source.name)
         read["store"] = self.folder / (read.get("store") or f"{file.stem}{ENDING}")
         read["name"] = read.get("name") or file.stem
@@ -211,7 +213,22 @@ class _Study:
         read = self.values.table(raw, place, part_fields(kind), skip=own)
         if own and isinstance(raw, dict) and "error" in raw:
             read["error"] = self._error(raw["error"], place.key("error"))
+        for key, value in read.items():
+            if self.values.error_count == before:
+                self._check_number(key, value, place.key(key))
         return kind(**read) if self.values.error_count == before else None
+
+    def _check_number(self, key: str, value: Any, at: At) -> None:
+        """Records a finding for a number of a statistical study that is out of its range."""
+        if isinstance(value, dict):
+            for name, one in value.items():
+                self._check_number(key, one, at.key(name))
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            least, most = (-1, math.inf) if key == "seed" else (0, 1) if key == "confidence" else (0, math.inf)
+            if not least < value < most:
+                expected = "0 or more" if key == "seed" else "between 0 and 1" if key == "confidence" else "above 0"
+                problem = f"{at.what} is {value}, expected a finite number {expected}"
+                self.values.error("number", at, problem, "Correct it.")
 
     def _error(self, raw: Any, at: At) -> float | dict[str, float]:
         if isinstance(raw, dict):
