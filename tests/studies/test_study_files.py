@@ -254,6 +254,11 @@ HEAD = 'kinemorph_study = 1\nmodel = "robot.toml"\n'
         ),
         (f'{HEAD}until = "2 m"\n{SPACE}', 3, "until: '2 m' has the unit of a length"),
         (f"{HEAD}seconds = 0\n{SPACE}", 3, "seconds is 0, expected a finite number above 0"),
+        (
+            f'{HEAD}keep = {{ best = 3, of = "m" }}\n[space]\n',
+            3,
+            "keep of is 'm', expected one of the measures: none. Add",
+        ),
         (f"{HEAD}{SPACE}[measures]\ndistance = 3\n", 6, "measure 'distance'"),
         (f"{HEAD}measures = 3\n{SPACE}", 3, "measures is 3, expected a table with a text for each measure"),
         (f"{HEAD}run = 3\n{SPACE}", 3, "run is 3, expected text"),

@@ -104,10 +104,8 @@ class _Study:
             problem = "[monte_carlo] and [sensitivity] are given together, expected only one"
             self.values.error("structure", top.key("sensitivity"), problem, "Write a study file for each.")
         space = self._space(read)
-        if space is None:
-            return None
         self._check_kept(read)
-        read |= {"model": self._model(read.get("model"), space.parts), "space": space}
+        read |= {"model": self._model(read.get("model")), "space": space}
         if self.tables.findings.failed:
             return None
         file = Path(self.tables.source.name)
@@ -142,14 +140,17 @@ class _Study:
             usual = {"design": "grid"}
         return SpaceReader(self.tables).read(self.data["space"], usual)
 
-    def _model(self, name: str | None, parts: Any) -> Path | None:
-        """The path of the model."""
-        if name and MODEL in parts:
+    def _model(self, name: str | None) -> Path | None:
+        """The path of the model; None if the space has a part for it."""
+        raw = self.data.get("space")
+        parts = raw.get("parts") if isinstance(raw, dict) else None
+        varied = isinstance(parts, dict) and MODEL in parts
+        if name and varied:
             problem = "model is given, and the space has a part 'model', expected only one"
             self.values.error("structure", At(("model",), "", ""), problem, "Remove one of them.")
         elif name:
             return model_path(self.tables, name, At(("model",), "", "model"))
-        elif MODEL not in parts:
+        elif not varied:
             problem = "the key 'model' is missing, and the space has no part 'model'"
             self.values.error("structure", At((), "", ""), problem, 'Write model = "robot.toml".')
         return None
