@@ -77,8 +77,7 @@ def test_a_process_answers_for_its_own_script_and_preparation_only(script: str) 
 @forks
 def test_a_process_that_was_killed_is_replaced(script: str) -> None:
     ask(script, [], b"", 10.0, {}, ["forked"])
-    (template,) = limited_process._templates.values()
-    assert template is not None
+    template = limited_process._templates[script]
     os.kill(template.process.pid, 9)
     template.process.wait()
     assert fields(ask(script, [], b"", 10.0, {}, ["forked"]))[-1] == "forked"
