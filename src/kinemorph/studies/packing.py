@@ -75,6 +75,7 @@ def _with_script(thing: Any, content: bytes | None, names: list[str], why: str) 
     script = getattr(sys.modules["__main__"], "__file__", None)
     if content is not None and script is not None and Path(script).is_file():
         return content, str(Path(script).resolve()), ""
+    why = why.split(". ")[0].rstrip(".")
     what = f"'{names[0]}' of this script or notebook" if content is not None else "the model or a measure"
     raise UnsupportedError(
         f"the study cannot be sent to worker processes, because {what} cannot be packed{f' ({why})' if why else ''}. "
