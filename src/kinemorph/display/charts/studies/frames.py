@@ -19,6 +19,7 @@ LONG = 26  # characters of a label on an axis; longer ones are cut in the middle
 MOST_LABELS = 40  # labels of choices on one axis; of more, some are shown
 MOST_MARKED = 8  # values of a part that each have a tick
 SIDEWAYS, GOLDEN = 0.6, 0.6180339887498949  # how far dots are spread about a choice, and the step between neighbors
+WIDE_COUNT = 20.0  # numbers of items that span more than this factor have a logarithmic axis
 CLIPPED = 5.0  # colors leave out the outermost values where these widen the range by more than this factor
 
 
@@ -30,18 +31,17 @@ def shortened(text: str, most: int = LONG) -> str:
     return text.replace("$", r"\$")
 
 
-def paper(width: float, height: float, title: str, captions: Sequence[str], top: float = 0.0) -> tuple[Figure, float]:
-    """(a figure with title and captions, the height [inch] that is left below them); sizes in inches."""
+def paper(width: float, height: float, title: str, captions: Sequence[str], above: float = 0.0) -> Figure:
+    """A figure with title and captions above `height`, with `above` between them for labels; sizes in inches."""
     lines = [line for text in captions for line in textwrap.wrap(text, int(width * 15.0))]
-    head = 0.42 + 0.17 * len(lines) + 0.16 + top
-    figure = blank(width, height + head)
-    whole = height + head
-    for k, text in enumerate(textwrap.wrap(title, int(width * 9.5))[:1]):
-        figure.text(0.16 / width, 1.0 - (0.14 + 0.2 * k) / whole, shortened(text, 200), fontsize=13, color=INK, va="top")
+    whole = height + 0.58 + 0.17 * len(lines) + above
+    figure = blank(width, whole)
+    left = 0.16 / width
+    figure.text(left, 1.0 - 0.14 / whole, shortened(title, int(width * 9.5)), fontsize=13, color=INK, va="top")
     for k, line in enumerate(lines):
-        spot = (0.16 / width, 1.0 - (0.43 + 0.17 * k) / whole)
-        figure.text(*spot, shortened(line, 1000), fontsize=8.5, color=PALE, va="top")
-    return figure, height
+        place = 1.0 - (0.43 + 0.17 * k) / whole
+        figure.text(left, place, line.replace("$", r"\$"), fontsize=8.5, color=PALE, va="top")
+    return figure
 
 
 def placed(figure: Figure, left: float, bottom: float, width: float, height: float) -> Any:
@@ -141,6 +141,12 @@ def color_bar(figure: Figure, norm: Any, extend: str, name: str, left: float, bo
     bar.set_label(shortened(name, 48), color=INK, fontsize=9)
     bar.ax.tick_params(labelsize=8, colors=PALE, labelcolor=INK, length=2.5)
     bar.outline.set_visible(False)
+
+
+def legend(axes: Any, place: str) -> None:
+    """A legend on a white ground, so that it can be read over dots."""
+    box = axes.legend(fontsize=8, loc=place, frameon=True, framealpha=0.85, edgecolor="white")
+    box.set_zorder(8)
 
 
 def counts(shown: PlottedItems, failed: str = "", waiting: str = "") -> str:

@@ -60,7 +60,9 @@ def parallel_lines(
     notes += [f"{hidden} more parts vary; parts=(...) chooses those to show."] if hidden > 0 else []
     rows = _name_rows(names, each)
     width = left + each * len(names) + 0.95
-    figure, _ = frames.paper(max(width, 5.5), 0.3 + HEIGHT * 1.14 + 0.17 * rows, frames.heading(chosen, shown.name, title), notes)
+    figure = frames.paper(
+        max(width, 5.5), 0.3 + HEIGHT * 1.14 + 0.17 * rows, frames.heading(chosen, shown.name, title), notes
+    )
     bottom = 0.15
     axes = frames.placed(figure, left, bottom, each * len(names), HEIGHT * 1.14)
     axes.set_xlim(0.0, float(len(names)))
@@ -106,13 +108,16 @@ def _lines(axes: Any, shown: PlottedItems, values: Array, heights: Array, norm: 
     if len(lost):
         paths = [np.column_stack([across[:-1], one]) for one in lost] if count > 1 else []
         fade = float(np.clip(60.0 / len(lost), 0.15, 0.7))
-        axes.add_collection(LineCollection(paths, colors=FAILURE, linewidths=0.8, alpha=fade, rasterized=len(lost) > 500))
+        axes.add_collection(
+            LineCollection(paths, colors=FAILURE, linewidths=0.8, alpha=fade, rasterized=len(lost) > 500)
+        )
         axes.plot(np.full(len(lost), count - 1.0), lost[:, -1], "x", color=FAILURE, markersize=4, clip_on=False)
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(values[known] if largest else -values[known], kind="stable")]  # the best one is last
     ends = np.clip(norm(values[order]), 0.0, 1.0)
     paths = [
-        np.column_stack([across, np.append(row, end)]) for row, end in zip(heights[order], np.asarray(ends), strict=True)
+        np.column_stack([across, np.append(row, end)])
+        for row, end in zip(heights[order], np.asarray(ends), strict=True)
     ]
     front = min(len(order), max(LEAST, round(BEST * len(order))))
     back = len(order) - front

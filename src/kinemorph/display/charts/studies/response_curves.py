@@ -43,10 +43,12 @@ def response_curve(
     below = frames.bottom_room(axis)
     count = len(values)
     notes = [frames.counts(shown, "crosses on the lower edge")]
-    notes += [f"Also varied, and not shown: {', '.join(others[:4])}{' and others' * (len(others) > 4)}."] if others else []
+    notes += (
+        [f"Also varied, and not shown: {', '.join(others[:4])}{' and others' * (len(others) > 4)}."] if others else []
+    )
     notes += ["The line shows medians."] if repeated else []
     heading = frames.heading(", ".join(name for name, _ in values), shown.name, title)
-    figure, _ = frames.paper(WIDTH + 1.0, below + count * (HEIGHT + GAP), heading, notes)
+    figure = frames.paper(WIDTH + 1.0, below + count * (HEIGHT + GAP), heading, notes)
     for k, (name, column) in enumerate(values):
         bottom = below + (count - 1 - k) * (HEIGHT + GAP)
         axes = frames.placed(figure, 0.82, bottom, WIDTH, HEIGHT)
@@ -69,10 +71,14 @@ def _draw(
     places = axis.shown(frames.spread(axis.places[order], axis, repeated))
     many = len(order) > JOINED
     if repeated:
-        axes.plot(places, values[order], ".", color=color, markersize=4, alpha=float(np.clip(200 / len(order), 0.15, 0.6)))
+        axes.plot(
+            places, values[order], ".", color=color, markersize=4, alpha=float(np.clip(200 / len(order), 0.15, 0.6))
+        )
         groups_of = np.split(values[order], np.flatnonzero(np.diff(index[order])) + 1)
         here = axis.shown(spots[np.unique(index[order]), 0])
-        style = {"marker": "_", "markersize": 22, "linestyle": "none"} if axis.labels else {"marker": "o", "markersize": 4}
+        style = (
+            {"marker": "_", "markersize": 22, "linestyle": "none"} if axis.labels else {"marker": "o", "markersize": 4}
+        )
         axes.plot(here, [np.median(one) for one in groups_of], color=frames.INK, linewidth=1.2, **style)
     else:
         axes.plot(places, values[order], "." if many else "o", color=color, markersize=3 if many else 4, zorder=3)

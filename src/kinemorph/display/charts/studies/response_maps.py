@@ -82,7 +82,7 @@ def response_map(
     captions = [f"{frames.counts(shown, 'crosses', 'white')}; {best_told}"]
     captions += _notes(axes_of, others, kind, of if repeated else None)
     heading = frames.heading(chosen, shown.name, title)
-    figure, _ = frames.paper(left + WIDTH + 1.15, below + high + 0.05, heading, captions)
+    figure = frames.paper(left + WIDTH + 1.15, below + high + 0.05, heading, captions)
     axes = frames.placed(figure, left, below, WIDTH, high)
     norm, extend = frames.color_scale(places.values)
     for axis, side in zip(axes_of, "xy", strict=True):
@@ -121,9 +121,7 @@ def _notes(axes_of: list[PartAxis], others: list[str], kind: str, of: str | None
     return lines
 
 
-def _places(
-    shown: PlottedItems, values: Array, axes_of: list[PartAxis], of: Summary
-) -> tuple[Places, bool]:
+def _places(shown: PlottedItems, values: Array, axes_of: list[PartAxis], of: Summary) -> tuple[Places, bool]:
     """(the places of a map, whether one of them has several items)."""
     spots, index = cells(axes_of)
     count = len(spots)
@@ -189,7 +187,7 @@ def _edges(distinct: Array, axis: PartAxis) -> Array:
 
 def _rows(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None:
     """A row for each value of the part that has few of them, in which each item has a cell up to its neighbors."""
-    few = 1 if axes_of[1].labels or not axes_of[0].labels and len(axes_of[1].distinct) <= FEW else 0
+    few = 1 if axes_of[1].labels or (not axes_of[0].labels and len(axes_of[1].distinct) <= FEW) else 0
     other, row_axis, wide_axis = 1 - few, axes_of[few], axes_of[1 - few]
     row_edges = _edges(row_axis.distinct, row_axis)
     low, high = _bounds(wide_axis.distinct)
@@ -201,9 +199,10 @@ def _rows(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None
         cuts = np.concatenate([[low], 0.5 * (along[1:] + along[:-1]), [high]])
         gap = 0.03 * (row_edges[k + 1] - row_edges[k])
         for j, item in enumerate(inside):
-            box = np.array([[cuts[j], cuts[j + 1], cuts[j + 1], cuts[j]]]).T, np.array(
-                [[row_edges[k] + gap] * 2 + [row_edges[k + 1] - gap] * 2]
-            ).T
+            box = (
+                np.array([[cuts[j], cuts[j + 1], cuts[j + 1], cuts[j]]]).T,
+                np.array([[row_edges[k] + gap] * 2 + [row_edges[k + 1] - gap] * 2]).T,
+            )
             boxes.append(np.hstack(box if few else box[::-1]))
             order.append(item)
     _polygons(axes, boxes, _taken(places, order), axes_of, norm)
@@ -242,7 +241,9 @@ def _dots(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None
     dots: dict[str, Any] = {"c": places.values[order], "norm": norm, "cmap": frames.COLORS, "linewidths": 0}
     axes.scatter(*spots, s=size, rasterized=len(order) > 3000, zorder=3, **dots)
     _cross(axes, places, axes_of, 4.0)
-    _limit(axes, axes_of, [(-0.6, len(axis.labels) - 0.4) if axis.labels else _bounds(axis.distinct) for axis in axes_of])
+    _limit(
+        axes, axes_of, [(-0.6, len(axis.labels) - 0.4) if axis.labels else _bounds(axis.distinct) for axis in axes_of]
+    )
 
 
 DRAWN = {"grid": _grid, "rows": _rows, "cells": _cells, "dots": _dots}
