@@ -20,6 +20,7 @@ MOST_LABELS = 40  # labels of choices on one axis; of more, some are shown
 MOST_MARKED = 8  # values of a part that each have a tick
 SIDEWAYS, GOLDEN = 0.6, 0.6180339887498949  # how far dots are spread about a choice, and the step between neighbors
 WIDE_COUNT = 20.0  # numbers of items that span more than this factor have a logarithmic axis
+MOST_OTHERS = 4  # parts without an axis that a caption names
 CLIPPED = 5.0  # colors leave out the outermost values where these widen the range by more than this factor
 
 
@@ -156,6 +157,12 @@ def counts(shown: PlottedItems, failed: str = "", waiting: str = "") -> str:
     parts += [f"{lost:,} failed{f' ({failed})' if failed else ''}"] if lost else []
     parts += [f"{left:,} waiting{f' ({waiting})' if waiting else ''}"] if left else []
     return ", ".join(parts)
+
+
+def also_varied(others: Sequence[str]) -> list[str]:
+    """A sentence about parts that vary and have no axis, in a list that is empty where there are none."""
+    more = " and others" if len(others) > MOST_OTHERS else ""
+    return [f"Also varied, and not shown: {', '.join(others[:MOST_OTHERS])}{more}."] if others else []
 
 
 def best_text(shown: PlottedItems, values: Array, largest: bool) -> str:

@@ -18,7 +18,7 @@ MEAN = "mean"  # the name of the mark that is red
 
 
 class Mark(NamedTuple):
-    """A value that is marked in a picture, with its confidence interval; without one, `low` and `high` are the value."""
+    """A value that is marked in a picture, with its confidence interval; `low` and `high` are the value without one."""
 
     name: str
     value: float

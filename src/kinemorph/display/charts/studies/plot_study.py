@@ -6,8 +6,8 @@
     study.plot("convergence")                        the best item so far
     study.plot("histogram", "work", path="work.svg")
 
-Options of all kinds: `title`, `path` (a file to write: .png, .svg or .pdf) and `where` (values of parts: only items that
-have them are shown). Other options are those of the functions that draw a kind.
+Options of all kinds: `title`, `path` (a file to write: .png, .svg or .pdf) and `where` (values of parts: only items with
+these values are shown). Other options are those of the functions that draw a kind.
 """
 
 from __future__ import annotations

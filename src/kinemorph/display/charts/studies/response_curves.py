@@ -43,9 +43,7 @@ def response_curve(
     below = frames.bottom_room(axis)
     count = len(values)
     notes = [frames.counts(shown, "crosses on the lower edge")]
-    notes += (
-        [f"Also varied, and not shown: {', '.join(others[:4])}{' and others' * (len(others) > 4)}."] if others else []
-    )
+    notes += frames.also_varied(others)
     notes += ["The line shows medians."] if repeated else []
     heading = frames.heading(", ".join(name for name, _ in values), shown.name, title)
     figure = frames.paper(WIDTH + 1.0, below + count * (HEIGHT + GAP), heading, notes)

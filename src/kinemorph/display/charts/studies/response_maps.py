@@ -113,9 +113,7 @@ def _notes(axes_of: list[PartAxis], others: list[str], kind: str, of: str | None
         lines.append(f"{lost:,} items have no value of one of these parts and are not shown.")
     if of:
         lines.append(f"A place with several items shows their {of}{' measure' if of != 'mean' else ''}.")
-    if others:
-        told = ", ".join(others[:4]) + (" and others" if len(others) > 4 else "")
-        lines.append(f"Also varied, and not shown: {told}.")
+    lines += frames.also_varied(others)
     if kind in ("cells", "rows"):
         lines.append("A cell has the color of the item in it; nothing is interpolated.")
     return lines

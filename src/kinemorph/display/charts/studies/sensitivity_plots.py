@@ -15,6 +15,7 @@ from kinemorph.studies.statistics.sobol import Bounded
 EACH, WIDTH = 0.42, 5.2  # height of a part, width of the axes [inch]
 MOST = 30  # parts that are shown; the others are counted
 PLANE = (5.4, 4.4)  # width and height of the plane of Morris [inch]
+ABOVE = "Above the line, effects differ more than their mean size: the part acts nonlinearly or together with others."
 NAMED = 15  # parts that are named in it: those with the largest effects
 
 
@@ -71,11 +72,7 @@ def morris_plane(
     in different places, or together with other parts.
     """
     width, height = PLANE
-    told = [
-        *captions,
-        "Above the line, effects differ more than their mean size: the part acts nonlinearly or with others.",
-    ]
-    figure = frames.paper(0.85 + width + 0.35, 0.55 + height, heading, told)
+    figure = frames.paper(0.85 + width + 0.35, 0.55 + height, heading, [*captions, ABOVE])
     axes = frames.placed(figure, 0.85, 0.55, width, height)
     sides = [
         np.array([np.maximum(index.value - index.low, 0.0), np.maximum(index.high - index.value, 0.0)])
