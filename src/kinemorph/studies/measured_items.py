@@ -46,7 +46,9 @@ class MeasuredItems:
         values = np.where((states == State.DONE)[:, None], np.asarray(table.measures)[rows], np.nan)
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
-            raise KinemorphError(f"study: each of its first {len(states)} items failed, so nothing can be estimated. {cause}")
+            raise KinemorphError(
+                f"study: each of its first {len(states)} items failed, so nothing can be estimated. {cause}"
+            )
         return values, states
 
 
@@ -65,13 +67,17 @@ def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:
 def check_varies(space: Space, what: str) -> None:
     """Refuses a space all of whose parts are fixed."""
     if not space.dimensions:
-        raise UnsupportedError(f"{what}: none of the parts {listed(space.parts)} varies. Use a Range or a distribution.")
+        raise UnsupportedError(
+            f"{what}: none of the parts {listed(space.parts)} varies. Use a Range or a distribution."
+        )
 
 
 def alpha_of(confidence: float, what: str) -> float:
     """The permitted probability of a miss."""
     if not 0.0 < confidence < 1.0:
-        raise UnsupportedError(f"{what}: confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95.")
+        raise UnsupportedError(
+            f"{what}: confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95."
+        )
     return 1.0 - confidence
 
 

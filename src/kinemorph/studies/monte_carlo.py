@@ -207,7 +207,9 @@ def monte_carlo(
     alpha = alpha_of(confidence, WHAT)
     space = space_of(space, WHAT, COUNT)
     if error is not None and count is not None:
-        raise UnsupportedError(f"{WHAT}: both error and count are given, expected one of them. Use most to limit items.")
+        raise UnsupportedError(
+            f"{WHAT}: both error and count are given, expected one of them. Use most to limit items."
+        )
     total = most if error is not None else count or (space.count if space.design == "random" else None) or COUNT
     for name, number in (("most" if error is not None else "count", total), ("pilot", pilot)):
         if not is_whole(number) or number < 2:

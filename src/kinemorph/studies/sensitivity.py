@@ -264,7 +264,9 @@ def _open_ends(part: Part) -> tuple[bool, bool]:
 
 
 def _interrupted(missing: int, count: int, noun: str) -> str:
-    return f"The study was interrupted before {missing} of {counted(count, noun)}. Start it again with its store to go on."
+    return (
+        f"The study was interrupted before {missing} of {counted(count, noun)}. Start it again with its store to go on."
+    )
 
 
 def _by_part(parts: tuple[str, ...], bounded: Bounded) -> Iterator[tuple[str, float, float, float]]:
