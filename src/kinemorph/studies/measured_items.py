@@ -1,7 +1,7 @@
 """Items that are drawn by a statistical method, and the measures that a sweep gives them.
 
-A method draws items one after the other, some of them twice, and asks for more when it has seen the first ones. Here the
-items are measured by `sweep`, each once, and all in one store, so that a study that was interrupted goes on.
+A method draws items one after the other, some of them twice, and asks for more when it has seen the first ones. Here
+the items are measured by `sweep`, each once, and all in one store, so that a study that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class MeasuredItems:
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
             raise KinemorphError(
-                f"study: each of its first {len(states)} items failed, so nothing can be estimated. {cause}"
+                f"study: all of its first {len(states)} items failed: nothing can be estimated. {cause}"
             )
         return values, states
 

@@ -5,9 +5,9 @@
     found["fell"]            Estimate(value, low, high, count): the probability of a fall
     found.reached            whether the error was reached with at most `most` items
 
-Items are independent draws from the parts of the space: its design is not used, since intervals need independence. Item k
-depends on the seed and the names of the parts only, so that further items never change earlier ones, and a study with a
-store goes on where it was.
+Items are independent draws from the parts of the space: its design is not used, since intervals need independence.
+Item k depends on the seed and the parts only, so that further items never change earlier ones, and a study with a store
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _space_notes(space: Space, draws: _Draws) -> Iterator[str]:
 
 def _stopping_notes(found: MonteCarlo, most: int, interrupted: bool) -> Iterator[str]:
     if interrupted:
-        yield "The study was interrupted: the estimates are of the items before. Start it again with its store to go on."
+        yield "The study was interrupted: the estimates are of fewer items. Start it again with its store to go on."
     if not found.errors or found.reached:
         return
     for name, error in found.errors.items():
@@ -288,8 +288,8 @@ def _stopping_notes(found: MonteCarlo, most: int, interrupted: bool) -> Iterator
         if not estimate.error <= error:
             needed = math.ceil(found.count * (estimate.error / error) ** 2) if estimate.error < math.inf else most
             yield (
-                f"The error of '{name}' is {estimate.error:.3g} with all {most} items that are allowed, above the stated "
-                f"{error:g}. About {needed + found.pilot} items would reach it: raise most."
+                f"The error of '{name}' is {estimate.error:.3g} with all {most} items that are allowed, above the "
+                f"stated {error:g}. About {needed + found.pilot} items would reach it: raise most."
             )
 
 
@@ -299,24 +299,26 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
     if failed:
         share = found.failed
         yield (
-            f"{counted(failed, 'item')} of {len(counted_values)} failed ({100 * share.low:.3g} to {100 * share.high:.3g} % "
-            "of all would). The estimates are of items that finish; study.failed tells the causes."
+            f"{counted(failed, 'item')} of {len(counted_values)} failed ({100 * share.low:.3g} to "
+            f"{100 * share.high:.3g} % of all would). The estimates are of items that finish; study.failed tells the causes."
         )
     for name in found.measures:
         values = found.finished(name)
+        trusted = needed_by_skewness(values)
         if name in found.probabilities:
             if failed:
                 true, every = int(np.sum(values)), len(counted_values)
                 low = probability_estimate(true, every, found._alpha).low
                 high = probability_estimate(true + failed, every, found._alpha).high
-                yield f"Whatever '{name}' is for items that failed, its probability is between {low:.4g} and {high:.4g}."
-        elif len(values) < needed_by_skewness(values):
+                yield f"Whatever '{name}' were for items that failed, its probability is in {low:.4g} to {high:.4g}."
+        elif len(values) < trusted:
             yield (
-                f"The values of '{name}' are skewed: its interval can be trusted from about {needed_by_skewness(values)} "
-                f"items on, by Cochran's rule; there are {len(values)}. Quantiles do not have this restriction."
+                f"The values of '{name}' are skewed: its interval can be trusted from about {trusted} items on, by "
+                f"Cochran's rule; there are {len(values)}. Quantiles do not have this restriction."
             )
 
 
 def _failed(values: Array) -> NDArray[np.bool_]:
     """Which items (n,) failed: those without measures."""
-    return np.isnan(values).any(axis=1)
+    found: NDArray[np.bool_] = np.isnan(values).any(axis=1)
+    return found

@@ -95,7 +95,8 @@ class Sensitivity(Shown):
         for measure in self.measures:
             lines.append(f"{measure}")
             lines += [
-                f"    {row['index']:8} {row['part']:{width}} {row['value']:12.6g} {row['low']:12.6g} {row['high']:12.6g}"
+                f"    {row['index']:8} {row['part']:{width}} "
+                f"{row['value']:12.6g} {row['low']:12.6g} {row['high']:12.6g}"
                 for row in self.rows
                 if row["measure"] == measure
             ]
@@ -142,8 +143,8 @@ def sensitivity(
     check_varies(space, WHAT)
     if space.when:
         raise UnsupportedError(
-            f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each other. "
-            "Make a study for each case."
+            f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
+            "other. Make a study for each case."
         )
     measured = MeasuredItems(model, space, measures, store, options)
     asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
@@ -155,7 +156,7 @@ def sensitivity(
 class _Asked(NamedTuple):
     """The options of a study that its method reads."""
 
-    count: int
+    rows: int
     seed: int
     alpha: float
     resamples: int
@@ -174,7 +175,7 @@ class _Found(NamedTuple):
 def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
     """The indices of Sobol. Rows of the design are independent, and an index needs all items of a row."""
     space, parts = measured.space, len(measured.space.dimensions)
-    count = asked.count
+    count = asked.rows
     if not is_whole(count) or count < 8 or count & (count - 1):
         raise UnsupportedError(f"{WHAT}: count is {count!r}, expected a power of two of 8 or more, such as 1024.")
     points = saltelli_points(count, parts, asked.seed, second=asked.second)
@@ -207,8 +208,9 @@ def _missing_rows(name: str, missing: int, count: int) -> Iterator[str]:
     """
     if missing > MOST_MISSING * count:
         yield (
-            f"'{name}' has no indices: {missing} of {count} rows of the design have an item that failed. Without them parts "
-            f"would not vary independently. Narrow the ranges until at most {100 * MOST_MISSING:g} % of the rows are missing."
+            f"'{name}' has no indices: {missing} of {count} rows of the design have an item that failed. Without them "
+            "parts would not vary independently. Narrow the ranges until at most "
+            f"{100 * MOST_MISSING:g} % of the rows are missing."
         )
     elif missing:
         yield f"The indices of '{name}' are without {missing} of {count} rows of the design, in which an item failed."
@@ -217,17 +219,18 @@ def _missing_rows(name: str, missing: int, count: int) -> Iterator[str]:
 def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     """The elementary effects of Morris. Each is a sample of its own: one that is missing is left out."""
     space, names = measured.space, measured.space.dimensions
-    if not is_whole(asked.count) or asked.count < 2:
-        raise UnsupportedError(f"{WHAT}: count is {asked.count!r}, expected a whole number of 2 or more trajectories.")
+    if not is_whole(asked.rows) or asked.rows < 2:
+        raise UnsupportedError(f"{WHAT}: count is {asked.rows!r}, expected a whole number of 2 or more trajectories.")
     if not is_whole(asked.levels) or asked.levels < 2 or asked.levels % 2:
         raise UnsupportedError(f"{WHAT}: levels is {asked.levels!r}, expected an even number, such as {LEVELS}.")
     for name in names:
-        if len(space.parts[name].labels) > 2:
+        labels = space.parts[name].labels
+        if len(labels) > 2:
             raise UnsupportedError(
-                f"{WHAT}: the part '{name}' has {len(space.parts[name].labels)} labels, which have no order, expected numbers "
-                'or two labels. Use method="sobol", or vary two of them.'
+                f"{WHAT}: the part '{name}' has {len(labels)} labels, which have no order, expected numbers or two "
+                'labels. Use method="sobol", or vary two of them.'
             )
-    trajectories = morris_trajectories(asked.count, len(names), asked.levels, asked.seed)
+    trajectories = morris_trajectories(asked.rows, len(names), asked.levels, asked.seed)
     open_ends = {name: _open_ends(space.parts[name]) for name in names}
     low = np.array([TAIL * open_ends[name][0] for name in names])
     high = np.array([1.0 - TAIL * open_ends[name][1] for name in names])
@@ -242,13 +245,13 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
         )
     indices: dict[str, dict[str, Bounded]] = {}
     for name, column in zip(measured.names, values.T, strict=True):
-        effects = elementary_effects(column.reshape(asked.count, -1), trajectories)
+        effects = elementary_effects(column.reshape(asked.rows, -1), trajectories)
         missing = np.isnan(effects).sum(axis=0)
         if missing.any():
             fewest = names[int(np.argmax(missing))]
             notes.append(
                 f"'{name}' misses {int(missing.sum())} of {effects.size} effects, since an item failed or waits; "
-                f"'{fewest}' has the fewest, {asked.count - int(missing.max())}. Effects near failures are not seen."
+                f"'{fewest}' has the fewest, {asked.rows - int(missing.max())}. Effects near failures are not seen."
             )
         indices[name] = morris_indices(effects, asked.alpha, asked.resamples, asked.seed)
     return _Found(values, indices, notes)
@@ -265,7 +268,7 @@ def _open_ends(part: Part) -> tuple[bool, bool]:
 
 def _interrupted(missing: int, count: int, noun: str) -> str:
     return (
-        f"The study was interrupted before {missing} of {counted(count, noun)}. Start it again with its store to go on."
+        f"The study was interrupted: {missing} of {counted(count, noun)} wait. Start it again with its store to go on."
     )
 
 
@@ -276,4 +279,5 @@ def _by_part(parts: tuple[str, ...], bounded: Bounded) -> Iterator[tuple[str, fl
         return
     for i, one in enumerate(parts):
         for j in range(i + 1, len(parts)):
-            yield f"{one}, {parts[j]}", *(float(column[i, j]) for column in bounded)
+            value, low, high = (float(column[i, j]) for column in bounded)
+            yield f"{one}, {parts[j]}", value, low, high

@@ -1,13 +1,14 @@
 """Confidence intervals of means, probabilities and quantiles, from independent values of a measure.
 
-Means: Student's t. It is exact for normal values; skewed ones need more values, by Cochran's rule (`needed_by_skewness`).
+Means: Student's t. It is exact for normal values; skewed ones need more values, by Cochran's rule
+(`needed_by_skewness`).
 
-Probabilities: Clopper and Pearson (1934). It holds the truth at least as often as stated for every probability and every
-number of values. Wilson's interval is shorter, but holds its confidence only on average over probabilities: it misses
-too often where they are near 0 or 1, and the failures that a study counts are rare.
+Probabilities: Clopper and Pearson (1934). It holds the truth at least as often as stated for every probability and
+every number of values. Wilson's interval is shorter, but holds its confidence only on average over probabilities: it
+misses too often where they are near 0 or 1, and the falls and failures that a study counts are rare.
 
-Quantiles: order statistics. Whether a value is below a quantile is a coin toss of known probability, so that the interval
-between two order statistics holds for every distribution.
+Quantiles: order statistics. Whether a value is below a quantile is a coin toss of known probability, so that the
+interval between two order statistics holds for every distribution.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Elementary effects after Morris (1991), Technometrics 33, 161: which parts matter, from few items.
 
 A trajectory starts at a random point of a grid of `levels` in the unit cube and changes one part after the other, each
-by DELTA = levels / (2 (levels - 1)) up or down. What a measure changes by, divided by the step, is an elementary effect
-of that part. Over trajectories it has a mean `mu`, a deviation `sigma` (large where the part acts nonlinearly or together
-with others), and a mean size `mu_star` (Campolongo et al. 2007), in which effects of different signs do not cancel.
+by levels / (2 (levels - 1)) up or down. What a measure changes by, divided by the step, is an elementary effect of that
+part. Over trajectories it has a mean `mu`, a deviation `sigma` (large where the part acts nonlinearly or together with
+others), and a mean size `mu_star` (Campolongo et al. 2007), in which effects of different signs do not cancel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kinemorph.studies.statistics.sobol import Bounded
 
 
 class Trajectories(NamedTuple):
-    """`points` (r, d + 1, d) of the unit cube; step j of trajectory k changes the part `order[k, j]` by `steps[k, j]`."""
+    """`points` (r, d + 1, d) of the unit cube. Step j of trajectory k changes part `order[k, j]` by `steps[k, j]`."""
 
     points: Array
     order: Array

@@ -12,7 +12,8 @@ intervals say. Here looks are planned instead:
    shown; the sum is alpha. So the interval at which sampling stops misses with probability alpha at most.
 
 This needs nothing of a measure but that the interval of a fixed number of values is right, so that it serves means,
-probabilities and quantiles alike. It costs the pilot, 5 % more values than a single look would, and what the pilot does not know.
+probabilities and quantiles alike. It costs the pilot, 5 % more values than a single look would, and what the pilot does
+not know.
 """
 
 from __future__ import annotations
@@ -118,8 +119,10 @@ def sample_in_stages(
         pilot, first = 0, most
     else:
         needed = _planned(values_of(pilot), errors, alpha)
-        while pilot < min(needed // PILOT_SHARE, most // 4):  # a small pilot knows little, of rare events above all
-            pilot = min(2 * pilot, needed // PILOT_SHARE, most // 4)
+        while pilot < min(
+            needed // PILOT_SHARE, most // PILOT_SHARE
+        ):  # a small pilot knows little, of rare events above all
+            pilot = min(2 * pilot, needed // PILOT_SHARE, most // PILOT_SHARE)
             needed = _planned(values_of(pilot), errors, alpha)
         first = min(needed, most - pilot)
     history: list[tuple[Look, tuple[Estimate, ...]]] = []
