@@ -132,7 +132,7 @@ class MonteCarlo(Shown):
         truth = measure in self.probabilities
         counts = np.unique(np.geomspace(min(10, len(values)), len(values), POINTS).astype(np.int64))
         rows = [measure_estimate(values[:count], 1.0 - self.confidence, truth=truth) for count in counts.tolist()]
-        return Convergence(counts, *np.array([row[:3] for row in rows]).T)
+        return Convergence(counts, *np.array([(row.value, row.low, row.high) for row in rows]).T)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -300,7 +300,8 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
         share = found.failed
         yield (
             f"{counted(failed, 'item')} of {len(counted_values)} failed ({100 * share.low:.3g} to "
-            f"{100 * share.high:.3g} % of all would). The estimates are of items that finish; study.failed tells the causes."
+            f"{100 * share.high:.3g} % of all would). The estimates are of items that finish; study.failed tells the "
+            "causes."
         )
     for name in found.measures:
         values = found.finished(name)
@@ -320,5 +321,4 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
 
 def _failed(values: Array) -> NDArray[np.bool_]:
     """Which items (n,) failed: those without measures."""
-    found: NDArray[np.bool_] = np.isnan(values).any(axis=1)
-    return found
+    return np.asarray(np.isnan(values).any(axis=1))

@@ -14,15 +14,16 @@ interval between two order statistics holds for every distribution.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.frozen import dataclass
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True)
+class Estimate:
     """An estimated number with its confidence interval, from `count` values."""
 
     value: float

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.studies.statistics.intervals import mean_estimate
@@ -21,7 +22,7 @@ class Trajectories(NamedTuple):
     """`points` (r, d + 1, d) of the unit cube. Step j of trajectory k changes part `order[k, j]` by `steps[k, j]`."""
 
     points: Array
-    order: Array
+    order: NDArray[np.int64]
     steps: Array
 
 

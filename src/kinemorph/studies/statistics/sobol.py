@@ -80,8 +80,8 @@ def interactions(values: SaltelliValues) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = 0.5 * (np.mean(a * a, axis=-1) + np.mean(b * b, axis=-1))
         closed = np.einsum("i...n,j...n->...ij", ba, ab) / a.shape[-1] - np.mean(a * b, axis=-1)[..., None, None]
-        second = closed / variance[..., None, None] - first[..., :, None] - first[..., None, :]
-    second = 0.5 * (second + np.swapaxes(second, -1, -2))
+        pairs = closed / variance[..., None, None] - first[..., :, None] - first[..., None, :]
+    second: Array = 0.5 * (pairs + np.swapaxes(pairs, -1, -2))
     second[..., np.arange(len(ab)), np.arange(len(ab))] = np.nan
     return second
 

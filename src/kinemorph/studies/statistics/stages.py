@@ -26,6 +26,7 @@ import numpy as np
 from scipy import stats
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.frozen import dataclass
 from kinemorph.studies.statistics.intervals import Estimate, is_truth, measure_estimate, probability_estimate
 
 FIRST_SHARE = 0.9  # of alpha, for the first look
@@ -35,7 +36,8 @@ FEWEST = 32  # values at the first look
 PILOT_SHARE = 10  # a pilot grows to one of this many planned values
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True)
+class Look:
     """A planned look: after how many values, and with which probability of a miss."""
 
     count: int
