@@ -42,7 +42,7 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
     store = arguments.get("store")
     data["store"] = None if store is None else str(store)
     put(data, as_json, study_reports.status_tables)
-    if study.interrupted:
+    if study.tally is not None and study.tally.is_interrupted:
         left = data["waiting"]
         say(f"interrupted: {left:,} of {data['items']:,} items have no result yet. {_how_to_resume(store)}")
         raise typer.Exit(INTERRUPTED)

@@ -40,7 +40,7 @@ class What(StrEnum):
 # the options of each; --json and what is named by no option apply to all
 USED: dict[str, tuple[What, ...]] = {
     "measure": (What.best, What.plot, What.show),
-    "smallest": (What.best, What.plot, What.show),
+    "largest": (What.best, What.plot, What.show),
     "count": (What.best, What.failed),
     "output": (What.export, What.plot, What.show),
     "kind": (What.plot,),
@@ -64,14 +64,14 @@ def study(
         What,
         typer.Argument(
             metavar="WHAT",
-            help="status: how many items are done, failed and waiting; best: items with the best measure; failed: items "
-            "that failed, and why; resume: compute the items that wait; export: write a table; plot: write a picture; "
-            "show: write a page of the study, or the replay of an item.",
+            help="status: how many items are done, failed and waiting; best: items with the best measure; failed: "
+            "items that failed, and why; resume: compute the items that wait; export: write a table; plot: write a "
+            "picture; show: write a page of the study, or the replay of an item.",
         ),
     ] = What.status,
     measure: Annotated[str | None, option("best, plot, show: the measure.", "NAME", default="the first one")] = None,
-    smallest: Annotated[
-        bool, flag("--smallest", "best, plot, show: the best items have the smallest measure, not the largest.")
+    largest: Annotated[
+        bool, flag("--largest", "best, plot, show: the best items have the largest measure, not the smallest.")
     ] = False,
     count: Annotated[int | None, option("best, failed: how many items to list.", default=str(COUNT), min=1)] = None,
     output: Annotated[
@@ -102,10 +102,9 @@ def study(
     `kinemorph study gaits.study plot --kind map --output map.png`, `kinemorph study gaits.study show --item 7 --output
     best.html`, `kinemorph study gaits.study resume --workers 4`.
     """
-    given: dict[str, Any] = {
-        "measure": measure, "smallest": smallest, "count": count, "output": output, "kind": kind, "x": x, "y": y,
-        "where": where, "item": item, "open": open, **{name: getattr(work, name) for name in USED if hasattr(work, name)},
-    }  # fmt: skip
+    given: dict[str, Any] = {"measure": measure, "largest": largest, "count": count, "output": output, "kind": kind}
+    given |= {"x": x, "y": y, "where": where, "item": item, "open": open}
+    given |= {name: getattr(work, name) for name in USED if hasattr(work, name)}
     for name, value in given.items():
         if (value and what not in USED[name]) or (name == "item" and value is not None and what is not What.show):
             spelled = name.replace("_", "-")
@@ -131,10 +130,10 @@ def _status(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> N
 def _best(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
-    found = study.best(given["measure"], given["count"] or COUNT, largest=not given["smallest"])
+    found = study.best(given["measure"] or "", given["count"] or COUNT, largest=given["largest"])
     rows = study_reports.items_summary(found)
     name = given["measure"] or study.measures[0]
-    title = f"{'smallest' if given['smallest'] else 'largest'} {name}"
+    title = f"{'largest' if given['largest'] else 'smallest'} {name}"
     put(rows, as_json, lambda rows: study_reports.items_tables(title, rows))
 
 
@@ -171,7 +170,7 @@ def _export(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> N
 def _plot(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     path = _output(given["output"], option_values.PICTURES) or file.with_suffix(".png")
     options: dict[str, Any] = {name: given[name] for name in ("x", "y") if given[name]}
-    options |= {"largest": False} if given["smallest"] else {}
+    options |= {"largest": True} if given["largest"] else {}
     where = dict(_value(study, text) for text in given["where"] or ())
     with working("drawing"):
         study.plot(given["kind"], given["measure"], where=where, path=path, **options)
@@ -189,7 +188,7 @@ def _show(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> Non
     else:
         path = path or file.with_suffix(".html")
         with reported_warnings(), working("writing the page"):
-            study.page(path, measure=given["measure"], largest=not given["smallest"])
+            study.page(path, measure=given["measure"], largest=given["largest"])
     _wrote([path], as_json)
     if given["open"] and not open_page(path.resolve().as_uri()):
         say("note: no graphical browser was found; open the page in a browser on any machine")

@@ -23,17 +23,18 @@ MOST_PARTS = 6  # parts that a row of an item shows
 
 
 def study_card(study: Study) -> str:
-    """The card of a study: how many items are done and failed, its usual picture, and items with the largest measure."""
+    """The card of a study: how many items are done and failed, its usual picture, and its best items."""
     shown = plotted(study)
     lost, left = int(shown.failed.sum()), int((~shown.done & ~shown.failed).sum())
     facts = [counted(len(shown), "item"), f"{int(shown.done.sum()):,} done"]
     facts += [f"{lost:,} failed"] if lost else []
     facts += [f"{left:,} waiting"] if left else []
-    parts = [f"<div>{mark('interrupted', 'doubt')}</div>"] if study.interrupted else []
+    ended = study.tally is not None and study.tally.is_interrupted
+    parts = [f"<div>{mark('interrupted', 'doubt')}</div>"] if ended else []
     picture, why = _picture(study) if shown.done.any() else ("", "")
     if shown.done.any():
         name, values = shown.measure()
-        order = np.argsort(-values, kind="stable")[:SHOWN]
+        order = np.argsort(values, kind="stable")[:SHOWN]
         columns = shown.items.columns[:MOST_PARTS]
         rows = [
             [
@@ -44,7 +45,7 @@ def study_card(study: Study) -> str:
             for k in order
         ]
         heads = ("item", *shown.names, *(column.name for column in columns))
-        parts.append(table(f"largest {name}", heads, rows, count=len(rows)))
+        parts.append(table(f"smallest {name}", heads, rows, count=len(rows)))
         hidden = len(shown.items.columns) - len(columns)
         parts.append(note(f"{counted(hidden, 'further part')} not shown.") if hidden > 0 else "")
     for item, cause in list(study.table.causes.items())[:1]:

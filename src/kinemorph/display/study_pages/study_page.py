@@ -48,7 +48,7 @@ def write_study_page(
     path: Path | str,
     *,
     measure: str | None = None,
-    largest: bool = True,
+    largest: bool = False,
     rows: int = MOST_ROWS,
     replays: int = MOST_REPLAYS,
 ) -> Path:
@@ -67,7 +67,7 @@ def write_study_page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     kept = order[:rows]
     filled = {
-        "policy": escape(f"{POLICY}'sha256-{digest}'"),
+        "policy": escape(f"{POLICY} 'sha256-{digest}'"),
         "title": escape(study.name or "study"),
         "style": trimmed(display_file("study_pages/page/page.css")),
         "facts": escape(_facts(shown)),
@@ -98,16 +98,14 @@ def _replays(study: Study, shown: PlottedItems, order: Indices, target: Path, mo
     made = Replays({}, [])
     runs = study.table.runs
     folder = target.with_name(f"{target.stem}.replays")
-    kept = [number for number in shown.numbers[order].tolist() if number in runs]
-    for number in kept[:most]:
+    kept = [item for item in shown.numbers[order].tolist() if item in runs]
+    for item in kept[:most]:
+        path = folder / f"item-{item}.html"
         try:
-            page = replay(
-                study.item(number).run(), folder / f"item-{number}.html", title=f"{study.name}, item {number}"
-            )
-            assert page.path is not None
-            made.links[number] = f"{folder.name}/{page.path.name}"
+            replay(study.item(item).run(), path, title=f"{study.name}, item {item}")
+            made.links[item] = f"{folder.name}/{path.name}"
         except KinemorphError as error:
-            made.notes.append(f"Item {number} has no replay: {error}")
+            made.notes.append(f"Item {item} has no replay: {error}")
     if len(kept) > most:
         made.notes.append(f"{counted(len(kept), 'run')} were kept; the best {most} have replays.")
     return made

@@ -104,7 +104,7 @@ def items_summary(items: Iterable[StudyItem]) -> list[Data]:
 
 def _item(item: StudyItem) -> Data:
     measures = {name: value if math.isfinite(value) else None for name, value in item.measures.items()}
-    row: Data = {"item": item.number, "key": item.key.hex(), "values": dict(item.values), "measures": measures}
+    row: Data = {"item": item.number, "key": item.key, "values": dict(item.values), "measures": measures}
     return {**row, "cause": item.cause} if item.cause else row
 
 

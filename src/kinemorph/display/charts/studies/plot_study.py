@@ -2,7 +2,7 @@
 
     study.plot()                                     a curve, a map or parallel lines, by how many parts vary
     study.plot("map", "distance", x="mass", y="gait", where={"stiffness": 20.0})
-    study.plot("parallel", largest=False)
+    study.plot("parallel", largest=True)            the best items are those with the largest measure
     study.plot("convergence")                        the best item so far
     study.plot("histogram", "work", path="work.svg")
 
