@@ -115,9 +115,10 @@ def study(
         _resume(file, work, as_json)
         return
     from kinemorph.studies.study import load_study
+    from kinemorph.studies.study_files.stored_plan import planned_study
 
     with reported_warnings():
-        opened = load_study(file)
+        opened = (planned_study if what is What.show else load_study)(file)
     ACTIONS[what](opened, file, given, as_json)
 
 
@@ -149,11 +150,11 @@ def _failed(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> N
 
 def _resume(file: Path, work: WorkOptions, as_json: bool) -> None:
     from kinemorph.cli.study_runs import carry_out_plan
-    from kinemorph.studies.study_files.reader import stored_plan
+    from kinemorph.studies.study_files.stored_plan import stored_plan
 
     with reported_warnings():
         plan = stored_plan(file)
-    carry_out_plan(plan, {"store": file}, work, as_json=as_json)
+    carry_out_plan(plan, {}, work, as_json=as_json)
 
 
 def _export(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:

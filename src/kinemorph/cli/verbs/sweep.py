@@ -36,10 +36,13 @@ def sweep(
     """
     from kinemorph.cli.study_runs import carry_out_plan
     from kinemorph.studies.study_files.reader import load_study_plan
+    from kinemorph.studies.study_files.stored_plan import file_facts
 
     if store is not None:
         check_place(store, "--store")
     with reported_warnings():
         plan = load_study_plan(study)
-    options: dict[str, Any] = {} if store is None else {"store": store}
+    place = store or plan.store
+    assert place is not None  # a study file without a store has one with its own name
+    options: dict[str, Any] = {"store": place, "facts": file_facts(study, place)}
     carry_out_plan(plan, options, work, as_json=as_json)
