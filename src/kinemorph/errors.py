@@ -10,6 +10,7 @@
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
     ├── StepError            a Stepper cannot take its next step, or its motion diverges
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
+    │   └── ChangedError     the results of a study belong to another model, measure or version; says what changed
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
 and fifteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
@@ -152,6 +153,10 @@ class StepError(KinemorphError):
 
 class StorageError(KinemorphError, OSError):
     """A file of results cannot be written or read."""
+
+
+class ChangedError(StorageError):
+    """The store of a study has results of another model, other measures, options or another version."""
 
 
 class MissingExtraError(KinemorphError):
