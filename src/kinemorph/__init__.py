@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants` and `programs`.
+`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants`, `programs` and `studies`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,11 @@ HOMES: dict[str, str] = {
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
     "optimize": "kinemorph.analysis.optimizing.optimize",
+    # many runs
+    "sweep": "kinemorph.studies.sweeps.sweep",
+    "monte_carlo": "kinemorph.studies.statistics.monte_carlo",
+    "sensitivity": "kinemorph.studies.statistics.sensitivity",
+    "load_study": "kinemorph.studies.sweeps.study",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -91,6 +96,7 @@ HOMES: dict[str, str] = {
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "programs": "kinemorph.programs:module",
+    "studies": "kinemorph.studies:module",
     "codegen": "kinemorph.codegen:module",
     "errors": "kinemorph.errors:module",
 }
@@ -153,6 +159,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
     from kinemorph import programs as programs
+    from kinemorph import studies as studies
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
@@ -203,6 +210,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.simulate_batch import simulate_batch as simulate_batch
     from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
     from kinemorph.simulation.stepping.stepper import Stepper as Stepper
+    from kinemorph.studies.statistics.monte_carlo import monte_carlo as monte_carlo
+    from kinemorph.studies.statistics.sensitivity import sensitivity as sensitivity
+    from kinemorph.studies.sweeps.study import load_study as load_study
+    from kinemorph.studies.sweeps.sweep import sweep as sweep
     from kinemorph.studio.open_studio import open_studio as open_studio
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)

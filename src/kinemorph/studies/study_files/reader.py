@@ -21,9 +21,10 @@ from kinemorph.formats.toml.values import At
 from kinemorph.model.elements.fields import Field, part_fields
 from kinemorph.model.input_reader import short
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.study_files import study_fields as rows
 from kinemorph.studies.study_files.parts import MODEL, SpaceReader, model_path
-from kinemorph.studies.study_files.study_plan import BestRuns, MonteCarloPlan, SensitivityPlan, StudyPlan
+from kinemorph.studies.study_files.study_plan import MonteCarloPlan, SensitivityPlan, StudyPlan
 from kinemorph.words import did_you_mean, listed
 
 ENDING = ".study"  # of files of results

@@ -15,8 +15,8 @@ from kinemorph.formats.toml.schema import (
     table_schema,
 )
 from kinemorph.model.elements.fields import Field, part_fields
+from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.study_files import study_fields as rows
-from kinemorph.studies.study_files.study_plan import BestRuns
 
 TEXT: Schema = {"type": "string"}
 PLAIN: Schema = {"type": ["string", "number", "boolean"]}

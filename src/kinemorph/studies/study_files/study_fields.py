@@ -26,10 +26,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kinemorph.model.elements.fields import Field, part_fields
+from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.designs import DESIGNS
 from kinemorph.studies.spaces.distributions import LogNormal, Normal, Triangular
 from kinemorph.studies.spaces.parts import Choice, Range, Values
-from kinemorph.studies.study_files.study_plan import BestRuns, MonteCarloPlan, SensitivityPlan
+from kinemorph.studies.study_files.study_plan import MonteCarloPlan, SensitivityPlan
 
 MARK = "kinemorph_study"  # the key that opens every study file
 VERSION = 1

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from kinemorph.frozen import dataclass
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.space import Space
 
 
@@ -16,20 +17,6 @@ def _given(record: Any) -> dict[str, Any]:
     """The fields of a record that are not None, by name."""
     values = {one.name: getattr(record, one.name) for one in fields(record)}
     return {name: value for name, value in values.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class BestRuns:
-    """The runs of the best items are kept.
-
-    `best`      how many runs are kept
-    `of`        the measure by which items are compared
-    `largest`   whether large values of the measure are good; by default small ones are
-    """
-
-    best: int
-    of: str
-    largest: bool = False
 
 
 @dataclass(frozen=True)

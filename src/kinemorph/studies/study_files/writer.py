@@ -15,9 +15,10 @@ from kinemorph.formats.toml.runs import run_entries
 from kinemorph.formats.toml.writer import UNITS_NOTE, element_entries, lines_of
 from kinemorph.model.elements.fields import defaults_of
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.parts import Choice, Part, is_number
 from kinemorph.studies.study_files import study_fields as rows
-from kinemorph.studies.study_files.study_plan import BestRuns, StudyPlan
+from kinemorph.studies.study_files.study_plan import StudyPlan
 
 Entries = dict[str, str]  # key -> text of its value
 

@@ -29,10 +29,10 @@ from kinemorph.display.charts.studies.response_curves import response_curve
 from kinemorph.display.charts.studies.response_maps import response_map
 from kinemorph.display.charts.studies.sensitivity_plots import morris_plane, sensitivity_bars
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies.monte_carlo import MonteCarlo
-from kinemorph.studies.sensitivity import Sensitivity
 from kinemorph.studies.statistics.intervals import is_truth
-from kinemorph.studies.study import Study
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo
+from kinemorph.studies.statistics.sensitivity import Sensitivity
+from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import did_you_mean, listed
 
 SHARES = (0.05, 0.5, 0.95)  # quantiles of a histogram

@@ -22,10 +22,10 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.shown import Shown
-from kinemorph.studies.measured_items import MeasuredItems, alpha_of, check_measure, check_varies, space_of
 from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, is_whole
 from kinemorph.studies.spaces.space import Space
+from kinemorph.studies.statistics.measured_items import MeasuredItems, alpha_of, check_measure, check_varies, space_of
 from kinemorph.studies.statistics.morris import elementary_effects, morris_indices, morris_trajectories
 from kinemorph.studies.statistics.sobol import (
     Bounded,
@@ -37,7 +37,7 @@ from kinemorph.studies.statistics.sobol import (
 from kinemorph.words import counted, listed
 
 if TYPE_CHECKING:
-    from kinemorph.studies.study import Study
+    from kinemorph.studies.sweeps.study import Study
 
 WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]

@@ -25,7 +25,6 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.shown import Shown
 from kinemorph.studies.items import Items
-from kinemorph.studies.measured_items import MeasuredItems, alpha_of, check_measure, space_of
 from kinemorph.studies.spaces.designs import unit_points
 from kinemorph.studies.spaces.parts import is_number, is_whole
 from kinemorph.studies.spaces.space import Space
@@ -37,11 +36,12 @@ from kinemorph.studies.statistics.intervals import (
     probability_estimate,
     quantile_estimate,
 )
+from kinemorph.studies.statistics.measured_items import MeasuredItems, alpha_of, check_measure, space_of
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
 from kinemorph.words import counted
 
 if TYPE_CHECKING:
-    from kinemorph.studies.study import Study
+    from kinemorph.studies.sweeps.study import Study
 
 WHAT = "monte_carlo"
 COUNT = 1000  # items, where neither a count nor an error is given

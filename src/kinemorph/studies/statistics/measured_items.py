@@ -21,7 +21,7 @@ from kinemorph.studies.spaces.space import Space
 from kinemorph.words import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from kinemorph.studies.study import Study
+    from kinemorph.studies.sweeps.study import Study
 
 
 class MeasuredItems:
@@ -34,13 +34,13 @@ class MeasuredItems:
 
     def values(self, items: Items) -> tuple[Array, Array]:
         """The measures (n, k) of items, NaN for those that failed, and their states (n,): 0 means not computed."""
-        from kinemorph.studies.sweep import sweep
+        from kinemorph.studies.sweeps.sweep import sweep
 
         listed_items = ListedSpace(distinct(items), self.space.objects)
         self.study = sweep(self.model, listed_items, self.measures, store=self.store, **self.options)
         table = self.study.table
         self.names = tuple(table.names)
-        row_of = {key: row for row, key in enumerate(table.keys)}
+        row_of = {key: row for row, key in enumerate(table.keys.tolist())}
         rows = np.array([row_of[key] for key in items.keys], dtype=np.int64)
         states = np.asarray(table.states)[rows]
         values = np.where((states == State.DONE)[:, None], np.asarray(table.measures)[rows], np.nan)
