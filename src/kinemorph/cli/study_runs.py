@@ -27,9 +27,9 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
     1 where all of them failed, 130 after Ctrl-C.
     """
     from kinemorph.display.tables import study_reports
-    from kinemorph.studies.monte_carlo import monte_carlo
-    from kinemorph.studies.sensitivity import sensitivity
-    from kinemorph.studies.sweep import sweep
+    from kinemorph.studies.statistics.monte_carlo import monte_carlo
+    from kinemorph.studies.statistics.sensitivity import sensitivity
+    from kinemorph.studies.sweeps.sweep import sweep
 
     functions: dict[str, Callable[..., Any]] = {"sweep": sweep, "monte_carlo": monte_carlo, "sensitivity": sensitivity}
     arguments = {**plan.arguments, **work.given, **options}

@@ -18,7 +18,7 @@ from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
 
 if TYPE_CHECKING:
-    from kinemorph.studies.study import Study
+    from kinemorph.studies.sweeps.study import Study
 
 COUNT = 10  # items that are listed
 TABLES = (".csv", ".parquet")
@@ -114,7 +114,7 @@ def study(
     if what is What.resume:
         _resume(file, work, as_json)
         return
-    from kinemorph.studies.study import load_study
+    from kinemorph.studies.sweeps.study import load_study
     from kinemorph.studies.study_files.stored_plan import planned_study
 
     with reported_warnings():

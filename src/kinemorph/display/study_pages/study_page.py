@@ -26,7 +26,7 @@ from kinemorph.display.stage.bundle import display_file, trimmed
 from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.items import Indices
-from kinemorph.studies.study import Study
+from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted
 
 MOST_ROWS = 5000  # items in the table
