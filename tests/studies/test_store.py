@@ -1,14 +1,11 @@
-"""The store of a study: numbers that stay, results that are recorded once, and names of any kind (VALIDATION 12, 13)."""
+"""The store of a study: numbers that stay, results that are recorded once, names of any kind (VALIDATION 12, 13)."""
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from kinemorph.errors import ChangedError, StorageError, UnsupportedError
 from kinemorph.studies.items import Items, items_of, label_column, number_column
 from kinemorph.studies.outcomes import Outcome, State
 from kinemorph.studies.store.store import open_store

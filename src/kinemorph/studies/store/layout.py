@@ -202,6 +202,6 @@ def _view(layout: Layout) -> str:
         for place in places
     ]
     state = "CASE results.state WHEN 1 THEN 'done' WHEN 2 THEN 'failed' ELSE 'waiting' END AS state"
-    fixed = ['items.number AS number', 'lower(hex(items."key")) AS item', state]
+    fixed = ["items.number AS number", 'lower(hex(items."key")) AS item', state]
     columns = ", ".join([*fixed, *shown, "results.cause AS cause", "results.run AS run"])
     return f'CREATE VIEW "table" AS SELECT {columns} FROM items LEFT JOIN results ON results.number = items.number'

@@ -188,9 +188,7 @@ class Store:
         found: dict[str, str] = json.loads(self._texts["aspects"])
         return found
 
-    def check_aspects(
-        self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse"
-    ) -> None:
+    def check_aspects(self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse") -> None:
         """Stores what determines results, or compares it with what the store has.
 
         Raises ChangedError where something differs and there are results. With changed="recompute" these are forgotten
@@ -203,7 +201,7 @@ class Store:
             if self._known.states.any():
                 if changed == "refuse":
                     raise _changed(self.path, stored, aspects)
-                self._take(self._file.without_results())
+                self._take(self._file.forget_results())
             text = json.dumps(dict(sorted(aspects.items())))
             self._write_texts({"aspects": text})
             self._digest = aspects_digest(aspects)
