@@ -41,6 +41,7 @@ class StoreFile:
         self.lock: WriterLock | None = None
         self.connection: sqlite3.Connection | None = None
         self.saved: Contents | None = None
+        self._read: tuple[int, Contents] | None = None  # what a reader has read, and SQLite's version of these data
         self._copy: tempfile.TemporaryDirectory[str] | None = None
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,16 +100,30 @@ class StoreFile:
     def _opened(self, journals: Files) -> Contents:
         """Connects to a file that is sound, and reads it. Raises DamagedError or an error of SQLite where it is not."""
         source = self._source()
-        with open(source, "rb") as file:
-            header = file.read(100)
-        if not is_sound_header(header) or not is_sound_log(journals.log):
+        is_sound = self._looks_sound(source, journals)
+        if not is_sound and self.mode == "read":  # another process may have been writing it
+            is_sound = self._looks_sound(source, read_files(source, main=False))
+        if not is_sound:
             raise DamagedError
         self.connection = connected(self._address(source))
         if self.mode == "write":
             self.connection.execute(f"PRAGMA journal_mode = {journal_of(source.parent)}")
         if self.connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
             raise DamagedError
-        return read_contents(self.connection)
+        return read_contents(self.connection) if self.mode == "write" else self._read_once(self.connection)
+
+    def _read_once(self, connection: sqlite3.Connection) -> Contents:
+        """Everything in the file; it is read again only after another process has written to it."""
+        version = connection.execute("PRAGMA data_version").fetchone()[0]
+        if self._read is None or self._read[0] != version:
+            self._read = (version, read_contents(connection))
+        return self._read[1]
+
+    @staticmethod
+    def _looks_sound(source: Path, journals: Files) -> bool:
+        """Whether the header and the log are sound."""
+        with open(source, "rb") as file:
+            return is_sound_header(file.read(100)) and is_sound_log(journals.log)
 
     def _address(self, source: Path) -> str:
         """The address by which SQLite opens the file. In a read-only folder it cannot have a log beside it."""
@@ -186,7 +201,9 @@ class StoreFile:
         if self.connection is None:
             raise StorageError(f"'{self.path or 'store'}' is closed. Open it again.")
         try:
-            return read_contents(self.connection, known if self.mode == "write" else None)
+            if self.mode == "write":
+                return read_contents(self.connection, known)
+            return self._read_once(self.connection)
         except sqlite3.Error as error:
             raise store_error(self.path, error, "read") from None
         except DamagedError:

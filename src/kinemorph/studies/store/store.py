@@ -171,6 +171,30 @@ class Store:
                 {number: self._runs.write(data) for number, data in outcome.runs.items() if number in kept},
             )
 
+    def keep_runs(self, runs: Mapping[int, bytes]) -> None:
+        """Keeps the runs of items that have results, as the bytes of .npz files by number, in one transaction.
+
+        An item that has a kept run gets this one in its place.
+        """
+        if not runs:
+            return
+        with self._lock:
+            numbers = np.array(sorted(runs), dtype=np.int64)
+            self._require(numbers)
+            waiting = self.without_result(numbers)
+            if len(waiting):
+                raise UnsupportedError(f"store: item {waiting[0]} has no result yet. Record it with its run.")
+            table = self.table()
+            rows = table.rows(numbers)
+            names = {number: self._runs.write(data) for number, data in runs.items()}
+            causes = {number: table.causes[number] for number in runs if number in table.causes}
+            results = Results(numbers, table.states[rows], table.names, table.measures[rows], causes, names)
+            with self._writing() as connection:
+                connection.executemany(
+                    "DELETE FROM results WHERE number = ?", [(number,) for number in numbers.tolist()]
+                )
+                insert_results(connection, self._layout, self._digest, self._known.keys[numbers], results)
+
     def table(self) -> Table:
         """All items with their results."""
         with self._lock:
