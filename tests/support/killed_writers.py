@@ -23,7 +23,7 @@ from kinemorph.studies.store.store import open_store
 from support.stores import ASPECTS, assert_equal, complete, filled_store, natural_outcome, some_items
 
 COUNT, AT_A_TIME = 400, 4
-LONGEST = 0.15  # [s] after which a process is killed at the latest
+LONGEST = 0.4  # [s] after which a process is killed at the latest
 
 
 def work(path: Path, report: int) -> None:

@@ -14,7 +14,7 @@ from kinemorph.studies.store.layout import PAGE
 LEAF, INDEX_LEAF = 0x0D, 0x0A
 KNOWN_KINDS = (0x00, 0x02, INDEX_LEAF, LEAF)  # 0 begins an overflow page; 5, an inner page, may be a damaged leaf
 LONGEST = 100_000_000  # bytes of a row
-INTEGER_SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, LONGEST, LONGEST)  # of NULL, integers, a number, the integers 0 and 1
 Values = tuple[Any, ...]
 
 
@@ -108,33 +108,37 @@ def _record(data: bytes) -> Values | None:
     header, place = _varint(data, 0)
     if not place <= header <= len(data):
         return None
-    kinds = []
+    kinds, end = [], header
     while place < header:
         kind, place = _varint(data, place)
+        end += _size(kind)
+        if end > len(data):
+            return None
         kinds.append(kind)
-    if place != header:
+    if place != header or end != len(data):
         return None
     values: list[Any] = []
-    try:
-        for kind in kinds:
-            size = INTEGER_SIZES.get(kind, 0)
-            if kind >= 12:
-                size = (kind - 12) // 2
-                piece = data[place : place + size]
+    for kind in kinds:
+        size = _size(kind)
+        piece = data[place : place + size]
+        if kind >= 12:
+            try:
                 values.append(piece.decode() if kind % 2 else piece)
-            elif size:
-                values.append(int.from_bytes(data[place : place + size], "big", signed=True))
-            elif kind == 7:
-                size = 8
-                values.append(struct.unpack_from(">d", data, place)[0])
-            elif kind in (8, 9, 0):
-                values.append(None if kind == 0 else kind - 8)
-            else:
+            except UnicodeDecodeError:
                 return None
-            place += size
-    except (UnicodeDecodeError, struct.error):
-        return None
-    return tuple(values) if place == len(data) else None
+        elif kind == 7:
+            values.append(struct.unpack(">d", piece)[0])
+        elif size:
+            values.append(int.from_bytes(piece, "big", signed=True))
+        else:
+            values.append(None if kind == 0 else kind - 8)
+        place += size
+    return tuple(values)
+
+
+def _size(kind: int) -> int:
+    """The bytes of a value of this kind; more than any row has where there is no such kind."""
+    return (kind - 12) // 2 if kind >= 12 else SIZES[kind] if kind >= 0 else LONGEST
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:

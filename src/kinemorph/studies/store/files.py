@@ -13,7 +13,7 @@ from typing import Literal
 
 from kinemorph.errors import StorageError, StorageWarning, users_level
 from kinemorph.studies.store.contents import Contents, empty_contents, read_contents, without_results, write_contents
-from kinemorph.studies.store.failures import is_trouble, problem, store_error
+from kinemorph.studies.store.failures import is_trouble, name_of, problem, store_error
 from kinemorph.studies.store.journals import journal_of
 from kinemorph.studies.store.known_items import KnownItems
 from kinemorph.studies.store.locks import WriterLock
@@ -75,7 +75,9 @@ class StoreFile:
         with contextlib.suppress(OSError):  # the lock says why the folder cannot be used
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self.lock = WriterLock(self.path)
-        finish_swap(self.path)
+        kept = finish_swap(self.path)
+        if kept is not None:
+            self._note(f"'{self.path}' was being repaired when that was interrupted. The old file is kept as '{kept}'.")
         if not self.path.exists():
             write_file(self.path, empty_contents())
 
@@ -98,19 +100,35 @@ class StoreFile:
             raise problem(self.path, "it is empty, not a store of a study", "Delete it, or choose another name.")
 
     def _opened(self, journals: Files) -> Contents:
-        """Connects to a file that is sound, and reads it. Raises DamagedError or an error of SQLite where it is not."""
+        """Connects to a file that is sound, and reads it. Raises DamagedError or an error of SQLite where it is not.
+
+        Nothing is written before everything has been checked, so that a damaged file is kept as it was found.
+        """
         source = self._source()
         is_sound = self._looks_sound(source, journals)
         if not is_sound and self.mode == "read":  # another process may have been writing it
             is_sound = self._looks_sound(source, read_files(source, main=False))
         if not is_sound:
             raise DamagedError
-        self.connection = connected(self._address(source))
+        try:
+            contents = self._checked(reading_address(source))
+        except sqlite3.Error as error:
+            if name_of(error) not in ("SQLITE_READONLY", "SQLITE_CANTOPEN"):
+                raise
+            self._disconnect()
+            contents = self._checked(self._repairing_address(source))
         if self.mode == "write":
+            self._disconnect()
+            self.connection = connected(writing_address(source))
             self.connection.execute(f"PRAGMA journal_mode = {journal_of(source.parent)}")
+        return contents
+
+    def _checked(self, address: str) -> Contents:
+        """Connects to a file, and reads it with all checks."""
+        self.connection = connected(address)
         if self.connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
             raise DamagedError
-        return read_contents(self.connection) if self.mode == "write" else self._read_once(self.connection)
+        return self._read_once(self.connection)
 
     def _read_once(self, connection: sqlite3.Connection) -> Contents:
         """Everything in the file; it is read again only after another process has written to it."""
@@ -125,19 +143,15 @@ class StoreFile:
         with open(source, "rb") as file:
             return is_sound_header(file.read(100)) and is_sound_log(journals.log)
 
-    def _address(self, source: Path) -> str:
-        """The address by which SQLite opens the file. In a read-only folder it cannot have a log beside it."""
+    def _repairing_address(self, source: Path) -> str:
+        """An address under which SQLite may undo what a killed writer has begun: a reader does that in a copy."""
         if self.mode == "write":
-            return f"{source.as_uri()}?mode=rw"
-        if os.access(source.parent, os.W_OK):
-            return f"{source.as_uri()}?mode=ro"
-        if not any(os.path.exists(side) for side in sides(source)):
-            return f"{source.as_uri()}?mode=ro&immutable=1"
+            return writing_address(source)
         self._copy = tempfile.TemporaryDirectory()
         for name in (os.fspath(source), *sides(source)):
             if os.path.exists(name):
-                shutil.copy(name, self._copy.name)
-        return f"{Path(self._copy.name, source.name).as_uri()}?mode=rw"
+                shutil.copyfile(name, Path(self._copy.name, os.path.basename(name)))
+        return writing_address(Path(self._copy.name, source.name))
 
     # ── repairs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -210,7 +224,11 @@ class StoreFile:
             raise store_error(self.path, sqlite3.DatabaseError("rows are damaged"), "read") from None
 
     def close(self) -> None:
-        """Closes the file, and lets others write to it."""
+        """Closes the file, and lets others write to it. What is left is one plain file, where no reader has it open."""
+        if self.connection is not None and self.lock is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("PRAGMA busy_timeout = 0")
+                self.connection.execute("PRAGMA journal_mode = DELETE")
         self._disconnect()
         if self.lock is not None:
             self.lock.release()
@@ -218,9 +236,6 @@ class StoreFile:
 
     def _disconnect(self) -> None:
         if self.connection is not None:
-            with contextlib.suppress(sqlite3.Error):
-                if self.mode == "write" and self.path is not None:
-                    self.connection.execute("PRAGMA journal_mode = DELETE")  # one plain file is left
             with contextlib.suppress(sqlite3.Error):
                 self.connection.close()
             self.connection = None
@@ -245,6 +260,17 @@ def opened_file(path: Path | None, mode: Mode) -> tuple[StoreFile, Contents]:
     except BaseException:
         file.close()
         raise
+
+
+def reading_address(path: Path) -> str:
+    """The address by which SQLite opens a file for reading. In a read-only folder it cannot have files beside it."""
+    is_alone = not os.access(path.parent, os.W_OK) and not any(map(os.path.exists, sides(path)))
+    return f"{path.as_uri()}?mode=ro{'&immutable=1' if is_alone else ''}"
+
+
+def writing_address(path: Path) -> str:
+    """The address by which SQLite opens a file for writing."""
+    return f"{path.as_uri()}?mode=rw"
 
 
 def connected(address: str) -> sqlite3.Connection:
