@@ -2,4 +2,5 @@
 
 items                what one run gets, as columns with a key for each item
 outcomes             what travels between a study and its workers
+store/               the file of a study, which loses nothing that was reported
 """
