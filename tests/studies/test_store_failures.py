@@ -298,6 +298,32 @@ def test_what_is_saved_is_said(tmp_path: Path) -> None:
     store.close()
 
 
+def test_damage_while_a_store_is_open(tmp_path: Path) -> None:
+    """A page of the file changes under a writer and a reader, which notice it when they read."""
+    path = tmp_path / "x.study"
+    filled_store(path, 40).close()
+    data = path.read_bytes()
+    place = data.index(np.float64(7.5).byteswap().tobytes())
+    store, reader = open_store(path), open_store(path, "read")
+    for one in (store, reader):
+        one._file.connection.execute("PRAGMA cache_size = 0")
+        one._file.connection.execute("PRAGMA shrink_memory")
+    with open(path, "r+b") as file:
+        file.seek(place + 7)
+        file.write(b"\xff")
+    reader._file._read = None
+    with pytest.raises(StorageError, match=r"rows that were recorded are damaged\. Open it again"):
+        store.table()
+    with pytest.warns(StorageWarning, match="39 results and 40 items were saved"):
+        assert reader.table().states[7] == 0
+    reader.close()
+    store.close()
+    with pytest.warns(StorageWarning, match="39 results and 40 items were saved"):
+        store = open_store(path)
+    del store  # one that was forgotten is closed
+    open_store(path).close()
+
+
 def test_a_swap_that_is_interrupted_at_any_step_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = Sound(tmp_path, False, 40)
     damaged = flipped(sound.files["-wal"], len(sound.files["-wal"]) // 2, 3)

@@ -36,7 +36,7 @@ class StoreFile:
     """
 
     def __init__(self, path: Path | None, mode: Mode) -> None:
-        self.path, self.mode = path, mode
+        self.path, self.mode, self.process = path, mode, os.getpid()
         self.notes: list[str] = []
         self.lock: WriterLock | None = None
         self.connection: sqlite3.Connection | None = None
@@ -61,7 +61,7 @@ class StoreFile:
         if older is not None:
             contents, kind = older
             return self._replaced(contents, kind, "has the layout of an older version, and was migrated")
-        journals = read_files(self.path, main=False)
+        journals = read_files(self._source(), main=False)
         try:
             return self._opened(journals)
         except (DamagedError, sqlite3.Error) as error:
@@ -128,7 +128,7 @@ class StoreFile:
         self.connection = connected(address)
         if self.connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
             raise DamagedError
-        return self._read_once(self.connection)
+        return read_contents(self.connection) if self.mode == "write" else self._read_once(self.connection)
 
     def _read_once(self, connection: sqlite3.Connection) -> Contents:
         """Everything in the file; it is read again only after another process has written to it."""
@@ -218,13 +218,18 @@ class StoreFile:
             if self.mode == "write":
                 return read_contents(self.connection, known)
             return self._read_once(self.connection)
-        except sqlite3.Error as error:
-            raise store_error(self.path, error, "read") from None
-        except DamagedError:
-            raise store_error(self.path, sqlite3.DatabaseError("rows are damaged"), "read") from None
+        except (DamagedError, sqlite3.Error) as error:
+            if isinstance(error, sqlite3.Error) and is_trouble(error):
+                raise store_error(self.path, error, "read") from None
+        if self.mode == "read":
+            return self._salvaged(read_files(self._source(), main=False))
+        where, remedy = self.path or Path("store"), "Open it again: what is good in it will be saved."
+        raise problem(where, "rows that were recorded are damaged", remedy)
 
     def close(self) -> None:
         """Closes the file, and lets others write to it. What is left is one plain file, where no reader has it open."""
+        if self.process != os.getpid():
+            return  # a forked process has a copy of this object, and no lock
         if self.connection is not None and self.lock is not None:
             with contextlib.suppress(sqlite3.Error):
                 self.connection.execute("PRAGMA busy_timeout = 0")
@@ -238,7 +243,7 @@ class StoreFile:
         if self.connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 self.connection.close()
-            self.connection = None
+            self.connection, self._read = None, None
         if self._copy is not None:
             self._copy.cleanup()
             self._copy = None

@@ -17,7 +17,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -87,6 +87,10 @@ class Store:
     def close(self) -> None:
         """Closes the file, and lets others write to it."""
         with self._lock:
+            self._file.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # one that was forgotten would keep others from writing
             self._file.close()
 
     def __enter__(self) -> Store:
