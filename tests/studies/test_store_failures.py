@@ -247,7 +247,7 @@ MANY = pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.StorageWarning")
 @pytest.mark.parametrize(
     ("ending", "count", "times"),
-    [("", 60, 12), ("-wal", 60, 6), pytest.param("", 700, 400, marks=MANY), pytest.param("-wal", 300, 300, marks=MANY)],
+    [("", 60, 9), ("-wal", 60, 5), pytest.param("", 700, 400, marks=MANY), pytest.param("-wal", 300, 300, marks=MANY)],
 )
 def test_a_flipped_bit_costs_no_more_than_its_row(tmp_path: Path, ending: str, count: int, times: int) -> None:
     random.seed(count)
@@ -266,7 +266,7 @@ def test_a_flipped_bit_costs_no_more_than_its_row(tmp_path: Path, ending: str, c
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.StorageWarning")
 @pytest.mark.parametrize(
-    ("ending", "times"), [("", 5), ("-wal", 3), *(pytest.param(end, 200, marks=MANY) for end in ("", "-wal"))]
+    ("ending", "times"), [("", 3), ("-wal", 2), *(pytest.param(end, 200, marks=MANY) for end in ("", "-wal"))]
 )
 def test_a_store_that_is_cut_short_keeps_what_is_left(tmp_path: Path, ending: str, times: int) -> None:
     random.seed(times)

@@ -9,6 +9,9 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from kinemorph.studies.store.layout import PAGE
 
 LEAF, INDEX_LEAF = 0x0D, 0x0A
@@ -40,7 +43,7 @@ def cells(number: int, page: bytes, others: Sequence[Mapping[int, bytes]]) -> It
             if not cell:
                 used = -1 << 30
     if kind not in KNOWN_KINDS or (kind == LEAF and not _is_filled(page, start, used)):
-        found = [cell for place in range(PAGE - 4) for cell in _cell(page, place, LEAF, others)[0]]
+        found = [cell for place in _places(page) for cell in _cell(page, place, LEAF, others)[0]]
     yield from found
 
 
@@ -54,6 +57,34 @@ def _is_filled(page: bytes, start: int, used: int) -> bool:
         free += int.from_bytes(page[block + 2 : block + 4], "big")
         block = int.from_bytes(page[block : block + 2], "big")
     return content + used + free == PAGE
+
+
+def _places(page: bytes) -> list[int]:
+    """The places of a page at which a row of a store may begin.
+
+    A row is its size, its number, the size of its header, and the kinds of its values. The first kinds are NULL and a
+    key (44) in rows of items, NULL and a small integer in those of results, a text in those of `study`.
+    """
+    data = np.frombuffer(page + bytes(40), np.uint8)
+    places = np.arange(PAGE)
+    header = places
+    for _ in range(2):
+        header = _behind(data, header)
+    kinds = _behind(data, header)
+    first, second = data[kinds], data[kinds + 1]
+    is_text = (first >= 128) | ((first >= 13) & (first % 2 == 1))
+    is_row = is_text | ((first == 0) & np.isin(second, (44, 1, 8, 9)))
+    found: list[int] = places[is_row & (data[places] > 1) & (data[header] > 2)].tolist()
+    return found
+
+
+def _behind(data: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The places behind the numbers of one to nine bytes that begin at these places."""
+    goes_on = np.ones(len(places), dtype=bool)
+    for _ in range(9):
+        places = np.minimum(places + goes_on, len(data) - 3)
+        goes_on = goes_on & (data[places - 1] >= 128)
+    return places
 
 
 def _cell(page: bytes, place: int, kind: int, others: Sequence[Mapping[int, bytes]]) -> tuple[list[Cell], int]:
