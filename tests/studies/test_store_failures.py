@@ -19,6 +19,7 @@ import pytest
 
 from kinemorph.errors import StorageError, StorageWarning
 from kinemorph.studies.store import journals, pages, swaps
+from kinemorph.studies.store.locks import is_held
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
 from support.stores import (
@@ -157,10 +158,12 @@ def test_there_is_one_writer(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match=r"process 4711 on elsewhere writes to it\. Wait until it has ended"):
             open_store(path)
         with open_store(path, "read") as reader:
-            assert reader.table().states.tolist() == [1, 0, 0, 0]
+            assert reader.table().states.tolist() == [1, 0, 0, 0] and is_held(path)
         other.kill()
         other.wait()
+    assert not is_held(path)
     with open_store(path) as store:  # the lock died with its process
+        assert is_held(path)
         assert store.without_result(np.arange(4)).tolist() == [1, 2, 3]
 
 

@@ -16,7 +16,7 @@ from kinemorph.studies.store.contents import Contents, empty_contents, read_cont
 from kinemorph.studies.store.failures import is_trouble, name_of, problem, store_error
 from kinemorph.studies.store.journals import journal_of
 from kinemorph.studies.store.known_items import KnownItems
-from kinemorph.studies.store.locks import WriterLock
+from kinemorph.studies.store.locks import WriterLock, is_held
 from kinemorph.studies.store.migration import migrated
 from kinemorph.studies.store.pages import Files, is_sound_header, is_sound_log, read_files, sides
 from kinemorph.studies.store.rows import DamagedError
@@ -105,10 +105,10 @@ class StoreFile:
         Nothing is written before everything has been checked, so that a damaged file is kept as it was found.
         """
         source = self._source()
-        is_sound = self._looks_sound(source, journals)
-        if not is_sound and self.mode == "read":  # another process may have been writing it
-            is_sound = self._looks_sound(source, read_files(source, main=False))
-        if not is_sound:
+        with open(source, "rb") as file:
+            header = file.read(100)
+        is_changing = self.mode == "read" and is_held(source)  # the end of its log may be half written
+        if not is_sound_header(header) or not (is_changing or is_sound_log(journals.log)):
             raise DamagedError
         try:
             contents = self._checked(reading_address(source))
@@ -136,12 +136,6 @@ class StoreFile:
         if self._read is None or self._read[0] != version:
             self._read = (version, read_contents(connection))
         return self._read[1]
-
-    @staticmethod
-    def _looks_sound(source: Path, journals: Files) -> bool:
-        """Whether the header and the log are sound."""
-        with open(source, "rb") as file:
-            return is_sound_header(file.read(100)) and is_sound_log(journals.log)
 
     def _repairing_address(self, source: Path) -> str:
         """An address under which SQLite may undo what a killed writer has begun: a reader does that in a copy."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from pathlib import Path
 
 from kinemorph.durable_files import storage_error
@@ -39,7 +40,7 @@ class WriterLock:
             except OSError as error:
                 raise storage_error(store, error) from None
             try:
-                _lock(self._handle)
+                _lock_soon(self._handle)
                 if self._is_there():
                     break
             except OSError:
@@ -67,6 +68,35 @@ class WriterLock:
         with contextlib.suppress(OSError):
             self.path.unlink()  # while it is locked: who opened it before finds that it has gone, and opens a new one
         os.close(self._handle)
+
+
+def is_held(store: Path) -> bool:
+    """Whether a process writes to this store."""
+    path = store.with_name(store.name + ".lock")
+    if _held.get(os.path.realpath(path)) == os.getpid():
+        return True  # to open and close the file would end this lock
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.lockf(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return fcntl is None
+
+
+def _lock_soon(handle: int) -> None:
+    """Locks a file, also where another process looks just now whether it is locked."""
+    for _ in range(4):
+        try:
+            return _lock(handle)
+        except OSError:
+            time.sleep(0.01)
+    _lock(handle)
 
 
 def _lock(handle: int) -> None:

@@ -19,6 +19,7 @@ from kinemorph.studies.store.layout import APPLICATION, PAGE, VERSION
 MAGIC = b"SQLite format 3\0"
 WAL_HEADER, FRAME_HEADER = 32, 24
 WAL_WORDS = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # how the checksums of a log read words, by its first word
+NEARLY = 6  # bytes of a salt of 8 that are equal to those of the log, although others may be damaged
 JOURNAL_SECTORS = (512, 4096)  # sizes of the header of a rollback journal
 
 
@@ -82,8 +83,8 @@ def is_sound_header(header: bytes) -> bool:
 def is_sound_log(log: bytes) -> bool:
     """Whether SQLite will read all of a write-ahead log that was written.
 
-    It stops at the first frame that does not pass its checksum. That is right for a write that was cut short, but where
-    more frames of the same log follow, a frame in its middle is damaged.
+    It stops at the first frame that does not pass its checksum. That is right for frames of an older log, which have
+    another salt; but a complete frame with the salt of this log was written, and is damaged, or one before it is.
     """
     if len(log) < WAL_HEADER:
         return True
@@ -99,14 +100,14 @@ def is_sound_log(log: bytes) -> bool:
     frames = np.frombuffer(log, np.uint8, count * size, WAL_HEADER).reshape(count, size)
     words = np.concatenate([frames[:, :8], frames[:, FRAME_HEADER:]], axis=1).view(kind)
     sums, power = _checksums(words), _power(words.shape[1] // 2)
-    current = (frames[:, 8:16] == np.frombuffer(salt, np.uint8)).all(axis=1)
+    alike = (frames[:, 8:16] == np.frombuffer(salt, np.uint8)).sum(axis=1)  # equal bytes of salts: 8, or few by chance
     for k in range(count):
         state = tuple(
             (int(power[row][0]) * state[0] + int(power[row][1]) * state[1] + int(sums[k, row])) % 2**32
             for row in range(2)
         )  # type: ignore[assignment]
-        if not current[k] or state != _pair(log, WAL_HEADER + k * size + 16):
-            return not current[k:].any() if not current[k] else not current[k + 1 :].any()
+        if alike[k] < 8 or state != _pair(log, WAL_HEADER + k * size + 16):
+            return not (alike[k:] >= NEARLY).any()
     return True
 
 
