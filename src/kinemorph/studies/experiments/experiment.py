@@ -12,23 +12,20 @@ What an item gives does not depend on the other items of its chunk, on their ord
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
 import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.formats.loading import load
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.sensing.integrals import Integral
-from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -49,17 +46,11 @@ from kinemorph.studies.experiments.setups import NAMES, OPTIONS, FileModel, Run,
 from kinemorph.studies.experiments.simulated import Simulated
 from kinemorph.studies.items import Indices, Items, Value, items_of, key_of, label_column, number_column, seed_of
 from kinemorph.studies.outcomes import Chunk, Outcome
+from kinemorph.studies.packing import Packed, packed
 from kinemorph.words import did_you_mean, listed
 
 ONLY = ""  # the label of the model of a study that has one
 MOST_SETUPS = 64  # that a process keeps
-
-
-class Packed(NamedTuple):
-    """An experiment as bytes (a pickle), which only processes of the same study read, and their digest."""
-
-    digest: str
-    data: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,19 +284,7 @@ class Experiment(Fixed):
         """The experiment as bytes; model files are loaded first, so that workers need not have them."""
         whole = {label: self.model(label) for label in self.models}
         models = {label: one.function if isinstance(one, FunctionModel) else one for label, one in whole.items()}
-        data = _dumped(replace(self, models=models))
-        return Packed(hashlib.sha256(data).hexdigest(), data)
-
-
-def _dumped(experiment: Experiment) -> bytes:
-    """The experiment as a pickle. With cloudpickle installed, functions of a notebook or a script travel too."""
-    try:
-        import cloudpickle
-    except ImportError:
-        check_importable((tuple(one.given for one in experiment.measures), *experiment.models.values()), "the study")
-        return pickle.dumps(experiment, protocol=5)
-    data: bytes = cloudpickle.dumps(experiment, protocol=5)
-    return data
+        return packed(replace(self, models=models))
 
 
 def _without(case: Case, parts: set[str]) -> Case:
