@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.small_study import MemoryStore, Squares, numbered_items
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.dispatch import carry_out as carry_out_module
@@ -19,6 +18,7 @@ from kinemorph.studies.outcomes import Outcome
 from kinemorph.studies.workers.crew import HereCrew
 from kinemorph.studies.workers.open_workers import open_workers
 from kinemorph.studies.workers.work import Trouble
+from support.small_study import MemoryStore, Squares, numbered_items
 
 
 def sizes(count: int, pace: float, workers: int = 2, **options: Any) -> list[int]:
