@@ -44,6 +44,15 @@ def test_chunks_grow_to_a_second_and_shrink_at_the_end_so_that_all_workers_have_
     assert max(sizes(100_000, 1e-3, longest=0.4)) * 1e-3 <= 0.1  # far from the limit at which a chunk is ended
 
 
+def test_runs_that_are_kept_make_chunks_smaller() -> None:
+    queue = ChunkQueue([np.arange(100_000)])
+    for _ in range(5):
+        piece = queue.next(2)
+        assert piece is not None
+        queue.measured(piece, 1e-6, len(piece.rows) << 20)  # 1 MiB each
+    assert len(piece.rows) == 64
+
+
 def test_groups_take_turns_until_they_are_measured() -> None:
     queue = ChunkQueue([np.arange(0, 10), np.arange(10, 20)])
     first, second = queue.next(2), queue.next(2)

@@ -144,5 +144,5 @@ def kill_and_resume(place: Place, workers: Any, victims: str, moment: float, und
     tally = study(place, 0, {-1: ""})
     assert told <= place.told()
     assert not told & set(place.computed()[began:]), "an item that was reported was computed again"
-    assert tally.total == COUNT - len(place.told()) + tally.done
+    assert tally.total <= COUNT - len(told)  # what was stored in the last moment need not have been reported
     assert exported(place) == undisturbed

@@ -120,8 +120,12 @@ class LocalCluster:
         self._child: Child[None] = Child(
             PROGRAM, {"count": count}, self, places=places(), environment=ENVIRONMENT | QUIET
         )
-        if not self._child.ready.wait(STARTING) or not self.address:
-            self._child.kill()
+        try:
+            self._child.ready.wait(STARTING)
+        finally:
+            if not self.address:
+                self._child.kill()
+        if not self.address:
             raise UnsupportedError(f"a Dask cluster cannot be started on this machine: {self._child.said()}")
 
     def take(self, child: Child[None], frame: Frame) -> None:
