@@ -104,7 +104,7 @@ class DaskCrew(Crew):
 
     def end(self) -> None:
         """Leaves the cluster, and ends one that was started for the study."""
-        with _silence(), contextlib.suppress(Exception):  # a scheduler that has gone cannot be told
+        with _silence(), contextlib.suppress(Exception):  # a scheduler that has gone does not answer
             if self._is_joined:
                 self.client.close(timeout=2.0)
         if self._cluster is not None:
@@ -167,7 +167,7 @@ def _joined(address: Any) -> Any:
     why = ""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
-        if parts.scheme in ("tcp", "tls"):  # a client that nobody answers would go on trying
+        if parts.scheme in ("tcp", "tls"):  # where no scheduler is, a client would try for ever
             socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE).close()
         with _silence():
             return Client(address, timeout=PATIENCE, set_as_default=False, name="kinemorph")
@@ -181,7 +181,7 @@ def _joined(address: Any) -> Any:
 
 @contextlib.contextmanager
 def _silence() -> Any:
-    """A context in which Dask does not log: what went wrong is told in one sentence."""
+    """A context in which Dask does not log: one sentence says what went wrong."""
     logger = logging.getLogger("distributed")
     before, logger.disabled = logger.level, False
     logger.setLevel(logging.CRITICAL + 1)

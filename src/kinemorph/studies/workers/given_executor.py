@@ -1,6 +1,6 @@
 """Executors of others: those of the standard library, of loky, of mpi4py.futures, and whatever has their interface.
 
-Most of them break when a worker dies: everything in flight is lost, and nobody says whose fault it was. Where a
+Most of them break when a worker dies: everything in flight is lost, and they do not say which chunk caused it. Where a
 function is given that makes the executor, it is made anew, and the chunks that were in flight are tried one at a time.
 """
 
