@@ -13,7 +13,7 @@
     │   └── ChangedError     the results of a study belong to another model, measure or version; says what changed
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and fifteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and sixteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
@@ -21,7 +21,7 @@ AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
 falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
 not determine a parameter; LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a
-program may use names that the new model does not have.
+program may use names that the new model does not have; StudyWarning, items of a study failed, or their runs warn.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -193,7 +193,7 @@ class GainWarning(UserWarning):
 
 
 class OptionWarning(UserWarning):
-    """An option of a run has no effect beside another one, such as tolerances beside a constant step."""
+    """An option has no effect beside another one, such as tolerances beside a constant step, or less than it could."""
 
 
 class AutomatonWarning(UserWarning):
@@ -222,6 +222,10 @@ class RecordingWarning(UserWarning):
 
 class InterfaceWarning(UserWarning):
     """Code of a user that stays in the folder of a program may use names that the new model does not have."""
+
+
+class StudyWarning(UserWarning):
+    """Items of a study failed, or their runs gave warnings."""
 
 
 class LanguageWarning(UserWarning):

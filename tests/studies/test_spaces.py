@@ -147,6 +147,7 @@ def test_what_stays_when_a_design_grows() -> None:
         wider = unit_points(design, ["a", "aa", "b"], 32, 0)[:, [0, 2]]
         assert np.array_equal(points, longer) == ("count" in same), design
         assert np.array_equal(points, wider) == ("parts" in same), design
+        assert abs(np.corrcoef(unit_points(design, ["a", "b"], 512, 0).T)[0, 1]) < 0.15, design  # not one column twice
 
 
 def test_a_latin_hypercube_has_one_value_in_each_interval_and_sobol_one_pair_in_each_square() -> None:
@@ -174,6 +175,8 @@ def test_choices_are_numbers_or_labels_with_objects() -> None:
     assert space.values(space.items[0]) == {"n": 1.0, "m": 1, "o": 10.0, "f": spring}
     same = Space({"n": Choice(1.0), "m": Choice(1.0, "auto")}).items
     assert same[0] == {"n": 1.0, "m": "1"}  # 1 and 1.0 are the same choice
+    only = Space({"m": Choice(1.0, "auto"), "n": Values([1, 2])}, when={"n": {"m": 1}})
+    assert len(only) == 3
 
 
 def test_listed_items_and_unions_have_every_item_once() -> None:
@@ -262,7 +265,7 @@ TWO = {"gait": Choice("trot", "wave"), "lag": Range(0.0, 1.0, points=2)}
         ({"parts": ONE, "design": "latin", "count": 2, "seed": -1}, "seed is -1, expected a whole number of 0 or more"),
         (
             {"parts": TWO, "when": {"lagg": {"gait": "wave"}}},
-            "names the part 'lagg', which the space does not have. Did you",
+            "part 'lagg': it has a condition, but the space does not have it. Did you",
         ),
         (
             {"parts": TWO, "when": {"lag": {"gate": "wave"}}},
@@ -314,7 +317,7 @@ def test_options_without_effect_are_told_with_the_line_of_the_user() -> None:
         ({"parts": ONE, "design": "sobol", "count": 1000}, "Use 512 or 1024"),
         ({"parts": TWO, "count": 10}, "count = 10 has no effect in a grid"),
         ({"parts": TWO, "seed": 10}, "seed = 10 has no effect in a grid"),
-        ({"parts": TWO, "design": "random", "count": 3}, "points of 'lag' have no effect in the design random"),
+        ({"parts": TWO, "design": "random", "count": 3}, "part 'lag': points = 2 has no effect in the design random"),
     ]:
         with pytest.warns(OptionWarning, match=sentence) as told:
             Space(**arguments)  # type: ignore[arg-type]

@@ -10,9 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.frozen import dataclass
 from kinemorph.studies.items import Indices, Items
 
 RunsKept = Literal["none", "failed", "all"]
+
+
+@dataclass(frozen=True)
+class BestRuns:
+    """A rule of which runs are kept: those of the best items.
+
+    `best`      how many runs are kept
+    `of`        the measure by which items are compared
+    `largest`   whether large values of the measure are good; by default small ones are
+    """
+
+    best: int
+    of: str
+    largest: bool = False
 
 
 class State(IntEnum):

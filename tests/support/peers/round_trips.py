@@ -134,7 +134,8 @@ PAGE = """# Robot files of others, saved and loaded again
 
 {there} URDF, xacro, SDF and MJCF files are in {folders}.
 {files} were tried: {total} load, and {died} gave no answer in {seconds:g} s.
-Each was saved as MJCF, URDF with sidecar, SDF with sidecar and TOML, and loaded again. Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces, generalized forces of
+Each was saved as MJCF, URDF with sidecar, SDF with sidecar and TOML, and loaded again.
+Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces, generalized forces of
 all elements at random inputs, accelerations with all constraints (divided by the condition number of M), constraint
 rows of elements, the contacts of `elements.contacts` with their laws and grounds, limits and friction of joints,
 masses, starts and sensors. Saved models name the same mesh files.

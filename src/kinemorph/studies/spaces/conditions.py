@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.studies.items import Value
-from kinemorph.studies.spaces.parts import Part, known_value
+from kinemorph.studies.spaces.parts import Part, known_value, label_of
 
 Conditions = Mapping[str, Mapping[str, tuple[Value, ...]]]  # values of other parts, by part
 
@@ -51,7 +51,7 @@ def in_order(names: list[str], conditions: Conditions) -> list[str]:
 def fitting(part: Part, values: tuple[Value, ...]) -> npt.NDArray[Any]:
     """The values of a part that a condition names, as they are in columns: numbers, or indices of labels."""
     if part.labels:
-        return np.array([part.labels.index(str(value)) for value in values], dtype=np.int64)
+        return np.array([part.labels.index(label_of(value)) for value in values], dtype=np.int64)
     return np.array(values, dtype=float)
 
 

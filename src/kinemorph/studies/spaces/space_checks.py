@@ -92,9 +92,11 @@ def condition_problems(parts: Mapping[Any, Any], when: Any) -> Iterator[Problem]
         for one in (name, *needed):
             if one not in parts:
                 sound = False
-                shown = f"the condition of '{name}' names the part {text_of(one)}, which the space does not have"
-                guess = did_you_mean(one, names).strip() or f"Its parts are {listed(names)}."
-                yield Problem("space", "", shown, guess, "when", "name")
+                shown = f"its condition names the part {text_of(one)}, which the space does not have"
+                if one == name:
+                    shown = "it has a condition, but the space does not have it"
+                guess = did_you_mean(one, names).strip() or f"The parts are {listed(names)}."
+                yield Problem("part", name, shown, guess, "when", "name")
         for other, values in known_conditions({name: needed})[name].items():
             if isinstance(parts.get(other), Part):
                 yield from _value_problems(name, other, parts[other], values)
@@ -102,7 +104,7 @@ def condition_problems(parts: Mapping[Any, Any], when: Any) -> Iterator[Problem]
     if len(order) < len(names):
         circle = [name for name in names if name not in order and name in when]
         shown = f"the conditions of {quoted(circle)} form a circle: each applies only if another one does"
-        yield Problem("space", "", shown, "Remove one of these conditions.", "when")
+        yield Problem("part", circle[0], shown, "Remove one of these conditions.", "when")
 
 
 def _value_problems(name: str, other: str, part: Part, values: tuple[Any, ...]) -> Iterator[Problem]:
@@ -118,25 +120,25 @@ def _value_problems(name: str, other: str, part: Part, values: tuple[Any, ...]) 
     if isinstance(part, (Choice, Values)) and not known:
         known = [float(number) for number in (part.options if isinstance(part, Choice) else part.numbers)]
     for value in values:
-        if (str(value) if part.labels and value == label_of(value) else value) not in known:
+        if (label_of(value) if part.labels else value) not in known:
             shown = f"{start} has the value {text_of(value)}, which that part does not have"
             texts = [label_of(one) for one in known]
             yield Problem("part", name, shown, did_you_mean(value, texts).strip() or f"It has {listed(texts)}.", "when")
 
 
-def option_remarks(parts: Mapping[str, Part], design: str, count: int | None, seed: int) -> list[str]:
-    """Sentences about options of a space that have no effect, or less than they could have."""
+def option_remarks(parts: Mapping[str, Part], design: str, count: int | None, seed: int) -> list[Problem]:
+    """What to tell about options of a space that have no effect, or less than they could have."""
     found = []
-    if design == "grid" and count is not None:
-        found.append(f"space: count = {count} has no effect in a grid. Leave it out, or choose another design.")
-    if design == "grid" and seed != 0:
-        found.append(f"space: seed = {seed} has no effect in a grid. Leave it out, or choose another design.")
+    for key, value in (("count", count), ("seed", seed or None)):
+        if design == "grid" and value is not None:
+            shown = f"{key} = {value} has no effect in a grid"
+            found.append(Problem("space", "", shown, "Leave it out, or choose another design.", key))
     if design == "sobol" and count is not None and count & (count - 1):
         lower, upper = 1 << (count.bit_length() - 1), 1 << count.bit_length()
-        found.append(
-            f"space: count is {count}, and a Sobol sequence is even only for powers of two. Use {lower} or {upper}."
-        )
-    named = [name for name, part in parts.items() if isinstance(part, Range) and part.points is not None]
-    if design != "grid" and named:
-        found.append(f"space: points of {quoted(named)} have no effect in the design {design}. Leave them out.")
+        shown = f"count is {count}, and a Sobol sequence is even only for powers of two"
+        found.append(Problem("space", "", shown, f"Use {lower} or {upper}.", "count"))
+    for name, part in parts.items():
+        if design != "grid" and isinstance(part, Range) and part.points is not None:
+            shown = f"points = {part.points} has no effect in the design {design}"
+            found.append(Problem("part", name, shown, "Leave it out.", "points"))
     return found

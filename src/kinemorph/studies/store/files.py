@@ -115,7 +115,7 @@ def write_file(path: Path, contents: Contents) -> None:
 
 def empty_contents() -> Contents:
     """What a new store has."""
-    now = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     texts = {"aspects": "{}", "parts": "[]", "measures": "[]", "created": now.isoformat()}
     numbers = np.empty(0, dtype=np.int64)
     states = np.empty(0, dtype=np.int8)

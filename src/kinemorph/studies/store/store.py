@@ -176,9 +176,32 @@ class Store:
         with self._lock:
             return self._file.contents(self._known).table
 
+    @property
+    def has_results(self) -> bool:
+        """Whether any item has a result."""
+        return bool(self._known.states.any())
+
+    def attach_runs(self, runs: Mapping[int, bytes]) -> None:
+        """Keeps runs, as the bytes of .npz files by number, of items that have results already."""
+        table = self.table()
+        numbers = np.array(sorted(runs), dtype=np.int64)
+        self._require(numbers)
+        rows = table.rows(numbers)
+        names = {number: self._runs.write(data) for number, data in runs.items()}
+        causes = {number: table.causes[number] for number in runs if number in table.causes}
+        results = Results(numbers, table.states[rows], table.names, table.measures[rows], causes, names)
+        with self._lock, self._writing() as connection:
+            connection.executemany("DELETE FROM results WHERE number = ?", ((number,) for number in numbers.tolist()))
+            insert_results(connection, self._layout, self._digest, self._known.keys[numbers], results)
+
     def run_bytes(self, name: str) -> bytes:
         """The bytes of the .npz file of a kept run. Raises StorageError where it is missing or damaged."""
         return self._runs.read(name)
+
+    def run_file(self, name: str) -> Path:
+        """The .npz file of a kept run. Raises StorageError where it is missing or damaged."""
+        self._runs.read(name)
+        return self._runs.path(name)
 
     # ── facts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -188,9 +211,7 @@ class Store:
         found: dict[str, str] = json.loads(self._texts["aspects"])
         return found
 
-    def check_aspects(
-        self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse"
-    ) -> None:
+    def check_aspects(self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse") -> None:
         """Stores what determines results, or compares it with what the store has.
 
         Raises ChangedError where something differs and there are results. With changed="recompute" these are forgotten
