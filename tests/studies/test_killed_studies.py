@@ -36,7 +36,8 @@ def test_killed_at_five_moments_nothing_is_lost(tmp_path: Path, undisturbed: byt
     chance = random.Random(28)
     for k, victims in enumerate(("caller", "worker", "caller", "worker", "caller")):
         (folder := tmp_path / str(k)).mkdir()
-        kill_and_resume(Place(folder), 2, victims, chance.uniform(0.05, 0.8), undisturbed)
+        workers = 1 if victims == "caller" else 2
+        kill_and_resume(Place(folder), workers, victims, chance.uniform(0.05, 0.8), undisturbed)
 
 
 @pytest.mark.slow

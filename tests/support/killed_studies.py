@@ -21,6 +21,7 @@ from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.tally import Tally
 from kinemorph.studies.outcomes import Outcome
 from kinemorph.studies.store.store import Store, open_store
+from kinemorph.studies.store.table import Table
 from kinemorph.studies.workers.open_workers import open_workers
 from support.small_study import Squares, append, numbered_items
 
@@ -70,14 +71,19 @@ def study(place: Place, workers: Any = 2, deeds: dict[int, str] | None = None) -
             return carry_out(experiment, Reported(store, place.reported), left, items.taken(left), crew)
 
 
-def exported(place: Place) -> bytes:
-    """Everything that is determined by the study, as bytes."""
-    with open_store(place.store, "read") as store:
-        table = store.table()
-    parts = (table.numbers, table.keys, table.items.column("x").numbers, table.measures, table.states)
+def contents(table: Table) -> bytes:
+    """Everything in a table that is determined by the study, as bytes."""
+    values = [column.numbers for column in table.items.columns]
+    parts = (table.numbers, table.keys, *values, table.measures, table.states)
     return (
         b"".join(np.ascontiguousarray(part).tobytes() for part in parts) + repr(sorted(table.causes.items())).encode()
     )
+
+
+def exported(place: Place) -> bytes:
+    """Everything that is determined by the study, as bytes."""
+    with open_store(place.store, "read") as store:
+        return contents(store.table())
 
 
 def forked(function: Callable[[], Any]) -> int:
@@ -135,6 +141,8 @@ def kill_and_resume(place: Place, workers: Any, victims: str, moment: float, und
         os.waitpid(caller, 0)
         assert wait_for(lambda: not any(map(is_running, children)), 5.0), "a worker has outlived its caller"
     else:
+        if victims == "worker" and workers == "dask":
+            children = children[1:]  # the first one has the scheduler
         for child in children[:1] if victims == "scheduler" else random.sample(children, min(len(children), 1)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
