@@ -14,18 +14,25 @@ Both need parts that vary independently. Parts that apply to some items only are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
-from kinemorph.shown import Shown
+from kinemorph.shown import ShownStudy
 from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, is_whole
 from kinemorph.studies.spaces.space import Space
-from kinemorph.studies.statistics.measured_items import MeasuredItems, alpha_of, check_measure, check_varies, space_of
+from kinemorph.studies.statistics.measured_items import (
+    MeasuredItems,
+    alpha_of,
+    check_measure,
+    check_varies,
+    measured_items,
+    space_of,
+)
 from kinemorph.studies.statistics.morris import elementary_effects, morris_indices, morris_trajectories
 from kinemorph.studies.statistics.sobol import (
     Bounded,
@@ -34,10 +41,8 @@ from kinemorph.studies.statistics.sobol import (
     saltelli_values,
     sobol_indices_of,
 )
+from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted, listed
-
-if TYPE_CHECKING:
-    from kinemorph.studies.sweeps.study import Study
 
 WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]
@@ -49,7 +54,7 @@ TAIL = 0.01  # the probability beyond each end of the range in which Morris vari
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(Shown):
+class Sensitivity(ShownStudy):
     """Indices of the sensitivity of measures.
 
     `method`       "sobol" or "morris"
@@ -146,10 +151,9 @@ def sensitivity(
             f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
             "other. Make a study for each case."
         )
-    measured = MeasuredItems(model, space, measures, store, options)
     asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
-    values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
-    assert measured.study is not None
+    with measured_items(model, space, measures, {"store": store, **options}) as measured:
+        values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
     return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
 
 
