@@ -5,6 +5,8 @@
     study = sweep(system, Space({"mass": Range(0.5, 2.0, points=20)}), {"work": "work"}, until=5.0, store="a.study")
 
 items                what one run gets, as columns with a key for each item
+spaces/              which values the items get: parts that vary, and designs that combine them
+study_files/         a study as TOML text, read with findings and written back
 outcomes             what travels between a study and its workers
 packing              models and functions as bytes for workers
 spaces               which values items get: ranges, choices and distributions, combined by designs

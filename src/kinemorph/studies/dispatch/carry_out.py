@@ -102,7 +102,7 @@ class _Campaign:
                 while self.queue or self.flying:
                     self._send()
                     self._take_in()
-                    self._commit(at_once=not self.flying)
+                    self._commit()
             except KeyboardInterrupt:
                 self.tally = self.tally._replace(is_interrupted=True)
                 self._take_in(0.0)
@@ -217,7 +217,7 @@ class _Campaign:
 
     # ── the store ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _commit(self, *, at_once: bool) -> None:
+    def _commit(self, *, at_once: bool = False) -> None:
         """Records what has arrived, if it is time to; reports it afterwards."""
         now = time.monotonic()
         if not self.arrived or not (at_once or now - self.committed >= COMMIT):

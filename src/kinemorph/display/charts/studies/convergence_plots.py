@@ -17,7 +17,7 @@ LEFT = 0.85  # [inch]
 
 
 def best_so_far(
-    shown: PlottedItems, measure: str | None = None, *, largest: bool = True, title: str | None = None
+    shown: PlottedItems, measure: str | None = None, *, largest: bool = False, title: str | None = None
 ) -> Figure:
     """A measure of all items in the order of their numbers, and the best one so far, largest or smallest, as a line."""
     name, values = shown.measure(measure)

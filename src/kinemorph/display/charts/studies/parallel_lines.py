@@ -31,7 +31,7 @@ def parallel_lines(
     measure: str | None = None,
     *,
     parts: tuple[str, ...] | None = None,
-    largest: bool = True,
+    largest: bool = False,
     log: tuple[str, ...] | None = None,
     title: str | None = None,
 ) -> Figure:

@@ -2,12 +2,12 @@
 
     study.plot()                                     a curve, a map or parallel lines, by how many parts vary
     study.plot("map", "distance", x="mass", y="gait", where={"stiffness": 20.0})
-    study.plot("parallel", largest=False)
+    study.plot("parallel", largest=True)            the best items are those with the largest measure
     study.plot("convergence")                        the best item so far
     study.plot("histogram", "work", path="work.svg")
 
-Options of all kinds: `title`, `path` (a file to write: .png, .svg or .pdf) and `where` (values of parts: only items with
-these values are shown). Other options are those of the functions that draw a kind.
+Options of all kinds: `title`, `path` (a file to write: .png, .svg or .pdf) and `where` (values of parts: only items
+with these values are shown). Other options are those of the functions that draw a kind.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def plot_study(
     shown = plotted(study)
     if where:
         shown = shown.where(where)
-    chosen = kind or next(iter(own), _usual(shown))
+    chosen = kind or next(iter(own), usual_kind(shown))
     if chosen not in known:
         raise UnsupportedError(f"plot: kind is {kind!r}; expected one of {listed(known)}.{did_you_mean(kind, known)}")
     if chosen in own:
@@ -90,7 +90,7 @@ def plotted(study: Study) -> PlottedItems:
     return PlottedItems(study.name, table.numbers, table.items, table.names, table.measures, table.states)
 
 
-def _usual(shown: PlottedItems) -> str:
+def usual_kind(shown: PlottedItems) -> str:
     """The kind of picture that suits a study."""
     count = len(shown.parts)
     return "histogram" if not count else "curve" if count == 1 else "map" if count < SEVERAL else "parallel"

@@ -46,7 +46,7 @@ def response_map(
     x: str | None = None,
     y: str | None = None,
     of: Summary = "mean",
-    largest: bool = True,
+    largest: bool = False,
     log: tuple[str, ...] | None = None,
     title: str | None = None,
 ) -> Figure:
