@@ -25,9 +25,9 @@ CUBE = {name: Range(-math.pi, math.pi) for name in ("x1", "x2", "x3")}
 
 
 def test_sobol_indices_by_a_sweep_are_those_of_the_function() -> None:
-    found = sensitivity(ishigami, CUBE, count=32, second=True, resamples=50, workers=0)
+    found = sensitivity(ishigami, CUBE, count=32, second=True, workers=0)
     points = math.pi * (2.0 * saltelli_points(32, 3, 0, second=True) - 1.0)
-    expected = sobol_indices_of(saltelli_values(ishigami(*np.moveaxis(points, -1, 0)), 3), 0.05, 50, 0)
+    expected = sobol_indices_of(saltelli_values(ishigami(*np.moveaxis(points, -1, 0)), 3), 0.05)
     (name,) = found.measures
     assert found.parts == ("x1", "x2", "x3") and len(found.study) == 32 * 8
     for index, bounded in expected.items():
@@ -78,10 +78,10 @@ def test_distribution_without_ends_is_varied_between_quantiles() -> None:
 
 def test_study_is_refined_in_its_store(tmp_path: Path) -> None:
     store = tmp_path / "a.study"
-    sensitivity(linear, {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}, count=8, store=store, workers=0)
-    found = sensitivity(linear, {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}, count=16, store=store, workers=0)
+    sensitivity(linear, {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}, count=32, store=store, workers=0)
+    found = sensitivity(linear, {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}, count=64, store=store, workers=0)
     assert found.study.tally is not None
-    assert found.study.tally.done == 8 * 4  # only the new rows
+    assert found.study.tally.done == 32 * 4  # only the new rows
 
 
 def test_rows_with_failed_items_are_left_out_where_that_is_legitimate() -> None:
@@ -91,9 +91,9 @@ def test_rows_with_failed_items_are_left_out_where_that_is_legitimate() -> None:
         return 2.0 * a + 3.0 * b
 
     space = {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}
-    limit = 0.995
-    few = sensitivity(seldom, space, count=256, workers=0)
-    assert "of 256 rows" in few.notes[0]
+    limit = 0.999
+    few = sensitivity(seldom, space, count=1024, workers=0)
+    assert "of 1024 rows" in few.notes[0]
     np.testing.assert_allclose(few["value"]["total"].value, np.array([4.0, 9.0]) / 13.0, atol=0.03)
     limit = 0.8
     many = sensitivity(seldom, space, count=64, workers=0)

@@ -221,7 +221,7 @@ def monte_carlo(
     if isinstance(measures, Mapping):
         _known_errors(error, tuple(measures))  # before any work
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
-        draws = _Draws(space, space.seed if seed is None else seed, measured)
+        draws = Draws(space, space.seed if seed is None else seed, measured)
         draws.values_of(min(pilot, total))
         errors = _known_errors(error, draws.names)
         columns = {draws.names.index(name): value for name, value in errors.items()}
@@ -231,7 +231,7 @@ def monte_carlo(
     return replace(found, notes=tuple(notes))
 
 
-class _Draws:
+class Draws:
     """Independent items, drawn and measured as they are asked for."""
 
     def __init__(self, space: Space, seed: int, measured: MeasuredItems) -> None:
@@ -268,7 +268,7 @@ def _known_errors(error: float | Mapping[str, float] | None, names: tuple[str, .
     return errors
 
 
-def _space_notes(space: Space, draws: _Draws) -> Iterator[str]:
+def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
     if space.design != "random":
         yield f"The design '{space.design}' of the space is not used: intervals need independent items."
     keys = draws.items(len(draws.values)).keys
