@@ -5,8 +5,6 @@
     study = sweep(system, Space({"mass": Range(0.5, 2.0, points=20)}), {"work": "work"}, until=5.0, store="a.study")
 
 items                what one run gets, as columns with a key for each item
-spaces/              which values the items get: parts that vary, and designs that combine them
-study_files/         a study as TOML text, read with findings and written back
 outcomes             what travels between a study and its workers
 packing              models and functions as bytes for workers
 spaces               which values items get: ranges, choices and distributions, combined by designs
@@ -39,6 +37,7 @@ HOMES: dict[str, str] = {
     "Normal": "kinemorph.studies.spaces.distributions",
     "LogNormal": "kinemorph.studies.spaces.distributions",
     "Triangular": "kinemorph.studies.spaces.distributions",
+    "Distributed": "kinemorph.studies.spaces.distributions",
     "Uniform": "kinemorph.studies.spaces.parts",
 }
 
@@ -46,6 +45,7 @@ __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.studies.outcomes import BestRuns as BestRuns
+    from kinemorph.studies.spaces.distributions import Distributed as Distributed
     from kinemorph.studies.spaces.distributions import LogNormal as LogNormal
     from kinemorph.studies.spaces.distributions import Normal as Normal
     from kinemorph.studies.spaces.distributions import Triangular as Triangular
