@@ -13,9 +13,9 @@ from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, number,
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import Picture
 from kinemorph.errors import KinemorphError
-from kinemorph.studies.monte_carlo import MonteCarlo
-from kinemorph.studies.sensitivity import Sensitivity
-from kinemorph.studies.study import Study
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo
+from kinemorph.studies.statistics.sensitivity import Sensitivity
+from kinemorph.studies.sweeps.study import Study
 
 SHOWN = 5  # best items on a card
 WIDTH = 430  # of a picture as shown [px]

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts
-from kinemorph.studies.monte_carlo import MonteCarlo
 from kinemorph.studies.outcomes import State
-from kinemorph.studies.sensitivity import Sensitivity
-from kinemorph.studies.study import Study, StudyItem
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo
+from kinemorph.studies.statistics.sensitivity import Sensitivity
+from kinemorph.studies.sweeps.study import Study, StudyItem
 from kinemorph.words import counted, listed
 
 WIDTH = 100  # characters per line of a wrapped sentence

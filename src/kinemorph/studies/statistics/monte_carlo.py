@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
-from kinemorph.shown import Shown
+from kinemorph.shown import ShownStudy
 from kinemorph.studies.items import Items
 from kinemorph.studies.spaces.designs import unit_points
 from kinemorph.studies.spaces.parts import is_number, is_whole
@@ -63,7 +63,7 @@ class Convergence(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MonteCarlo(Shown):
+class MonteCarlo(ShownStudy):
     """Estimates of a Monte Carlo study.
 
     `measures`     the names of the k measures

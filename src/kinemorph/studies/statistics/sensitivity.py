@@ -21,7 +21,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
-from kinemorph.shown import Shown
+from kinemorph.shown import ShownStudy
 from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, is_whole
 from kinemorph.studies.spaces.space import Space
@@ -49,7 +49,7 @@ TAIL = 0.01  # the probability beyond each end of the range in which Morris vari
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(Shown):
+class Sensitivity(ShownStudy):
     """Indices of the sensitivity of measures.
 
     `method`       "sobol" or "morris"

@@ -12,7 +12,7 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.store.aspects import difference
-from kinemorph.studies.study import Study, load_study
+from kinemorph.studies.sweeps.study import Study, load_study
 from kinemorph.studies.study_files.reader import read_study
 from kinemorph.studies.study_files.study_plan import StudyPlan
 

@@ -11,7 +11,7 @@ same store: an item that has a result is not computed again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,7 @@ def sweep(
     changed: Literal["refuse", "recompute"] = "refuse",
     progress: Callable[[Tally], None] | None = None,
     name: str = "",
+    facts: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Study:
     """Runs a model for every item of a space, and returns the study with the measures of all runs.
@@ -82,6 +83,7 @@ def sweep(
                     "recompute" all items; a copy of the old store is kept
     `progress`      a function that is called with a `Tally` after results were stored
     `name`          of the study, for titles; by default that of its file
+    `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
     Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
     the same store continues it. An item that fails has a cause, and the others go on.
@@ -99,8 +101,9 @@ def sweep(
                 "out to continue the study."
             )
         kept.check_aspects(experiment.aspects, changed=changed)
-        if name:
-            kept.write_facts({"name": name})
+        told = {**(facts or {}), **({"name": name} if name else {})}
+        if told:
+            kept.write_facts(told)
         numbers = kept.declare(listed)
         crew = partial(open_workers, workers, memory=memory, seconds=seconds)
         tally = _computed(experiment, kept, numbers, listed, keep, crew, progress)
