@@ -65,11 +65,6 @@ HOMES: dict[str, str] = {
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
     "optimize": "kinemorph.analysis.optimizing.optimize",
-    # many runs
-    "sweep": "kinemorph.studies.sweeps.sweep",
-    "monte_carlo": "kinemorph.studies.statistics.monte_carlo",
-    "sensitivity": "kinemorph.studies.statistics.sensitivity",
-    "load_study": "kinemorph.studies.sweeps.study",
     # what we see
     "draw": "kinemorph.display.painting.draw",
     "plot": "kinemorph.display.charts.plot",
@@ -210,10 +205,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.simulate_batch import simulate_batch as simulate_batch
     from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
     from kinemorph.simulation.stepping.stepper import Stepper as Stepper
-    from kinemorph.studies.statistics.monte_carlo import monte_carlo as monte_carlo
-    from kinemorph.studies.statistics.sensitivity import sensitivity as sensitivity
-    from kinemorph.studies.sweeps.study import load_study as load_study
-    from kinemorph.studies.sweeps.sweep import sweep as sweep
     from kinemorph.studio.open_studio import open_studio as open_studio
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)

@@ -193,7 +193,7 @@ class GainWarning(UserWarning):
 
 
 class OptionWarning(UserWarning):
-    """An option of a run has no effect beside another one, such as tolerances beside a constant step."""
+    """An option has no effect beside another one, such as tolerances beside a constant step, or less than it could."""
 
 
 class AutomatonWarning(UserWarning):

@@ -147,6 +147,7 @@ def test_what_stays_when_a_design_grows() -> None:
         wider = unit_points(design, ["a", "aa", "b"], 32, 0)[:, [0, 2]]
         assert np.array_equal(points, longer) == ("count" in same), design
         assert np.array_equal(points, wider) == ("parts" in same), design
+        assert abs(np.corrcoef(unit_points(design, ["a", "b"], 512, 0).T)[0, 1]) < 0.15, design  # not one column twice
 
 
 def test_a_latin_hypercube_has_one_value_in_each_interval_and_sobol_one_pair_in_each_square() -> None:

@@ -37,6 +37,7 @@ HOMES: dict[str, str] = {
     "Normal": "kinemorph.studies.spaces.distributions",
     "LogNormal": "kinemorph.studies.spaces.distributions",
     "Triangular": "kinemorph.studies.spaces.distributions",
+    "Distributed": "kinemorph.studies.spaces.distributions",
     "Uniform": "kinemorph.studies.spaces.parts",
 }
 
@@ -44,6 +45,7 @@ __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.studies.outcomes import BestRuns as BestRuns
+    from kinemorph.studies.spaces.distributions import Distributed as Distributed
     from kinemorph.studies.spaces.distributions import LogNormal as LogNormal
     from kinemorph.studies.spaces.distributions import Normal as Normal
     from kinemorph.studies.spaces.distributions import Triangular as Triangular

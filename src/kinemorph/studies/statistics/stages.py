@@ -1,7 +1,8 @@
 """Sampling until a stated error is reached, without losing the stated confidence.
 
 A rule that looks again and again, and stops when an interval happens to be narrow, misses the truth more often than its
-intervals say. Here looks are planned instead:
+intervals say: skewed values look less scattered than they are as long as their tail was not seen. Here looks are
+planned instead:
 
 1. A pilot tells how much the measures vary. It grows until it has a tenth of the values that it plans. It only plans:
    its values are in no estimate.
@@ -27,7 +28,13 @@ from scipy import stats
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.frozen import dataclass
-from kinemorph.studies.statistics.intervals import Estimate, is_truth, measure_estimate, probability_estimate
+from kinemorph.studies.statistics.intervals import (
+    Estimate,
+    is_truth,
+    measure_estimate,
+    needed_by_skewness,
+    probability_estimate,
+)
 
 FIRST_SHARE = 0.9  # of alpha, for the first look
 GROWTH = 3  # of the number of values from look to look: more than the narrower alpha costs
@@ -58,7 +65,7 @@ def needed_for_mean(pilot: Array, error: float, alpha: float) -> int:
     """How many values give the mean to an error with an interval of level 1 - alpha.
 
     The deviation is an upper bound from the pilot: the logarithm of a sample variance has about the variance
-    (kurtosis - 1) / n.
+    (kurtosis - 1) / n. Skewed values need some more for an interval that can be trusted.
     """
     count = len(pilot)
     deviation = float(np.std(pilot, ddof=1))
@@ -66,7 +73,8 @@ def needed_for_mean(pilot: Array, error: float, alpha: float) -> int:
         return FEWEST
     kurtosis = float(np.mean((pilot - np.mean(pilot)) ** 4)) / float(np.var(pilot)) ** 2
     bound = deviation * math.exp(0.5 * float(stats.norm.isf(DOUBT)) * math.sqrt((kurtosis - 1.0) / count))
-    needed = max(FEWEST, math.ceil((float(stats.norm.isf(alpha / 2)) * bound / error) ** 2))
+    needed = math.ceil((float(stats.norm.isf(alpha / 2)) * bound / error) ** 2)
+    needed = max(FEWEST, needed_by_skewness(pilot), needed)
     while float(stats.t.isf(alpha / 2, needed - 1)) * bound / math.sqrt(needed) > error:
         needed += max(1, needed // 100)
     return needed

@@ -35,6 +35,7 @@ class WriterLock:
             raise _taken(store, _description())
         while True:
             try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
             except OSError as error:
                 raise storage_error(store, error) from None

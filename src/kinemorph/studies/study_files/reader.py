@@ -105,10 +105,10 @@ class _Study:
             problem = "[monte_carlo] and [sensitivity] are given together, expected only one"
             self.values.error("structure", top.key("sensitivity"), problem, "Write a study file for each.")
         space = self._space(read)
-        if space is None:
-            return None
         self._check_kept(read)
-        read |= {"model": self._model(read.get("model"), space.parts), "space": space}
+        read |= {"model": self._model(read.get("model")), "space": space}
+        if self.tables.findings.failed:
+            return None
         file = Path(self.tables.source.name)
         read["store"] = self.folder / (read.get("store") or f"{file.stem}{ENDING}")
         read["name"] = read.get("name") or file.stem
@@ -141,14 +141,17 @@ class _Study:
             usual = {"design": "grid"}
         return SpaceReader(self.tables).read(self.data["space"], usual)
 
-    def _model(self, name: str | None, parts: Any) -> Path | None:
-        """The path of the model."""
-        if name and MODEL in parts:
+    def _model(self, name: str | None) -> Path | None:
+        """The path of the model; None if the space has a part for it."""
+        raw = self.data.get("space")
+        parts = raw.get("parts") if isinstance(raw, dict) else None
+        varied = isinstance(parts, dict) and MODEL in parts
+        if name and varied:
             problem = "model is given, and the space has a part 'model', expected only one"
             self.values.error("structure", At(("model",), "", ""), problem, "Remove one of them.")
         elif name:
             return model_path(self.tables, name, At(("model",), "", "model"))
-        elif MODEL not in parts:
+        elif not varied:
             problem = "the key 'model' is missing, and the space has no part 'model'"
             self.values.error("structure", At((), "", ""), problem, 'Write model = "robot.toml".')
         return None
@@ -212,7 +215,22 @@ class _Study:
         read = self.values.table(raw, place, part_fields(kind), skip=own)
         if own and isinstance(raw, dict) and "error" in raw:
             read["error"] = self._error(raw["error"], place.key("error"))
+        for key, value in read.items():
+            if self.values.error_count == before:
+                self._check_number(key, value, place.key(key))
         return kind(**read) if self.values.error_count == before else None
+
+    def _check_number(self, key: str, value: Any, at: At) -> None:
+        """Records a finding for a number of a statistical study that is out of its range."""
+        if isinstance(value, dict):
+            for name, one in value.items():
+                self._check_number(key, one, at.key(name))
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            least, most = (-1, math.inf) if key == "seed" else (0, 1) if key == "confidence" else (0, math.inf)
+            if not least < value < most:
+                expected = "0 or more" if key == "seed" else "between 0 and 1" if key == "confidence" else "above 0"
+                problem = f"{at.what} is {value}, expected a finite number {expected}"
+                self.values.error("number", at, problem, "Correct it.")
 
     def _error(self, raw: Any, at: At) -> float | dict[str, float]:
         if isinstance(raw, dict):
