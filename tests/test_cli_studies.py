@@ -127,7 +127,10 @@ BAD = {
     "what": (("study", "{}/swings.study", "bset"), "'bset' is not one of 'status', 'best'"),
     "unused": (("study", "{}/swings.study", "--x", "mass"), "--x is not used by 'status', only by plot"),
     "item": (("study", "{}/swings.study", "best", "--item", "0"), "--item is not used by 'best', only by show"),
-    "measures": (("study", "{}/swings.study", "best"), "several measures: 'angle', 'speed'. Name one by --measure"),
+    "measures": (
+        ("study", "{}/swings.study", "best"),
+        "several measures: 'angle', 'speed'. Name one of them by --measure",
+    ),
     "measure": (("study", "{}/swings.study", "best", "--measure", "sped"), "Did you mean 'speed'"),
     "kind": (("study", "{}/swings.study", "plot", "--kind", "cuve"), "Did you mean 'curve'"),
     "where": (("study", "{}/swings.study", "plot", "--where", "mass"), "--where is 'mass'; expected a part"),
@@ -150,9 +153,13 @@ def test_bad_input_is_one_sentence(folder: Path, case: str) -> None:
 def test_a_study_of_python_says_how_to_go_on(tmp_path: Path) -> None:
     from kinemorph.studies import Range, Space, sweep
 
-    sweep(float, Space({"x": Range(0.0, 1.0, points=2)}), store=tmp_path / "a.study", workers=0)
+    sweep(_twice, Space({"x": Range(0.0, 1.0, points=2)}), store=tmp_path / "a.study", workers=0)
     refused = run("study", str(tmp_path / "a.study"), "resume")
     assert refused.exit_code == 2 and "keeps no study file, since it was made by Python" in refused.stderr
+
+
+def _twice(x: float) -> float:
+    return 2.0 * x
 
 
 def test_progress_has_rate_failures_and_time_left() -> None:

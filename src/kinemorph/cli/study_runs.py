@@ -43,8 +43,7 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
             raise KinemorphError(f"{error.args[0].what}. {CHANGED}") from None
     study = found if plan.kind == "sweep" else found.study
     data = study_reports.status_summary(study)
-    summary = {"monte_carlo": study_reports.estimates_summary, "sensitivity": study_reports.indices_summary}
-    data["results"] = summary[plan.kind](found) if plan.kind in summary else []
+    data["results"] = [] if plan.kind == "sweep" else study_reports.results_summary(found)
     store = arguments.get("store")
     data["store"] = None if store is None else str(store)
     put(data, as_json, study_reports.status_tables)
