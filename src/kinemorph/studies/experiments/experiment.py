@@ -276,13 +276,13 @@ class Experiment(Fixed):
     @cached_property
     def aspects(self) -> dict[str, str]:
         """Everything that determines results, as readable texts by name; see `aspects`."""
-        models = {label: self.model(label) for label in self.models}
+        models = {label: self.model(label) for label in {**self.models, **self._loaded}}
         return aspects_of(models, self.measures, self.objects, self.run)
 
     @cached_property
     def packed(self) -> Packed:
         """The experiment as bytes; model files are loaded first, so that workers need not have them."""
-        whole = {label: self.model(label) for label in self.models}
+        whole = {label: self.model(label) for label in {**self.models, **self._loaded}}
         models = {label: one.function if isinstance(one, FunctionModel) else one for label, one in whole.items()}
         return packed(replace(self, models=models))
 

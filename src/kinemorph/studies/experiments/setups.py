@@ -12,7 +12,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.system_parameters import system_parameters
-from kinemorph.analysis.identification.with_parameters import with_parameters
+from kinemorph.analysis.identification.with_parameters import impossible_values, with_parameters
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
@@ -97,7 +97,8 @@ class Setup:
             base, options["start"] = _with_start(base, case.chosen["start"], chosen["start"])
         names = (*case.names, *self.fixed)
         where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
-        base, self.places = _placed(base, names, options, where)
+        self._nominal = base
+        base, self.places, self.inertial = _placed(base, names, options, where)
         self.until = run.until
         if planned:
             base, options = self._planned(base, plan, options)
@@ -186,6 +187,13 @@ class Setup:
         """The initial time [s]."""
         start = self.arguments.get("start", 0.0)
         return float(self.model.start(start).t) if isinstance(start, str) else start
+
+    def impossible(self, values: Mapping[str, float]) -> str:
+        """Why no body or joint has the inertial numbers of an item; empty where some can have them."""
+        if not self.inertial:
+            return ""
+        known = {**self.fixed, **values}
+        return impossible_values(self._nominal, {name: known[name] for name in self.inertial})
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -307,8 +315,8 @@ def _with_start(model: Any, label: str, one: Any) -> tuple[Any, str]:
 
 def _placed(
     model: Any, names: tuple[str, ...], options: Mapping[str, Any], where: str
-) -> tuple[Any, dict[str, tuple[str, str]]]:
-    """The model, and (group, column) of each number by name.
+) -> tuple[Any, dict[str, tuple[str, str]], tuple[str, ...]]:
+    """The model, (group, column) of each number by name, and the names of inertial numbers.
 
     Inertial numbers of a model, which it does not have as Parameters, become Parameters. Raises ModelError for a name
     that fits nothing; `where` tells the choices of the case in its message.
@@ -338,7 +346,7 @@ def _placed(
         for name in unknown:
             if name not in of_plant:
                 raise _unknown(model, name, known, where)
-    return (with_parameters(model, inertial) if inertial else model), places
+    return (with_parameters(model, inertial) if inertial else model), places, tuple(inertial)
 
 
 def _parameters(model: Any) -> list[str]:

@@ -67,13 +67,28 @@ class Simulated:
             for k, place in enumerate(places.tolist()):
                 self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, collected, place)
             return [f"{self.setup.alone} The items are simulated one by one."]
+        rows = np.arange(items.count)
+        if self.setup.inertial:
+            rows = self._possible(values, collected, places)
         options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
-        for rows in _equal(options, items.count):
-            for some in np.split(rows, range(self._most, len(rows), self._most)):
+        for equal in _equal([numbers[rows] for numbers in options], len(rows)):
+            chosen = rows[equal]
+            for some in np.split(chosen, range(self._most, len(chosen), self._most)):
                 self._compute_some(
                     {name: numbers[some] for name, numbers in values.items()}, collected, places[some], threads
                 )
         return []
+
+    def _possible(self, values: Mapping[str, Array], collected: Collected, places: Indices) -> Indices:
+        """The rows whose inertial numbers bodies and joints can have; the others fail."""
+        rows = []
+        for k, place in enumerate(places.tolist()):
+            problem = self.setup.impossible({name: float(numbers[k]) for name, numbers in values.items()})
+            if problem:
+                collected.fail(place, problem)
+            else:
+                rows.append(k)
+        return np.array(rows, dtype=np.int64)
 
     @property
     def _most(self) -> int:
