@@ -14,10 +14,13 @@ import typer
 
 from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, put, reported_warnings, say
 from kinemorph.cli.options.study_options import WorkOptions
+from kinemorph.errors import ChangedError, KinemorphError
 
 if TYPE_CHECKING:
     from kinemorph.studies.dispatch.tally import Tally
     from kinemorph.studies.study_files.study_plan import StudyPlan
+
+CHANGED = "Give --recompute to compute all results again, the old ones are kept in a copy; or use another store."
 
 
 def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, *, as_json: bool) -> None:
@@ -34,11 +37,13 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
     functions: dict[str, Callable[..., Any]] = {"sweep": sweep, "monte_carlo": monte_carlo, "sensitivity": sensitivity}
     arguments = {**plan.arguments, **work.given, **options}
     with reported_warnings(), progress_bar(plan.name or "study", quiet=work.quiet) as progress:
-        found = functions[plan.kind](**arguments, progress=progress)
+        try:
+            found = functions[plan.kind](**arguments, progress=progress)
+        except ChangedError as error:
+            raise KinemorphError(f"{error.args[0].what}. {CHANGED}") from None
     study = found if plan.kind == "sweep" else found.study
     data = study_reports.status_summary(study)
-    summary = {"monte_carlo": study_reports.estimates_summary, "sensitivity": study_reports.indices_summary}
-    data["results"] = summary[plan.kind](found) if plan.kind in summary else []
+    data["results"] = [] if plan.kind == "sweep" else study_reports.results_summary(found)
     store = arguments.get("store")
     data["store"] = None if store is None else str(store)
     put(data, as_json, study_reports.status_tables)

@@ -15,7 +15,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.study_options import WorkOptions
 from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.words import listed
+from kinemorph.words import listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.studies.sweeps.study import Study
@@ -111,11 +111,15 @@ def study(
             raise KinemorphError(
                 f"--{spelled} is not used by '{what.value}', only by {listed(USED[name])}. Leave --{spelled} out."
             )
+    if file.suffix == ".toml":
+        raise KinemorphError(
+            f"'{file}' is a study file; expected a file of results (.study). `kinemorph sweep {file}` carries it out."
+        )
     if what is What.resume:
         _resume(file, work, as_json)
         return
-    from kinemorph.studies.sweeps.study import load_study
     from kinemorph.studies.study_files.stored_plan import planned_study
+    from kinemorph.studies.sweeps.study import load_study
 
     with reported_warnings():
         opened = (planned_study if what is What.show else load_study)(file)
@@ -131,6 +135,10 @@ def _status(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> N
 def _best(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
+    if given["measure"] is None and len(study.measures) > 1:
+        raise KinemorphError(
+            f"the study has several measures: {quoted(study.measures)}. Name one of them by --measure."
+        )
     found = study.best(given["measure"] or "", given["count"] or COUNT, largest=given["largest"])
     rows = study_reports.items_summary(found)
     name = given["measure"] or study.measures[0]

@@ -27,13 +27,11 @@ from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.items import Indices
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.words import counted
+from kinemorph.words import counted, listed
 
 MOST_ROWS = 5000  # items in the table
 MOST_REPLAYS = 20
-POLICY = (
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src "
-)
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src"
 
 
 class Replays(NamedTuple):
@@ -99,13 +97,18 @@ def _replays(study: Study, shown: PlottedItems, order: Indices, target: Path, mo
     runs = study.table.runs
     folder = target.with_name(f"{target.stem}.replays")
     kept = [item for item in shown.numbers[order].tolist() if item in runs]
+    missing: dict[str, list[int]] = {}  # items without a replay by the reason
     for item in kept[:most]:
         path = folder / f"item-{item}.html"
         try:
             replay(study.item(item).run(), path, title=f"{study.name}, item {item}")
             made.links[item] = f"{folder.name}/{path.name}"
         except KinemorphError as error:
-            made.notes.append(f"Item {item} has no replay: {error}")
+            missing.setdefault(str(error), []).append(item)
+    for reason, items in missing.items():
+        made.notes.append(
+            f"There is no replay of {counted(len(items), 'kept run')} (item {listed(items, 5)}): {reason}"
+        )
     if len(kept) > most:
         made.notes.append(f"{counted(len(kept), 'run')} were kept; the best {most} have replays.")
     return made

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts
-from kinemorph.studies.statistics.monte_carlo import MonteCarlo
 from kinemorph.studies.outcomes import State
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo
 from kinemorph.studies.statistics.sensitivity import Sensitivity
 from kinemorph.studies.sweeps.study import Study, StudyItem
 from kinemorph.words import counted, listed
@@ -76,13 +76,8 @@ def status_tables(data: Data) -> Parts:
     return parts
 
 
-def estimates_summary(found: MonteCarlo) -> list[Data]:
-    """The estimates of a Monte Carlo study as data, a row for each measure."""
-    return [{name: _finite(value) for name, value in row.items()} for row in found.rows]
-
-
-def indices_summary(found: Sensitivity) -> list[Data]:
-    """The indices of a sensitivity study as data, a row for each measure, index and part."""
+def results_summary(found: MonteCarlo | Sensitivity) -> list[Data]:
+    """The estimates of a Monte Carlo study, or the indices of a sensitivity study, as data."""
     return [{name: _finite(value) for name, value in row.items()} for row in found.rows]
 
 

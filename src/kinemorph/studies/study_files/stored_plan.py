@@ -12,9 +12,9 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.store.aspects import difference
-from kinemorph.studies.sweeps.study import Study, load_study
 from kinemorph.studies.study_files.reader import read_study
 from kinemorph.studies.study_files.study_plan import StudyPlan
+from kinemorph.studies.sweeps.study import Study, load_study
 
 TEXT, PLACE = "study file", "study file path"  # facts of a store
 

@@ -53,6 +53,7 @@ def sweep(
     changed: Literal["refuse", "recompute"] = "refuse",
     progress: Callable[[Tally], None] | None = None,
     name: str = "",
+    facts: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Study:
     """Runs a model for every item of a space, and returns the study with the measures of all runs.
@@ -82,6 +83,7 @@ def sweep(
                     "recompute" all items; a copy of the old store is kept
     `progress`      a function that is called with a `Tally` after results were stored
     `name`          of the study, for titles; by default that of its file
+    `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
     Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
     the same store continues it. An item that fails has a cause, and the others go on.
@@ -89,7 +91,7 @@ def sweep(
     listed = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects
     options |= {"store": store, "keep": keep, "resume": resume, "changed": changed, "progress": progress, "name": name}
-    options |= {"until": until, "run": run, "workers": workers, "seconds": seconds, "memory": memory}
+    options |= {"facts": facts, "until": until, "run": run, "workers": workers, "seconds": seconds, "memory": memory}
     with open_sweep(model, measures, objects, **options) as opened:
         study = opened.study(listed)
     tell_warnings(opened.warnings)
@@ -111,13 +113,15 @@ def open_sweep(
     changed: Literal["refuse", "recompute"] = "refuse",
     progress: Callable[[Tally], None] | None = None,
     name: str = "",
+    facts: Mapping[str, str] | None = None,
     **options: Any,
 ) -> OpenSweep:
     """A sweep to which items are given in stages. `objects` are those of the space; for the others see `sweep`."""
     if keep not in KEPT and not isinstance(keep, BestRuns):
         raise UnsupportedError(f"keep is {keep!r}; expected 'all', 'failed', BestRuns(5, \"measure\") or None.")
     experiment = experiment_of(model, measures, objects=objects, **options)
-    opened = partial(_opened, experiment, store, resume=resume, changed=changed, name=name)
+    told = {**(facts or {}), **({"name": name} if name else {})}
+    opened = partial(_opened, experiment, store, resume=resume, changed=changed, facts=told)
     return OpenSweep(experiment, opened, partial(open_workers, workers, memory=memory, seconds=seconds), keep, progress)
 
 
@@ -128,7 +132,7 @@ def _opened(
     *,
     resume: bool,
     changed: Literal["refuse", "recompute"],
-    name: str,
+    facts: Mapping[str, str],
 ) -> Iterator[Store]:
     """The store of a sweep, whose results belong to the experiment."""
     with open_store(path, mode="write") as store:
@@ -138,8 +142,8 @@ def _opened(
                 "out to continue the study."
             )
         store.check_aspects(experiment.aspects, changed=changed)
-        if name:
-            store.write_facts({"name": name})
+        if facts:
+            store.write_facts(facts)
         yield store
 
 

@@ -138,8 +138,12 @@ def drawn_convergence(found: MonteCarlo, measure: str | None = None, *, title: s
     what = "probability" if name in found.probabilities else "mean"
     last = found[name]
     told = f"{what} after {last.count:,} items: {last.value:.4g}, between {last.low:.4g} and {last.high:.4g} with "
+    curve = found.convergence(name)
     return estimate_so_far(
-        *found.convergence(name),
+        curve.counts.astype(float),
+        curve.value,
+        curve.low,
+        curve.high,
         measure=f"{what} of {name}",
         heading=frames.heading(f"{what} of {name}", found.study.name, title),
         captions=[f"{told}{100.0 * found.confidence:g} % confidence", *found.notes],

@@ -43,12 +43,14 @@ class PlottedItems:
     @property
     def done(self) -> npt.NDArray[np.bool_]:
         """Which items have measures, shape (n,)."""
-        return self.states == State.DONE
+        found: npt.NDArray[np.bool_] = self.states == State.DONE
+        return found
 
     @property
     def failed(self) -> npt.NDArray[np.bool_]:
         """Which items failed, shape (n,)."""
-        return self.states == State.FAILED
+        found: npt.NDArray[np.bool_] = self.states == State.FAILED
+        return found
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -202,7 +202,7 @@ def _rows(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None
                 np.array([[row_edges[k] + gap] * 2 + [row_edges[k + 1] - gap] * 2]).T,
             )
             boxes.append(np.hstack(box if few else box[::-1]))
-            order.append(item)
+            order.append(int(item))
     _polygons(axes, boxes, _taken(places, order), axes_of, norm)
     limits = [(row_edges[0], row_edges[-1]), (low, high)]
     _limit(axes, axes_of, limits if few == 0 else limits[::-1])
