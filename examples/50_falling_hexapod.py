@@ -2,8 +2,8 @@
 
     python examples/50_falling_hexapod.py [folder]
 
-A tall stance on a floor whose friction is known roughly, and a push of 0.2 s from any side. On a slippery floor the robot
-slides away from the push; on a rough one it tips over. A run ends when the trunk has tilted by 45 degrees.
+A tall stance on a floor whose friction is known roughly, and a push of 0.2 s from any side. On a slippery floor the
+robot slides away from the push; on a rough one it tips over. A run ends when the trunk has tilted by 45 degrees.
 """
 
 import sys
@@ -62,7 +62,9 @@ study = found.study
 fell, push = study["fell"] == 1.0, np.hypot(study["u.ahead"], study["u.aside"])
 rough = study["friction"] > 0.6
 for name, some in (("slippery", ~rough), ("rough", rough)):
-    print(f"{name} floors: {fell[some].sum()} of {some.sum()} fell; the weakest push was {push[some & fell].min():.0f} N")
+    print(
+        f"{name} floors: {fell[some].sum()} of {some.sum()} fell; the weakest push was {push[some & fell].min():.0f} N"
+    )
 figure = blank(10.0, 4.2)
 left, right = figure.subplots(1, 2)
 for axes in (left, right):

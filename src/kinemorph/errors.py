@@ -246,7 +246,8 @@ def told(error: BaseException) -> str:
     while frame is not None:
         frames.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))
         frame = frame.tb_next
-    own = [place for place in frames if "site-packages" not in place[0]] or frames
+    elsewhere = ("site-packages", os.path.dirname(__file__), os.path.dirname(os.__file__))  # and in Python's library
+    own = [place for place in frames if not any(folder in place[0] for folder in elsewhere)] or frames
     where = f" ({os.path.basename(own[-1][0])}, line {own[-1][1]})" if own else ""
     message = str(error).strip().rstrip(".")
     return f"{type(error).__name__}{': ' if message else ''}{message}{where}"

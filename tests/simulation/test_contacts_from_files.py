@@ -313,7 +313,7 @@ def test_contacts_take_the_laws_of_the_file_or_the_defaults() -> None:
     first, second = contacts(legged(Sphere(0.1, surface=own), Box((0.3, 0.1, 0.1))))
     assert (first.name, first.radius, first.normal, first.friction) == ("b sphere", 0.1, hard, Regularized(0.3))
     assert isinstance(second.shape, Box) and second.shape.surface is None and second.friction == Regularized(1.0)
-    rest = float(normal_law(second.normal).at_rest(2e-4))
+    rest = float(normal_law(second.normal).at_rest(1e-4))
     assert rest == pytest.approx(G / 4.0) and second.ground == Plane()
     (given,) = contacts(legged(Sphere(0.1, surface=own)), Rigid(0.2), 0.5, ground=Plane((0, 0, 1.0)))
     assert (given.normal, given.friction, given.ground) == (Rigid(0.2), Coulomb(0.5), Plane((0, 0, 1.0)))

@@ -9,7 +9,7 @@ import pytest
 
 from kinemorph import elements, simulate
 from kinemorph.analysis.with_gait import gait_joints, with_gait
-from kinemorph.display.tables.gait_reports import NEARLY, convergence_notes
+from kinemorph.display.tables.gait_reports import NEARLY, convergence_notes, finer_steps
 from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.modules import assemble
 from support.robots.random_assemblies import random_tree
@@ -32,18 +32,19 @@ CASES: dict[str, Any] = {
 
 
 def crawled(case: Any) -> tuple[Any, Any, Any]:
-    """(system, run with default steps, run with half of them) of a case."""
+    """(system, run with default steps, run with finer ones) of a case."""
     made = assemble(case) if isinstance(case, str) else random_tree(*case)
     placed = on_ground(made.system())
     system = with_gait(placed, elements.Rhythmic("gait", gait_joints(placed)))
-    return system, simulate(system, TIME), simulate(system, TIME, step=5e-4)
+    run = simulate(system, TIME)
+    return system, run, simulate(system, TIME, **finer_steps(run))
 
 
 def check(case: Any) -> None:
-    system, run, half = crawled(case)
+    system, run, finer = crawled(case)
     fine = simulate(system, TIME, method="extrapolated_contact", step=1e-4)
     went, goes = (float(np.linalg.norm((one.q[-1] - one.q[0])[:3])) for one in (run, fine))
-    said = convergence_notes(system.robot, run, half)
+    said = convergence_notes(system.robot, run, finer)
     assert said or abs(went - goes) <= NEARLY * max(goes, 0.02), (went, goes)
 
 

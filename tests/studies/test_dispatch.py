@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 import numpy as np
 import pytest
-from support.small_study import MemoryStore, Squares, numbered_items
 
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.dispatch import carry_out as carry_out_module
 from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.chunk_queue import MOST, PARTS, TARGET, ChunkQueue, Piece
 from kinemorph.studies.dispatch.tally import Tally
-from kinemorph.studies.outcomes import Outcome
+from kinemorph.studies.outcomes import Chunk, Outcome
 from kinemorph.studies.workers.crew import HereCrew
 from kinemorph.studies.workers.open_workers import open_workers
-from kinemorph.studies.workers.work import Trouble
+from kinemorph.studies.workers.work import Trouble, computed
+from support.small_study import MemoryStore, Squares, numbered_items
 
 
 def sizes(count: int, pace: float, workers: int = 2, **options: Any) -> list[int]:
@@ -42,6 +42,15 @@ def test_chunks_grow_to_a_second_and_shrink_at_the_end_so_that_all_workers_have_
     assert max(sizes(100, 10.0)) == 1  # items that take ten seconds go one by one
     assert max(sizes(1_000_000, 1e-9)) == MOST
     assert max(sizes(100_000, 1e-3, longest=0.4)) * 1e-3 <= 0.1  # far from the limit at which a chunk is ended
+
+
+def test_runs_that_are_kept_make_chunks_smaller() -> None:
+    queue = ChunkQueue([np.arange(100_000)])
+    for _ in range(5):
+        piece = queue.next(2)
+        assert piece is not None
+        queue.measured(piece, 1e-6, len(piece.rows) << 20)  # 1 MiB each
+    assert len(piece.rows) == 64
 
 
 def test_groups_take_turns_until_they_are_measured() -> None:
@@ -132,30 +141,30 @@ def test_ctrl_c_in_an_item_or_in_a_commit_leaves_what_arrived_and_nothing_half(m
     assert carry_out_module.signal.getsignal(2) is carry_out_module.signal.default_int_handler
 
 
-class Fickle(Executor):
-    """An executor that does as a plan says: an exception for a chunk, by how many are in flight and the items."""
-
-    def __init__(self, crew: FickleCrew) -> None:
-        self.crew = crew
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        chunk = args[1]
-        if 23 in chunk.numbers:
-            self.crew.met += 1
-            future.set_exception(self.crew.error)
-        else:
-            future.set_result(fn(*args))
-        return future
-
-
 class FickleCrew(HereCrew):
-    """Workers of which one is lost with item 23, as an executor tells it that does not say whose fault it was."""
+    """Workers of which one is lost with item 23, by an executor that does not say whose fault it was.
+
+    Chunks are computed when the executor is looked at; all of them are lost where item 23 is among them.
+    """
 
     is_exact, count, most_in_flight = False, 2, 4  # type: ignore[assignment]
 
     def __init__(self, error: Exception, is_killed: bool) -> None:
-        self.executor, self.error, self.is_killed, self.renewed, self.met = Fickle(self), error, is_killed, 0, 0
+        self.error, self.is_killed, self.renewed = error, is_killed, 0
+        self.pending: list[tuple[Chunk, Future[Any]]] = []
+
+    def submit(self, chunk: Chunk, **named: bool) -> Future[Any]:
+        self.pending.append((chunk, Future()))
+        return self.pending[-1][1]
+
+    def check(self) -> None:
+        is_lost = any(23 in chunk.numbers for chunk, _ in self.pending)
+        for chunk, future in self.pending:
+            if is_lost:
+                future.set_exception(self.error)
+            else:
+                future.set_result(computed(self.experiment, chunk))
+        self.pending.clear()
 
     def trouble_of(self, error: BaseException) -> Trouble | None:
         return Trouble("died", "so it is said") if self.is_killed else None
@@ -165,12 +174,15 @@ class FickleCrew(HereCrew):
 
 
 @pytest.mark.parametrize(("error", "is_killed"), [(BrokenExecutor("broken"), False), (OSError("killed"), True)])
-def test_suspects_are_tried_while_nothing_else_is_at_work(error: Exception, is_killed: bool) -> None:
+def test_suspects_are_tried_while_nothing_else_is_at_work(
+    error: Exception, is_killed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carry_out_module, "HEARTBEAT", 0.001)
     store, (numbers, items), crew = MemoryStore(), numbered_items(200), FickleCrew(error, is_killed)
     tally = carry_out(Squares(), store, numbers, items, crew)
     said = "so it is said" if is_killed else "its process ended"
     assert store.causes == {23: f"It killed its worker ({said}) each of the 3 times it was tried alone."}
-    assert tally.done == 199 and crew.renewed == (0 if is_killed else crew.met)
+    assert tally.done == 199 and bool(crew.renewed) != is_killed
 
 
 def test_an_executor_that_raises_something_else_ends_the_study_and_marks_nothing() -> None:

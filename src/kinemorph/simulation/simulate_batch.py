@@ -111,12 +111,54 @@ def simulate_batch(
         raise UnsupportedError(
             f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
         )
-    chosen = start_of(model, start) if isinstance(start, str) else None
-    if u is None and chosen is not None:
-        u = chosen.numbers("u")
+    if u is None and isinstance(start, str):
+        u = start_of(model, start).numbers("u")
     asked: dict[str, Any] = {"parameters": named_parameters(model, p), "locked": locked, "loops": loops}
     asked["account"] = u is not None or exchanges_energy(model)
     plant = (as_plant if guards else shared_plant)(model, **asked)
+    return batch_of_plant(
+        *(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards),
+        method=method,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        max_step=max_step,
+        output_step=output_step,
+        start=start,
+        most_events=most_events,
+        keep_events=keep_events,
+        most_steps=most_steps,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def batch_of_plant(
+    model: Plant | Dynamics | System | Robot,
+    plant: Plant,
+    until: float | None,
+    given: Mapping[str, Any],
+    guards: Sequence[Guard] = (),
+    *,
+    method: str | Method | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_step: float | None = None,
+    output_step: float | Sequence[float] | None = None,
+    start: float | str = 0.0,
+    most_events: int | None = None,
+    keep_events: bool = True,
+    most_steps: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> BatchRun:
+    """`simulate_batch` with a plant of the model that exists already, so that its programs and those of guards do too.
+
+    `given` has q, v, x, p, u and m as `simulate_batch` takes them. The model has the settings and the starts.
+    """
+    chosen = start_of(model, start) if isinstance(start, str) else None
+    q, v, m, u = (given.get(group) for group in "qvmu")
     obstacle = only_alone(plant)
     if obstacle:
         raise UnsupportedError(f"{obstacle} Write it as Sampled, which is compiled, or use simulate for each state.")
@@ -134,12 +176,12 @@ def simulate_batch(
     if chosen is not None:
         usual = start_values(plant, str(start), chosen, usual, float(times[0]))
         m = usual["m"] if m is None else m
-    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, usual)
-    _enter(plant, float(times[0]), given, m)
-    _close(plant, float(times[0]), given, q, v, m)
-    for first in given["q"][:1]:
+    whole = _together(plant, {**{group: given.get(group) for group in "qvxpu"}, "m": m}, usual)
+    _enter(plant, float(times[0]), whole, m)
+    _close(plant, float(times[0]), whole, q, v, m)
+    for first in whole["q"][:1]:
         warn_before(model, plant, first, driven=u is not None)
-    fleet = Fleet(one, given, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
+    fleet = Fleet(one, whole, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
     prepared, worked = time.perf_counter(), seconds_at_work()
     fleet.carry_out(progress)
     worked = seconds_at_work() - worked  # the code for batches is compiled at the first call

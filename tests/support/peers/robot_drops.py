@@ -37,6 +37,8 @@ class Path3(NamedTuple):
     base: np.ndarray  # position [m] and quaternion (w, x, y, z) of the base, (n, 7)
     force: np.ndarray  # [N], vertical force of the ground, (n,)
     depth: float  # [m], the deepest that any point was in the ground
+    deepest: float  # [s], when that was
+    law: str = ""  # the normal force of the deepest contact, where it is known
 
 
 class Drop(NamedTuple):
@@ -67,6 +69,12 @@ class Drop(NamedTuple):
     loops: float | None = None  # [m or rad], the largest gap of a loop
     told: tuple[str, ...] = ()
     shove: float = 0.0  # [N]
+    depth_there: float | None = None
+    deepest: float = 0.0  # [s], when the robot is deepest in the ground
+    law: str = ""  # the kind of the normal force there
+    stated: bool = False  # whether the file states this law
+    unbalanced: float | None = None  # the error of the energy balance over the energy exchanged
+    balanced: bool = False  # whether MuJoCo got inertias that bodies can have in place of those of the file
 
 
 # ── the start ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,8 +175,13 @@ def path_here(system: Any, run: Any) -> Path3:
     names = [one.name for one in system.elements if isinstance(one, Contact)]
     force = np.sum([run[f"{name}.force_z"] for name in names], axis=0)
     margins = _margins(system)
-    depth = max(float(np.nanmax(run[f"{name}.depth"])) - margins[name] for name in names)
-    return Path3(np.asarray(run.t), np.asarray(run.q)[:, here.start : here.start + 7], force, max(depth, 0.0))
+    depths = np.nan_to_num([run[f"{name}.depth"] - margins[name] for name in names], nan=-np.inf)
+    which, when = np.unravel_index(int(np.argmax(depths)), depths.shape)
+    normal = next(one.normal for one in system.elements if one.name == names[which])
+    base = np.asarray(run.q)[:, here.start : here.start + 7]
+    return Path3(
+        np.asarray(run.t), base, force, max(float(depths.max()), 0.0), float(run.t[when]), type(normal).__name__
+    )
 
 
 def _margins(system: Any) -> dict[str, float]:
@@ -230,7 +243,7 @@ def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: An
     joint = _base(model)
     at, body = int(model.jnt_qposadr[joint]), int(model.jnt_bodyid[joint])
     steps = round(UNTIL / model.opt.timestep)
-    t, base, force, depth = [], [], [], 0.0
+    t, base, force, depth, deepest = [], [], [], 0.0, 0.0
     wrench = np.zeros(6)
     for _ in range(steps):
         data.xfrc_applied[body, 0] = shove if PUSHED[0] <= data.time < PUSHED[1] else 0.0
@@ -244,11 +257,12 @@ def run_there(model: Any, qpos: np.ndarray, qvel: np.ndarray, ctrl: Any, act: An
             mujoco.mj_contactForce(model, data, k, wrench)
             up = (one.frame.reshape(3, 3).T @ wrench[:3])[2]
             pushed += up if fixed[a] else -up
-            depth = max(depth, -float(one.dist))
+            if -one.dist > depth:
+                depth, deepest = -float(one.dist), float(data.time)
         t.append(data.time)
         base.append(data.qpos[at : at + 7].copy())
         force.append(pushed)
-    return Path3(np.array(t), np.array(base), np.array(force), depth)
+    return Path3(np.array(t), np.array(base), np.array(force), depth, deepest)
 
 
 def _peer_floats(path: Path) -> bool:
@@ -297,19 +311,28 @@ def agreement(here: Path3, there: Path3, distance: float) -> float:
     return float(there.t[beyond[0]] if len(beyond) else there.t[-1])
 
 
-def peer_model(path: Path, format: str, system: Any) -> Any:
-    """MuJoCo's model: of the file, or for other formats of our own MJCF of it. Without any ground it gets z = 0."""
+def peer_model(path: Path, format: str, system: Any) -> tuple[Any, bool]:
+    """MuJoCo's model: of the file, or for other formats of our own MJCF of it. Without any ground it gets z = 0.
+
+    Where MuJoCo refuses inertias that no body can have, it replaces them (`balanceinertia`); the second value says so.
+    """
     import mujoco
 
     from kinemorph.formats.loading import save
 
     mujoco.set_mju_user_warning(lambda message: None)
-    if format == "mjcf":
-        return _grounded(mujoco.MjSpec.from_file(str(path)))
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        save(system, Path(folder) / "robot.xml")
-        return _grounded(mujoco.MjSpec.from_file(str(Path(folder) / "robot.xml")))
+        source = path
+        if format != "mjcf":
+            source = Path(folder) / "robot.xml"
+            save(system, source)
+        try:
+            return _grounded(mujoco.MjSpec.from_file(str(source))), False
+        except ValueError:
+            spec = mujoco.MjSpec.from_file(str(source))
+            spec.compiler.balanceinertia = True
+            return _grounded(spec), True
 
 
 def _grounded(spec: Any) -> Any:
@@ -330,6 +353,7 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
     from kinemorph.formats.sources import Options
     from kinemorph.model.conventions.conversions import to_convention
     from kinemorph.model.elements import Contact
+    from kinemorph.model.elements.contact.contacts_from_shapes import default_normal
 
     name = path.relative_to(root.parent).as_posix()
     if format == "mjcf" and not _peer_floats(path):
@@ -362,13 +386,16 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
         loops=float(np.max(run.loop_error)) if robot.loops or robot.couplings else None,
     )  # fmt: skip
     here = path_here(ready.system, run)
-    result = result._replace(depth=here.depth, base=tuple(here.base[-1].tolist()))
+    stated = here.law != type(default_normal(robot)).__name__
+    result = result._replace(depth=here.depth, deepest=here.deepest, law=here.law, stated=stated)
+    result = result._replace(base=tuple(here.base[-1].tolist()), unbalanced=_unbalanced(run))
     if run.outcome.ok:
         result = result._replace(carried=carried(here, weight))
     try:
-        model = peer_model(path, format, system)
-    except ValueError:  # MuJoCo refuses what we wrote, such as inertias that no body has
+        model, balanced = peer_model(path, format, system)
+    except ValueError:  # MuJoCo refuses what we wrote
         return result
+    result = result._replace(balanced=balanced)
     result = result._replace(weight=(weight := float(model.body_mass[model.body_weldid != 0].sum()) * gravity))
     if run.outcome.ok:
         result = result._replace(carried=carried(here, weight))
@@ -388,12 +415,21 @@ def dropped(path: Path, format: str, root: Path, shove: float = 0.0) -> Drop | N
     ground_only(model)
     there = run_there(model, qpos, qvel, ctrl, act, shove)
     return result._replace(
+        depth_there=there.depth,
         carried_there=carried(there, weight),
         rests_there=rests(there),
         base_there=tuple(there.base[-1].tolist()),
         within_mm=agreement(here, there, 1e-3),
         within_cm=agreement(here, there, 1e-2),
     )
+
+
+def _unbalanced(run: Any) -> float | None:
+    """The largest error of the energy balance of a run over the energy that it exchanged; None if it has none."""
+    from kinemorph.simulation.running.energy_check import energy_error
+
+    found = energy_error(run.segments, run.events)
+    return None if found is None else found.share
 
 
 def _key(model: Any, start: str) -> int | None:

@@ -123,10 +123,10 @@ def _follow(
     method, notes = _method(system, run)
     with reported_warnings(), progress_bar(model.name, time) as progress:
         trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
-        step = trajectory.settings["step"] if trajectory.outcome.ok else None
+        steps = gait_reports.finer_steps(trajectory) if trajectory.outcome.ok else None
         finer, places = None, gait_reports.displacement_columns(model)
-        if step is not None and places:  # the distance is printed, and has to be right
-            finer_options = {**run.given, **method, "step": 0.5 * float(step), "save": None}
+        if steps and places:  # the distance is printed, and has to be right
+            finer_options = {**run.given, **method, **steps, "save": None}
             finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
     data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     if finer is not None:

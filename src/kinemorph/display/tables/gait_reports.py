@@ -15,6 +15,7 @@ from kinemorph.display.tables.run_tables import run_tables
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.running.energy_check import LOOSE
 from kinemorph.words import counted
 
 NEARLY = 0.05  # share of the distance: two step sizes that agree better give the same distance
@@ -96,15 +97,35 @@ def _distance(robot: Robot, trajectory: Trajectory) -> float | None:
     return _finite(float(np.linalg.norm(places))) if places else None
 
 
+def finer_steps(trajectory: Trajectory) -> dict[str, Any] | None:
+    """Options of `simulate` for a more accurate run: half the step size, or a tenth of loose tolerances.
+
+    None where the tolerances of the run are tight already.
+    """
+    settings = trajectory.settings
+    if settings["step"] is not None:
+        return {"step": 0.5 * float(settings["step"])}
+    if settings["rtol"] <= LOOSE:
+        return None
+    tenth = {name: 0.1 * float(settings[name]) for name in ("rtol", "atol")}
+    return {"method": trajectory.statistics.method, **tenth}
+
+
 def convergence_notes(robot: Robot, trajectory: Trajectory, finer: Trajectory) -> list[str]:
-    """A sentence if the distance of a run is not accurate: in `finer`, a run with half the step size, it differs."""
+    """A sentence if the distance of a run is not accurate: in `finer`, a run with `finer_steps`, it differs."""
     went, goes = (_distance(robot, run) for run in (trajectory, finer))
     if went is None or goes is None or abs(went - goes) <= NEARLY * max(abs(goes), LEAST):
         return []
-    step = float(finer.settings["step"])
+    settings = finer.settings
+    if settings["step"] is not None:
+        how, remedy = "half the step size", f"a smaller --step, such as {float(settings['step']) / 2:.2g}"
+    else:
+        rtol, atol = (0.1 * float(settings[name]) for name in ("rtol", "atol"))
+        how = "a tenth of the tolerances"
+        remedy = f"smaller ones, such as --method {finer.statistics.method} --rtol {rtol:.2g} --atol {atol:.2g}"
     return [
-        f"with half the step size the robot moves {goes:.4g} m instead of {went:.4g} m: the error is about "
-        f"{abs(went - goes) / max(abs(goes), LEAST):.0%}; take a smaller --step, such as {step / 2:.2g}"
+        f"with {how} the robot moves {goes:.4g} m instead of {went:.4g} m: the error is about "
+        f"{abs(went - goes) / max(abs(goes), LEAST):.0%}; take {remedy}"
     ]
 
 

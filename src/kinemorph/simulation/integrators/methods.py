@@ -7,6 +7,7 @@ method here that has the same formulas, or else the most similar one.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from kinemorph.errors import UnsupportedError
@@ -39,7 +40,10 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
-CONTACT_STEP = 1e-3  # [s]
+RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
+CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
+CONTACT_LONGEST = 1e-2  # [s], the longest step that they choose, so that bodies do not pass each other within one
+CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
 class Note(NamedTuple):
@@ -144,18 +148,30 @@ ALIASES: dict[str, Alias] = {
 }
 
 
-def usual(plant: Plant, method: str | Method | None, step: float | None, exact: bool) -> tuple[Any, float | None]:
-    """The method and the step size [s] of a run, with defaults in place of None.
+class Usual(NamedTuple):
+    """How a run takes its steps where the user does not say it."""
+
+    method: str | Method
+    step: float | None  # [s]; None where the method chooses its steps
+    rtol: float = RTOL
+    atol: float = ATOL
+    max_step: float = math.inf  # [s], the longest step that the method chooses
+
+
+def usual(plant: Plant, method: str | Method | None, step: float | None, exact: bool) -> Usual:
+    """The method, the step size and the tolerances of a run, with defaults in place of None.
 
     `exact` tells whether the user gave tolerances. Where the user gave neither a method nor tolerances, a plant with
-    contacts gets a method for contact. Such methods have a default step size; for others None means adaptive steps.
+    contacts gets a method for contact. Such methods choose their steps by loose tolerances of their own, or take steps
+    of CONTACT_STEP if they do not estimate their error.
     """
-    if method is not None:
-        for_contact = isinstance(method, str) and METHODS.get(method) in linearly_implicit.FAMILY
-        return method, CONTACT_STEP if for_contact and step is None and not exact else step
-    if not plant.touches or exact:
-        return DEFAULT, step
-    return CONTACT, CONTACT_STEP if step is None else step
+    chosen = method if method is not None else CONTACT if plant.touches and not exact else DEFAULT
+    known = METHODS.get(chosen) if isinstance(chosen, str) else None
+    if known not in linearly_implicit.FAMILY or step is not None or exact:
+        return Usual(chosen, step)
+    if not known.adaptive:
+        return Usual(chosen, CONTACT_STEP)
+    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, CONTACT_LONGEST)
 
 
 def method_named(name: str | Method) -> Method:

@@ -49,7 +49,7 @@ def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | Forei
     """Gives the first warning that applies to the steps of a run; whether there was one."""
     segments, step = run.segments, options.step
     if (
-        warn_of_energy(segments, run.events, step)
+        warn_of_energy(segments, run.events, options, method)
         or warn_of_made_energy(segments, run.events, step, method)
         or warn_of_damping(segments, method, step)
         or warn_of_impacts(segments, step)

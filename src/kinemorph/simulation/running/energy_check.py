@@ -33,6 +33,7 @@ from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.stepping.step_options import StepOptions
 
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
@@ -78,25 +79,37 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: flo
 
     `step` [s] is the fixed size of its steps.
 
-    Events may change the energy, so the samples between two events are checked separately.
+    Events may change the energy, so the samples between two events are checked separately. Where events follow each
+    other closely, hardly anything is exchanged in between; errors below FAINT of the exchange of the segment are left
+    out there.
     """
     worst: EnergyError | None = None
     for segment in segments:
-        for part in _between(segment, [event.t for event in events]):
+        parts = _between(segment, [event.t for event in events])
+        least = FAINT * _exchanged(segment) if len(parts) > 1 else 0.0
+        for part in parts:
             found = _error_of(part, step)
-            if found is not None and (worst is None or found.share > worst.share):
+            if found is not None and found.error >= least and (worst is None or found.share > worst.share):
                 worst = found
     return worst
 
 
-def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
+def warn_of_energy(
+    segments: Sequence[Segment], events: Sequence[Event], options: StepOptions, method: object = None
+) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
+    step = options.step
     found = energy_error(segments, events, step)
     if found is None or found.share <= SHARE:
         return False
     where = f", most of it near t = {found.t:.4g} s"
     where += f", by '{found.element}' above all" if found.element else ""
-    if step is None:
+    if isinstance(method, LinearlyImplicit) and step is None:
+        finer = {"rtol": 0.1 * options.rtol, "atol": 0.1 * options.atol}
+        words = ", ".join(f"{name}={value:.2g}" for name, value in finer.items())
+        marked = " ".join(f"--{name} {value:.2g}" for name, value in finer.items())
+        remedy = f"Take smaller tolerances (method='{method.name}', {words}; --method {method.name} {marked})."
+    elif step is None:
         remedy = "Take a smaller tolerance (rtol=, --rtol)."
     else:
         remedy = f"Take smaller steps (step={step / 4:.2g}, --step {step / 4:.2g})."
@@ -119,11 +132,12 @@ def warn_of_made_energy(
     if not isinstance(method, LinearlyImplicit):
         return False
     for segment in segments:
-        for part in _between(segment, [event.t for event in events]):
-            columns = run_energies(part) if part.plant.touches else None
+        exchanged = _exchanged(segment) if segment.plant.touches else 0.0
+        for part in _between(segment, [event.t for event in events]) if exchanged else ():
+            columns = run_energies(part)
             if columns is None or columns[:, 2].any():
                 continue
-            total, exchanged = columns[:, 0] + columns[:, 1], exchanged_energy(columns)
+            total = columns[:, 0] + columns[:, 1]
             grown = total - np.minimum.accumulate(total)
             if grown.max() <= MADE * exchanged:
                 continue
@@ -211,6 +225,12 @@ def _ranges(values: Array) -> Array:
 def exchanged_energy(energies: Array) -> float:
     """The energy [J] that a run exchanged, from its kinetic, potential, supplied, dissipated energy, shape (n, 4)."""
     return max(float(np.ptp(energies, axis=0).max()), MOVING * float(np.abs(energies[:, 0]).max()))
+
+
+def _exchanged(segment: Segment) -> float:
+    """The energy [J] that a segment exchanged; 0 where it is not known."""
+    columns = [run_energies(part) for part in _between(segment, ())]
+    return max((exchanged_energy(found) for found in columns if found is not None), default=0.0)
 
 
 def _finite(values: Array) -> bool:

@@ -20,7 +20,6 @@ from kinemorph.simulation.integrators.methods import ALIASES, METHODS, usual
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-RTOL, ATOL = 1e-8, 1e-10
 MIN_STEP = 1e-12  # [s]
 UNBOUNDED = 1e30  # [s] a max_step of this size or more does not bound steps
 NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_step"}
@@ -52,13 +51,14 @@ def step_options(
     plant: Plant, method: Any, step: Any, rtol: Any, atol: Any, max_step: float, min_step: float = MIN_STEP
 ) -> StepOptions:
     """The step options of a run, with defaults in place of None; the arguments are those of `simulate`."""
-    given = step
-    method, step = usual(plant, method, step, rtol is not None or atol is not None)
-    rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
-    check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
-    if given is None and step is not None:  # the usual step of a method
-        step = min(step, max_step)
-    return StepOptions(method, step, rtol, atol, min(max_step, UNBOUNDED), min_step)
+    taken = usual(plant, method, step, rtol is not None or atol is not None)
+    rtol, atol = taken.rtol if rtol is None else rtol, taken.atol if atol is None else atol
+    check_positive(step=taken.step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
+    size = taken.step
+    if step is None and size is not None:  # the usual step of a method
+        size = min(size, max_step)
+    longest = taken.max_step if max_step >= UNBOUNDED else max_step
+    return StepOptions(taken.method, size, rtol, atol, min(longest, UNBOUNDED), min_step)
 
 
 def warn_of_tolerances(options: StepOptions, rtol: float | None, atol: float | None) -> None:

@@ -28,7 +28,8 @@ from kinemorph.studies.workers.work import Limits, Trouble
 
 COMMIT = 0.2  # [s] between two commits, at least
 HEARTBEAT = 0.5  # [s] of waiting after which the workers are looked at
-TRIES = {"died": 3, "memory": 2, "slow": 1, "raised": 1}  # of an item alone, before it is called guilty
+# Of an item alone, before it is called guilty: a busy machine, or one that runs out of memory, may hit an innocent one.
+TRIES = {"died": 3, "memory": 2, "slow": 2, "raised": 1}
 MOST_WARNINGS = 100
 
 
@@ -176,7 +177,7 @@ class _Campaign:
     def _take(self, flight: _Flight, answer: Outcome | Trouble) -> None:
         """Takes in the answer of a worker."""
         if isinstance(answer, Outcome):
-            self.queue.measured(flight.piece, answer.seconds)
+            self.queue.measured(flight.piece, answer.seconds, sum(map(len, answer.runs.values())))
             self.arrived.append(answer)
             for text in answer.warnings[: MOST_WARNINGS - len(self.warnings)]:
                 self.warnings[text] = None

@@ -18,6 +18,7 @@ from kinemorph.studies.items import Indices
 TARGET = 1.0  # [s] of a chunk
 LEAST = 0.02  # [s] of a chunk, even if some workers have nothing to do at the end
 MOST = 20_000  # items of a chunk, so that results are stored often enough
+KEPT = 64 << 20  # bytes of kept runs that count as a second, so that chunks do not fill the memory
 GROWTH = 8  # times as many items as in the largest chunk of the group so far
 FIRST = 64  # items in the first chunk of a group, where others have been measured
 PARTS = 8  # of a chunk that is divided: fewer workers die than by halving until one item is alone
@@ -37,6 +38,7 @@ class ChunkQueue:
     def __init__(self, groups: Sequence[Indices], longest: float | None = None) -> None:
         self._groups = [np.asarray(rows, dtype=np.int64) for rows in groups]
         self._starts = [0] * len(self._groups)
+        self._left = sum(map(len, self._groups))  # items that wait in groups
         self._open = deque(g for g, rows in enumerate(self._groups) if len(rows))
         self._target = TARGET if longest is None else min(TARGET, longest / 4)
         self._pace: dict[int, float] = {}  # [s] of one item, by group
@@ -48,11 +50,6 @@ class ChunkQueue:
     def __bool__(self) -> bool:
         return bool(self._open or self._returned or self.suspects)
 
-    @property
-    def waiting(self) -> int:
-        """The number of items that wait in groups."""
-        return sum(len(self._groups[g]) - self._starts[g] for g in self._open)
-
     def next(self, workers: int) -> Piece | None:
         """The next piece, of a size that leaves work for all workers; suspects are taken from `suspects`."""
         if self._returned:
@@ -62,7 +59,7 @@ class ChunkQueue:
         group = self._open[0]
         rows, start = self._groups[group], self._starts[group]
         size = self._size(group, len(rows) - start, workers)
-        self._starts[group] = start + size
+        self._starts[group], self._left = start + size, self._left - size
         if start + size >= len(rows):
             self._open.popleft()
         elif group not in self._largest:
@@ -75,15 +72,15 @@ class ChunkQueue:
         if pace is None:
             return 1
         most = self._largest.get(group, 0) * GROWTH or FIRST
-        share = -(-self.waiting // (2 * workers))  # the last chunks get smaller, so that workers end together
+        share = -(-self._left // (2 * workers))  # the last chunks get smaller, so that workers end together
         by_time = min(self._target / pace, max(share, LEAST / pace)) if pace > 0 else share
         size = max(1, min(int(min(by_time, MOST)), most))
         return min(left, size if size < 8 else size // 8 * 8)  # full vectors of compiled code
 
-    def measured(self, piece: Piece, seconds: float) -> None:
-        """Takes in the time [s] that a piece took."""
+    def measured(self, piece: Piece, seconds: float, kept: int = 0) -> None:
+        """Takes in the time [s] that a piece took, and the bytes of its runs that are kept."""
         count = len(piece.rows)
-        pace, before = seconds / count, self._pace.get(piece.group)
+        pace, before = max(seconds, kept / KEPT) / count, self._pace.get(piece.group)
         # a first chunk warms up caches: larger ones say more than smaller ones
         if before is None or count >= self._largest[piece.group]:
             self._pace[piece.group] = pace

@@ -33,7 +33,14 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studies.experiments.aspects import aspects_of
 from kinemorph.studies.experiments.cases import Case, alike, case_of
 from kinemorph.studies.experiments.collected import Collected
-from kinemorph.studies.experiments.function_models import FunctionModel, is_model, is_run, measure_results
+from kinemorph.studies.experiments.function_models import (
+    FAILURES,
+    FunctionModel,
+    failure,
+    is_model,
+    is_run,
+    measure_results,
+)
 from kinemorph.studies.experiments.measures import Measure, Measures, measures_of
 from kinemorph.studies.experiments.setups import NAMES, OPTIONS, FileModel, Run, Setup
 from kinemorph.studies.experiments.simulated import Simulated
@@ -78,6 +85,9 @@ class Experiment(Fixed):
             given = self.models[label]
         elif label == ONLY:
             raise ModelError("model: None is given; expected a model, or a part 'model' of the space that chooses one.")
+        elif self.models.keys() - {ONLY} and not os.path.exists(label):
+            known = sorted(self.models.keys() - {ONLY})
+            raise ModelError(f"there is no model '{label}'.{did_you_mean(label, known)} Known: {listed(known)}.")
         else:
             given = label
         if isinstance(given, (str, os.PathLike)):
@@ -160,7 +170,10 @@ class Experiment(Fixed):
         others = [name for name in values if not model.takes(name) and name != "model"]
         model.check([name for name in values if name not in others])
         if others:
-            made = model.function(**model.arguments(values, items.seed(k) if model.seeded else None))
+            try:
+                made = model.function(**model.arguments(values, items.seed(k) if model.seeded else None))
+            except FAILURES as error:
+                raise UnsupportedError(failure(error, f"the model function '{model.name}' failed with ")) from None
             if not is_model(made):
                 raise model.unknown(others[0])
             self._simulation(made, case_of(items, k, {*others})).check()
@@ -178,15 +191,15 @@ class Experiment(Fixed):
         collected = Collected(chunk, self.names)
         told: list[str] = []
         with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
+            warnings.simplefilter("default")  # each sentence once, however many items cause it
             for label, places in self._split(chunk.items):
                 items = chunk.items if len(places) == chunk.items.count else chunk.items.taken(places)
                 model = self.model(label)
                 if isinstance(model, FunctionModel):
                     told += self._compute_function(model, items, collected, places, threads)
                 else:
-                    simulation = self._simulation(model, _without(case_of(items, 0), {"model"}), label)
-                    told += simulation.compute(items, collected, places, threads)
+                    case = _without(case_of(items, 0), {"model"})
+                    told += self._simulate(model, case, label, items, collected, places, threads)
         told += [str(one.message) for one in warned]
         return collected.outcome(time.perf_counter() - began, told)
 
@@ -195,24 +208,47 @@ class Experiment(Fixed):
     ) -> list[str]:
         """The measures of items of a model that is a function; returns sentences to be told."""
         results = model.results(items, collected, places)
-        made: dict[Any, list[int]] = {}
+        made: dict[Any, list[int]] = {}  # equal systems are simulated together
+        plain = []
         for k, result in enumerate(results):
             if is_model(result):
                 made.setdefault(result, []).append(k)
             elif is_run(result):
-                Simulated(Setup(result.segments[0].plant, Case((), ()), {}, self.run), self.measures).measure_run(
-                    result, collected, int(places[k])
-                )
-        if not made:
-            if not any(map(is_run, results)):
-                measure_results(results, self.measures, collected, places)
-            return []
+                self._measured(result).measure_run(result, collected, int(places[k]))
+            else:
+                plain.append(k)
+        chosen = plain if len(plain) < len(results) else slice(None)
+        measure_results([results[k] for k in plain], self.measures, collected, places[chosen])
         told = []
         names = {name for name in items.names if not model.takes(name) and name != "model"}
         for system, rows in made.items():
-            case = case_of(items, rows[0], names)
-            told += self._simulation(system, case).compute(items.taken(rows), collected, places[rows], threads)
+            case, some = case_of(items, rows[0], names), items.taken(rows)
+            told += self._simulate(system, case, None, some, collected, places[rows], threads)
         return told
+
+    def _simulate(
+        self,
+        model: Any,
+        case: Case,
+        key: str | None,
+        items: Items,
+        collected: Collected,
+        places: Indices,
+        threads: int | None,
+    ) -> list[str]:
+        """Simulates and measures the items of a case; where the model cannot be made for it, all of them fail."""
+        try:
+            simulation = self._simulation(model, case, key)
+            _ = simulation.setup.alone
+        except FAILURES as error:
+            for place in places.tolist():
+                collected.fail(place, failure(error))
+            return []
+        return simulation.compute(items, collected, places, threads)
+
+    def _measured(self, run: Trajectory) -> Simulated:
+        """The measures of a run that a function returned."""
+        return Simulated(Setup(run.segments[-1].plant, Case((), ()), {}, Run(None, None, {})), self.measures)
 
     def run_of(self, values: Mapping[str, Value]) -> Trajectory:
         """The run of one item again, with all its samples. Raises UnsupportedError where the model gives no run."""
@@ -240,13 +276,13 @@ class Experiment(Fixed):
     @cached_property
     def aspects(self) -> dict[str, str]:
         """Everything that determines results, as readable texts by name; see `aspects`."""
-        models = {label: self.model(label) for label in self.models}
+        models = {label: self.model(label) for label in {**self.models, **self._loaded}}
         return aspects_of(models, self.measures, self.objects, self.run)
 
     @cached_property
     def packed(self) -> Packed:
         """The experiment as bytes; model files are loaded first, so that workers need not have them."""
-        whole = {label: self.model(label) for label in self.models}
+        whole = {label: self.model(label) for label in {**self.models, **self._loaded}}
         models = {label: one.function if isinstance(one, FunctionModel) else one for label, one in whole.items()}
         return packed(replace(self, models=models))
 
@@ -282,7 +318,7 @@ def experiment_of(
                 f"{listed(OPTIONS, 24)}."
             )
     known = {part: dict(labels) for part, labels in (objects or {}).items()}
-    chosen = dict(model) if isinstance(model, Mapping) else known.pop("model", {})
+    chosen = known.pop("model", {}) | (dict(model) if isinstance(model, Mapping) else {})
     if model is not None and not isinstance(model, Mapping):
         chosen[ONLY] = model
     return Experiment(chosen, measures_of(measures), known, Run(until, run, options))

@@ -102,13 +102,15 @@ class FunctionModel:
         for k, row in enumerate(rows):
             try:
                 found.append(function(**dict(zip(names, row, strict=True))))
-            except KinemorphError as error:
-                found.append(None)
-                collected.fail(int(places[k]), str(error))
             except FAILURES as error:
                 found.append(None)
-                collected.fail(int(places[k]), f"the model function '{self.name}' failed with {told(error)}.")
+                collected.fail(int(places[k]), failure(error, f"the model function '{self.name}' failed with "))
         return found
+
+
+def failure(error: BaseException, what: str = "") -> str:
+    """Why an item failed: the message of an error of this package; else `what` failed, with the line of user code."""
+    return str(error) if isinstance(error, KinemorphError) else f"{what}{told(error)}."
 
 
 def is_model(result: object) -> bool:

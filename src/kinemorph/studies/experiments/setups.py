@@ -12,7 +12,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.system_parameters import system_parameters
-from kinemorph.analysis.identification.with_parameters import with_parameters
+from kinemorph.analysis.identification.with_parameters import impossible_values, with_parameters
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
@@ -24,14 +24,16 @@ from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.docking.changes import sorted_events
 from kinemorph.simulation.integrators.methods import OUTSIDE
+from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
-from kinemorph.simulation.simulate_batch import only_alone, simulate_batch
+from kinemorph.simulation.simulate_batch import batch_of_plant, only_alone
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
+from kinemorph.simulation.stepping.stepper import chosen_method
 from kinemorph.studies.experiments.cases import Case
 from kinemorph.words import did_you_mean, listed
 
@@ -94,7 +96,9 @@ class Setup:
         if "start" in chosen:
             base, options["start"] = _with_start(base, case.chosen["start"], chosen["start"])
         names = (*case.names, *self.fixed)
-        base, self.places = _placed(base, names, options)
+        where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
+        self._nominal = base
+        base, self.places, self.inertial = _placed(base, names, options, where)
         self.until = run.until
         if planned:
             base, options = self._planned(base, plan, options)
@@ -140,10 +144,15 @@ class Setup:
         return (plant_of if _several(given.get("events", ())) else shared_plant)(self.model, **asked)
 
     @cached_property
+    def _events(self) -> tuple[list[Any], tuple[Guard, ...]]:
+        """The dockings and the guards of the runs."""
+        changes, guards = sorted_events(self.arguments.get("events", ()))
+        return list(changes), tuple(guards)
+
+    @cached_property
     def alone(self) -> str:
         """Why items can only be simulated one by one, as a sentence; empty where a batch can do it."""
-        changes, _ = sorted_events(self.arguments.get("events", ()))
-        if changes:
+        if self._events[0]:
             return f"Modules of '{self.model.name}' dock or undock in its runs, which a batch cannot carry out."
         if self.arguments.get("method") in OUTSIDE:
             return f"The method '{self.arguments['method']}' of another library works in single runs only."
@@ -166,14 +175,25 @@ class Setup:
             if isinstance(given.get(group), Mapping):
                 for name in given[group]:
                     plant.index(group, name)
-        method, step, rtol, atol = (given.get(name) for name in ("method", "step", "rtol", "atol"))
-        step_options(plant, method, step, rtol, atol, longest_step(self.model, given.get("max_step"), step))
-        run_times(self.model, plant, self._begin, self.until, given.get("output_step"))
+        _, told = self._given(dict.fromkeys(self.places, 1.0))
+        method, step, rtol, atol = (told.get(name) for name in ("method", "step", "rtol", "atol"))
+        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, told.get("max_step"), step))
+        if steps.method not in OUTSIDE:
+            chosen_method(steps)
+        run_times(self.model, plant, self.begin, self.until, given.get("output_step"))
 
     @property
-    def _begin(self) -> float:
+    def begin(self) -> float:
+        """The initial time [s]."""
         start = self.arguments.get("start", 0.0)
         return float(self.model.start(start).t) if isinstance(start, str) else start
+
+    def impossible(self, values: Mapping[str, float]) -> str:
+        """Why no body or joint has the inertial numbers of an item; empty where some can have them."""
+        if not self.inertial:
+            return ""
+        known = {**self.fixed, **values}
+        return impossible_values(self._nominal, {name: known[name] for name in self.inertial})
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -213,10 +233,15 @@ class Setup:
 
         With `samples` they have all samples, otherwise only as many as are needed.
         """
-        until, given = self._given(values)
+        until, options = self._given(values)
         if not (samples or self.sampled or self._watched):
-            given["output_step"] = ENDS_ONLY
-        batch = simulate_batch(self.model, until, **given, threads=threads)
+            options["output_step"] = ENDS_ONLY
+        given = {group: options.pop(group, None) for group in "qvxpum"}
+        if given["u"] is None and isinstance(options.get("start"), str):
+            given["u"] = self.model.start(options["start"]).numbers("u")
+        for name in ("events", "locked", "loops"):  # these are in the plant
+            options.pop(name, None)
+        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], **options, threads=threads)
         count = len(next(iter(values.values()), (0.0,)))
         if len(batch) < count:  # only options are varied, so that all items are equal
             batch = batch[np.zeros(count, dtype=np.int64)]
@@ -288,11 +313,13 @@ def _with_start(model: Any, label: str, one: Any) -> tuple[Any, str]:
 # ── names of numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(model: Any, names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[Any, dict[str, tuple[str, str]]]:
-    """The model, and (group, column) of each number by name.
+def _placed(
+    model: Any, names: tuple[str, ...], options: Mapping[str, Any], where: str
+) -> tuple[Any, dict[str, tuple[str, str]], tuple[str, ...]]:
+    """The model, (group, column) of each number by name, and the names of inertial numbers.
 
     Inertial numbers of a model, which it does not have as Parameters, become Parameters. Raises ModelError for a name
-    that fits nothing.
+    that fits nothing; `where` tells the choices of the case in its message.
     """
     places: dict[str, tuple[str, str]] = {}
     known = _parameters(model)
@@ -318,8 +345,8 @@ def _placed(model: Any, names: tuple[str, ...], options: Mapping[str, Any]) -> t
         known = [*known, *of_plant]
         for name in unknown:
             if name not in of_plant:
-                raise _unknown(model, name, known)
-    return (with_parameters(model, inertial) if inertial else model), places
+                raise _unknown(model, name, known, where)
+    return (with_parameters(model, inertial) if inertial else model), places, tuple(inertial)
 
 
 def _parameters(model: Any) -> list[str]:
@@ -331,11 +358,11 @@ def _parameters(model: Any) -> list[str]:
     return [*dict.fromkeys(one.name for one in (*robot.parameters, *parameters_of(elements)))]
 
 
-def _unknown(model: Any, name: str, known: list[str]) -> ModelError:
+def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
     plain = [one for one in known if "." not in one] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
-        f"the space names '{name}', but '{model.name}' has no parameter of that name.{guess} Its parameters are "
+        f"the space names '{name}', but '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
         f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, and options of the run "
         f"{', '.join(NUMBERS)}."
     )

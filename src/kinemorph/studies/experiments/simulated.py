@@ -10,13 +10,14 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.law_values import LawValues, final_inputs
 from kinemorph.analysis.searches.named_laws import named_law
-from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, told
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import run_times
 from kinemorph.studies.experiments.collected import Collected
-from kinemorph.studies.experiments.function_models import called
+from kinemorph.studies.experiments.function_models import FAILURES, called, failure
 from kinemorph.studies.experiments.measures import Measure, number_of
 from kinemorph.studies.experiments.setups import Setup
 from kinemorph.studies.items import Indices, Items
@@ -38,13 +39,21 @@ class Simulated:
     def check(self) -> None:
         """Raises KinemorphError for names and laws that do not fit the model."""
         self.setup.check()
-        if self.laws:
-            _ = self._laws(self.setup.plant).program
+        for k, one in enumerate(self.laws):
+            try:
+                _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, one)}).program
+            except KinemorphError:
+                raise
+            except FAILURES as error:  # of a user's law, which is called with names in place of numbers
+                raise UnsupportedError(f"measure '{one.name}' failed with {told(error)}.") from None
+
+    def _law(self, plant: Plant, measure: Measure) -> Law:
+        return named_law(plant, measure.law, what="measure")
 
     def _laws(self, plant: Plant) -> LawValues:
         """The laws of the measures, compiled for a plant."""
         if id(plant) not in self._values:
-            laws = {str(k): named_law(plant, one.law, what="measure") for k, one in enumerate(self.laws)}
+            laws = {str(k): self._law(plant, one) for k, one in enumerate(self.laws)}
             self._values[id(plant)] = plant, LawValues(plant, laws)
         return self._values[id(plant)][1]
 
@@ -58,19 +67,34 @@ class Simulated:
             for k, place in enumerate(places.tolist()):
                 self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, collected, place)
             return [f"{self.setup.alone} The items are simulated one by one."]
+        rows = np.arange(items.count)
+        if self.setup.inertial:
+            rows = self._possible(values, collected, places)
         options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
-        for rows in _equal(options, items.count):
-            for some in np.split(rows, range(self._most, len(rows), self._most)):
+        for equal in _equal([numbers[rows] for numbers in options], len(rows)):
+            chosen = rows[equal]
+            for some in np.split(chosen, range(self._most, len(chosen), self._most)):
                 self._compute_some(
                     {name: numbers[some] for name, numbers in values.items()}, collected, places[some], threads
                 )
         return []
 
+    def _possible(self, values: Mapping[str, Array], collected: Collected, places: Indices) -> Indices:
+        """The rows whose inertial numbers bodies and joints can have; the others fail."""
+        rows = []
+        for k, place in enumerate(places.tolist()):
+            problem = self.setup.impossible({name: float(numbers[k]) for name, numbers in values.items()})
+            if problem:
+                collected.fail(place, problem)
+            else:
+                rows.append(k)
+        return np.array(rows, dtype=np.int64)
+
     @property
     def _most(self) -> int:
         """How many items go into one batch: its samples must not take too much memory."""
         plant, given = self.setup.plant, self.setup.arguments
-        times, _ = run_times(self.setup.model, plant, 0.0, self.setup.until, given.get("output_step"))
+        times, _ = run_times(self.setup.model, plant, self.setup.begin, self.setup.until, given.get("output_step"))
         each = 8 * len(times) * (plant.nq + plant.nv + plant.nx + len(plant.m))
         return max(LEAST, ROOM // max(each, 1))
 
@@ -108,9 +132,9 @@ class Simulated:
             batch = self.setup.batch(
                 {name: numbers[rows] for name, numbers in values.items()}, samples=samples, threads=threads
             )
-        except KinemorphError as error:
+        except FAILURES as error:
             if len(rows) == 1:
-                collected.fail(int(places[rows[0]]), str(error).removeprefix(FIRST))
+                collected.fail(int(places[rows[0]]), failure(error).removeprefix(FIRST))
                 return
             half = len(rows) // 2
             for part in (rows[:half], rows[half:]):
@@ -149,8 +173,8 @@ class Simulated:
     def _compute_one(self, values: Mapping[str, float], collected: Collected, place: int) -> None:
         try:
             run = self.setup.single(values)
-        except KinemorphError as error:
-            collected.fail(place, str(error))
+        except FAILURES as error:
+            collected.fail(place, failure(error))
             return
         self.measure_run(run, collected, place)
 
@@ -183,7 +207,11 @@ class Simulated:
         """The run of one item with all its samples."""
         if self.setup.alone:
             return self.setup.single(values)
-        return self.setup.batch({name: np.array([value]) for name, value in values.items()}, samples=True, threads=1)[0]
+        try:
+            batch = self.setup.batch({name: np.array([one]) for name, one in values.items()}, samples=True, threads=1)
+        except ShapeError as error:
+            raise ShapeError(str(error).removeprefix(FIRST)) from None
+        return batch[0]
 
 
 def _equal(columns: Sequence[Array], count: int) -> Iterator[Indices]:

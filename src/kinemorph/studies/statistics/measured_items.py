@@ -6,50 +6,61 @@ the items are measured by `sweep`, each once, and all in one store, so that a st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies.items import Items
 from kinemorph.studies.outcomes import State
 from kinemorph.studies.spaces.distinct import distinct
-from kinemorph.studies.spaces.item_spaces import ListedSpace
 from kinemorph.studies.spaces.space import Space
+from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep, tell_warnings
 from kinemorph.words import did_you_mean, listed
-
-if TYPE_CHECKING:
-    from kinemorph.studies.sweeps.study import Study
 
 
 class MeasuredItems:
-    """Measures of items by a sweep. `study` is that of the last sweep; it has all items that were measured so far."""
+    """Measures of items that are given in stages to one sweep. `study` has all of them so far."""
 
-    def __init__(self, model: Any, space: Space, measures: Any, store: Any, options: Mapping[str, Any]) -> None:
-        self.model, self.space, self.measures, self.store, self.options = model, space, measures, store, options
+    def __init__(self, space: Space, opened: OpenSweep) -> None:
+        self.space, self.opened = space, opened
         self.names: tuple[str, ...] = ()
-        self.study: Study | None = None
+        self._study: Study | None = None
 
-    def values(self, items: Items) -> tuple[Array, Array]:
+    @property
+    def study(self) -> Study:
+        """The study of all items that were measured."""
+        assert self._study is not None
+        return self._study
+
+    def values(self, items: Items) -> tuple[Array, npt.NDArray[np.int8]]:
         """The measures (n, k) of items, NaN for those that failed, and their states (n,): 0 means not computed."""
-        from kinemorph.studies.sweeps.sweep import sweep
-
-        listed_items = ListedSpace(distinct(items), self.space.objects)
-        self.study = sweep(self.model, listed_items, self.measures, store=self.store, **self.options)
-        table = self.study.table
+        self._study = self.opened.study(distinct(items))
+        table = self._study.table
         self.names = tuple(table.names)
         row_of = {key: row for row, key in enumerate(table.keys.tolist())}
         rows = np.array([row_of[key] for key in items.keys], dtype=np.int64)
-        states = np.asarray(table.states)[rows]
-        values = np.where((states == State.DONE)[:, None], np.asarray(table.measures)[rows], np.nan)
+        states = table.states[rows]
+        values: Array = np.where((states == State.DONE)[:, None], table.measures[rows], np.nan)
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
             raise KinemorphError(
                 f"study: all of its first {len(states)} items failed: nothing can be estimated. {cause}"
             )
         return values, states
+
+
+@contextmanager
+def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str, Any]) -> Iterator[MeasuredItems]:
+    """Items of a space that are measured by one sweep with these options, which has ended after the context."""
+    with open_sweep(model, measures, space.objects, **options) as opened:
+        yield MeasuredItems(space, opened)
+    tell_warnings(opened.warnings)  # failures are in the notes of results
 
 
 def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:

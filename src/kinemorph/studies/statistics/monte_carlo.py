@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,16 @@ from kinemorph.studies.statistics.intervals import (
     probability_estimate,
     quantile_estimate,
 )
-from kinemorph.studies.statistics.measured_items import MeasuredItems, alpha_of, check_measure, space_of
+from kinemorph.studies.statistics.measured_items import (
+    MeasuredItems,
+    alpha_of,
+    check_measure,
+    measured_items,
+    space_of,
+)
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
+from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted
-
-if TYPE_CHECKING:
-    from kinemorph.studies.sweeps.study import Study
 
 WHAT = "monte_carlo"
 COUNT = 1000  # items, where neither a count nor an error is given
@@ -56,7 +60,7 @@ class Convergence(NamedTuple):
     Each interval holds for its own number of items, as if there had been one look only.
     """
 
-    counts: NDArray[np.int64]
+    counts: Array
     value: Array
     low: Array
     high: Array
@@ -132,7 +136,7 @@ class MonteCarlo(ShownStudy):
         truth = measure in self.probabilities
         counts = np.unique(np.geomspace(min(10, len(values)), len(values), POINTS).astype(np.int64))
         rows = [measure_estimate(values[:count], 1.0 - self.confidence, truth=truth) for count in counts.tolist()]
-        return Convergence(counts, *np.array([(row.value, row.low, row.high) for row in rows]).T)
+        return Convergence(counts.astype(float), *np.array([(row.value, row.low, row.high) for row in rows]).T)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -216,19 +220,18 @@ def monte_carlo(
             raise UnsupportedError(f"{WHAT}: {name} is {number!r}, expected a whole number of 2 or more.")
     if isinstance(measures, Mapping):
         _known_errors(error, tuple(measures))  # before any work
-    draws = _Draws(space, space.seed if seed is None else seed, MeasuredItems(model, space, measures, store, options))
-    draws.values_of(min(pilot, total))
-    errors = _known_errors(error, draws.names)
-    columns = {draws.names.index(name): value for name, value in errors.items()}
-    staged = sample_in_stages(draws.values_of, columns, alpha=alpha, pilot=pilot, most=total)
-    study = draws.measured.study
-    assert study is not None
-    found = MonteCarlo(draws.names, draws.values, staged.pilot, confidence, errors, staged, study, ())
+    with measured_items(model, space, measures, {"store": store, **options}) as measured:
+        draws = Draws(space, space.seed if seed is None else seed, measured)
+        draws.values_of(min(pilot, total))
+        errors = _known_errors(error, draws.names)
+        columns = {draws.names.index(name): value for name, value in errors.items()}
+        staged = sample_in_stages(draws.values_of, columns, alpha=alpha, pilot=pilot, most=total)
+    found = MonteCarlo(draws.names, draws.values, staged.pilot, confidence, errors, staged, measured.study, ())
     notes = [*_space_notes(space, draws), *_stopping_notes(found, total, draws.waiting), *_value_notes(found)]
     return replace(found, notes=tuple(notes))
 
 
-class _Draws:
+class Draws:
     """Independent items, drawn and measured as they are asked for."""
 
     def __init__(self, space: Space, seed: int, measured: MeasuredItems) -> None:
@@ -245,12 +248,11 @@ class _Draws:
 
     def values_of(self, count: int) -> Array:
         """The measures of the first items (count, k); fewer rows, up to the first that waits, after an interruption."""
-        have = len(self.values)
-        if count > have and not self.waiting:
-            values, states = self.measured.values(self.items(count).taken(slice(have, count)))
-            done = int(np.argmin(states != 0)) if (states == 0).any() else len(states)
-            self.waiting = done < len(states)
-            self.values = np.concatenate([self.values, values[:done]]) if have else values[:done]
+        if count > len(self.values) and not self.waiting:
+            values, states = self.measured.values(self.items(count))
+            waiting = np.flatnonzero(states == 0)
+            self.waiting = len(waiting) > 0
+            self.values = values[: waiting[0]] if self.waiting else values
         return self.values[:count]
 
 
@@ -266,7 +268,7 @@ def _known_errors(error: float | Mapping[str, float] | None, names: tuple[str, .
     return errors
 
 
-def _space_notes(space: Space, draws: _Draws) -> Iterator[str]:
+def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
     if space.design != "random":
         yield f"The design '{space.design}' of the space is not used: intervals need independent items."
     keys = draws.items(len(draws.values)).keys

@@ -14,7 +14,7 @@ Both need parts that vary independently. Parts that apply to some items only are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,19 +25,24 @@ from kinemorph.shown import ShownStudy
 from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, is_whole
 from kinemorph.studies.spaces.space import Space
-from kinemorph.studies.statistics.measured_items import MeasuredItems, alpha_of, check_measure, check_varies, space_of
+from kinemorph.studies.statistics.measured_items import (
+    MeasuredItems,
+    alpha_of,
+    check_measure,
+    check_varies,
+    measured_items,
+    space_of,
+)
 from kinemorph.studies.statistics.morris import elementary_effects, morris_indices, morris_trajectories
 from kinemorph.studies.statistics.sobol import (
+    FEWEST_ROWS,
     Bounded,
-    SaltelliValues,
     saltelli_points,
     saltelli_values,
     sobol_indices_of,
 )
+from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted, listed
-
-if TYPE_CHECKING:
-    from kinemorph.studies.sweeps.study import Study
 
 WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]
@@ -129,7 +134,7 @@ def sensitivity(
     `count`        rows of the design for "sobol", a power of two (1024 by default); trajectories for "morris" (20)
     `second`       with "sobol": also the interactions of two parts, with nearly twice as many items
     `levels`       with "morris": how many values of each part are tried, an even number
-    `resamples`    of the bootstrap, by which most intervals are found
+    `resamples`    with "morris": of the bootstrap, by which the intervals of sigma are found
     `seed`         of the design; that of the space by default
     `store`, `options`      as in `sweep`
 
@@ -146,10 +151,9 @@ def sensitivity(
             f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
             "other. Make a study for each case."
         )
-    measured = MeasuredItems(model, space, measures, store, options)
     asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
-    values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
-    assert measured.study is not None
+    with measured_items(model, space, measures, {"store": store, **options}) as measured:
+        values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
     return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
 
 
@@ -176,8 +180,10 @@ def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
     """The indices of Sobol. Rows of the design are independent, and an index needs all items of a row."""
     space, parts = measured.space, len(measured.space.dimensions)
     count = asked.rows
-    if not is_whole(count) or count < 8 or count & (count - 1):
-        raise UnsupportedError(f"{WHAT}: count is {count!r}, expected a power of two of 8 or more, such as 1024.")
+    if not is_whole(count) or count < FEWEST_ROWS or count & (count - 1):
+        raise UnsupportedError(
+            f"{WHAT}: count is {count!r}, expected a power of two of {FEWEST_ROWS} or more. Use 1024."
+        )
     points = saltelli_points(count, parts, asked.seed, second=asked.second)
     blocks = len(points)
     # items in the order of rows, so that an interruption leaves whole rows
@@ -186,17 +192,15 @@ def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
     notes = [_interrupted(int(waiting.sum()), count, "row")] if waiting.any() else []
     indices: dict[str, dict[str, Bounded]] = {}
     for name, column in zip(measured.names, values.T, strict=True):
-        rows = column.reshape(count, blocks)[~waiting]
-        missing = int(np.isnan(rows).any(axis=1).sum())
-        notes += _missing_rows(name, missing, len(rows))
+        rows = column.reshape(count, blocks)
+        missing = int((np.isnan(rows).any(axis=1) & ~waiting).sum())
+        notes += _missing_rows(name, missing, count)
         whole = saltelli_values(rows.T, parts)
-        enough = len(whole.a) >= 2 and missing <= MOST_MISSING * len(rows)
+        enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * count
         if enough and np.ptp(np.concatenate([whole.a, whole.b])) == 0.0:
             notes.append(f"'{name}' is the same for all items, so that it has no indices.")
-        if not enough:
-            unknown = np.full((blocks, 1), np.nan)
-            whole = SaltelliValues(unknown[0], unknown[1], unknown[2 : 2 + parts], unknown[2 + parts :])
-        indices[name] = sobol_indices_of(whole, asked.alpha, asked.resamples, asked.seed)
+        found = sobol_indices_of(whole if enough else saltelli_values(np.zeros((blocks, count)), parts), asked.alpha)
+        indices[name] = found
     return _Found(values, indices, notes)
 
 

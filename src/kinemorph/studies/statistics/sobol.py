@@ -2,8 +2,11 @@
 
 The design is that of Saltelli et al. (2010), Computer Physics Communications 181, 259: two matrices A and B of
 independent points, and for each part i a matrix AB_i, which is A with column i from B. The estimators are those of
-`scipy.stats.sobol_indices`: rows (b) and (f) of Table 2 there. The points are scrambled Sobol points, so that estimates
-are better than their bootstrap intervals say.
+`scipy.stats.sobol_indices`: rows (b) and (f) of Table 2 there.
+
+Points are Sobol points of twice as many dimensions as parts, in REPLICATES that are scrambled independently. The spread
+of an index over replicates is its true error, which a jackknife turns into an interval. A bootstrap over rows cannot
+see it: where two dimensions of a Sobol sequence are regular together, it promises too much, and elsewhere too little.
 
 Interactions of two parts need the matrices BA_i too: Saltelli (2002), the same journal 145, 280.
 """
@@ -13,9 +16,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import qmc
+from numpy.typing import NDArray
+from scipy import stats
 
 from kinemorph.algebra.arrays import Array
+
+REPLICATES = 8
+FEWEST_ROWS = 2 * REPLICATES  # of a design
 
 
 class Bounded(NamedTuple):
@@ -27,20 +34,31 @@ class Bounded(NamedTuple):
 
 
 class SaltelliValues(NamedTuple):
-    """A measure at the points of a design of n rows and d parts: a (n,), b (n,), ab (d, n), and ba (d, n) or (0, n)."""
+    """A measure at the points of a design of n rows and d parts: a (n,), b (n,), ab (d, n), and ba (d, n) or (0, n).
+
+    `replicates` (n,) are the numbers of the replicates to which rows belong.
+    """
 
     a: Array
     b: Array
     ab: Array
     ba: Array
+    replicates: NDArray[np.int64]
+
+    def taken(self, rows: NDArray[np.bool_]) -> SaltelliValues:
+        """The values of some rows."""
+        return SaltelliValues(self.a[rows], self.b[rows], self.ab[:, rows], self.ba[:, rows], self.replicates[rows])
 
 
 def saltelli_points(count: int, parts: int, seed: int, *, second: bool = False) -> Array:
     """Points of the unit cube, shape (blocks, count, parts): A, B, AB_1 ... AB_d, and BA_1 ... BA_d where asked.
 
-    Row k is the same for every larger `count`. `count` is a power of two, which Sobol points need for their balance.
+    Row k belongs to replicate k modulo REPLICATES and is the same for every larger `count`. `count` is a power of two,
+    which Sobol points need for their balance.
     """
-    both = qmc.Sobol(2 * parts, scramble=True, rng=np.random.default_rng(seed)).random(count)
+    chances = np.random.default_rng(seed).spawn(REPLICATES)
+    rows = [stats.qmc.Sobol(2 * parts, scramble=True, rng=chance).random(count // REPLICATES) for chance in chances]
+    both = np.stack(rows, axis=1).reshape(count, 2 * parts)
     a, b = both[:, :parts], both[:, parts:]
     blocks = [a, b]
     for base, other in ((a, b), (b, a)) if second else ((a, b),):
@@ -53,8 +71,9 @@ def saltelli_points(count: int, parts: int, seed: int, *, second: bool = False) 
 
 def saltelli_values(values: Array, parts: int) -> SaltelliValues:
     """The values (blocks, n) of a measure at `saltelli_points`, without rows of which some are missing (NaN)."""
-    whole = values[:, ~np.isnan(values).any(axis=0)]
-    return SaltelliValues(whole[0], whole[1], whole[2 : 2 + parts], whole[2 + parts :])
+    replicates = np.arange(values.shape[1]) % REPLICATES
+    every = SaltelliValues(values[0], values[1], values[2 : 2 + parts], values[2 + parts :], replicates)
+    return every.taken(~np.isnan(values).any(axis=0))
 
 
 def first_and_total(values: SaltelliValues) -> tuple[Array, Array]:
@@ -86,20 +105,18 @@ def interactions(values: SaltelliValues) -> Array:
     return second
 
 
-def sobol_indices_of(values: SaltelliValues, alpha: float, resamples: int, seed: int) -> dict[str, Bounded]:
+def sobol_indices_of(values: SaltelliValues, alpha: float) -> dict[str, Bounded]:
     """The indices "first" and "total" (d,), and "second" (d, d) where values of BA are given, with their intervals.
 
-    Intervals are percentiles of a bootstrap over rows.
+    Intervals are Student's, with the deviation that a jackknife over replicates gives.
     """
-    count, chance = len(values.a), np.random.default_rng(seed)
-    drawn: dict[str, list[Array]] = {"first": [], "total": [], "second": []}
-    for _ in range(resamples):
-        rows = chance.integers(count, size=count)
-        again = SaltelliValues(values.a[rows], values.b[rows], values.ab[:, rows], values.ba[:, rows])
-        for name, found in _indices(again).items():
-            drawn[name].append(found)
-    bounds = {name: np.quantile(found, (alpha / 2, 1 - alpha / 2), axis=0) for name, found in drawn.items() if found}
-    return {name: Bounded(value, *bounds[name]) for name, value in _indices(values).items()}
+    without = [_indices(values.taken(values.replicates != k)) for k in range(REPLICATES)]
+    wide = float(stats.t.isf(alpha / 2, REPLICATES - 1)) * np.sqrt(REPLICATES - 1)
+    found = {}
+    for name, value in _indices(values).items():
+        reach = wide * np.std([one[name] for one in without], axis=0)
+        found[name] = Bounded(value, value - reach, value + reach)
+    return found
 
 
 def _indices(values: SaltelliValues) -> dict[str, Array]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.studies.items import Indices
-from kinemorph.studies.store.table import Keys
+from kinemorph.studies.store.table import TOGETHER, Keys
 
 CHECK_BYTES = 8
 Checks = npt.NDArray[np.int64]
@@ -49,6 +49,19 @@ def result_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
 
     A measure without a value counts as absent, so that measures can be added later.
     """
+    pieces = [
+        _some_checks(digest, keys[start : start + TOGETHER], _some(results, slice(start, start + TOGETHER)))
+        for start in range(0, len(results.numbers), TOGETHER)
+    ]
+    return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
+
+
+def _some(results: Results, rows: slice) -> Results:
+    return results._replace(numbers=results.numbers[rows], states=results.states[rows], measures=results.measures[rows])
+
+
+def _some_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
+    """The checks of so many results that they fit into memory as Python objects."""
     checks = np.empty(len(results.numbers), dtype=np.int64)
     order = sorted(range(len(results.names)), key=lambda k: results.names[k])
     names = [_digest(results.names[k].encode()) for k in order]
@@ -68,6 +81,9 @@ def result_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
 
 def _alike(present: npt.NDArray[np.bool_]) -> Iterator[tuple[Indices, list[int]]]:
     """Rows that have the same measures, and the indices of these measures."""
+    if present.all():
+        yield np.arange(len(present)), list(range(present.shape[1]))
+        return
     patterns, kind = np.unique(np.packbits(present, axis=1), axis=0, return_inverse=True)
     for number in range(len(patterns)):
         rows = np.flatnonzero(kind.reshape(-1) == number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinemorph.studies.items import Items
 from kinemorph.studies.store.checks import Results, aspects_digest
 from kinemorph.studies.store.known_items import KnownItems
 from kinemorph.studies.store.layout import (
@@ -35,7 +37,7 @@ from kinemorph.studies.store.rows import (
     sound_items,
     sound_results,
 )
-from kinemorph.studies.store.table import WAITING, Table
+from kinemorph.studies.store.table import KEY, WAITING, Table
 
 
 class Contents(NamedTuple):
@@ -71,6 +73,23 @@ def read_contents(connection: sqlite3.Connection, known: KnownItems | None = Non
     if not np.all(is_sound) or not sound_results(digest, numbers, keys, results, checks).all():
         raise DamagedError
     return Contents(texts, joined_table(layout, numbers, keys, items, results))
+
+
+def empty_contents() -> Contents:
+    """What a new store has."""
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)  # told to people, and used for nothing
+    texts = {"aspects": "{}", "parts": "[]", "measures": "[]", "created": now.isoformat()}
+    numbers, states = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
+    items = Items((), 0)
+    return Contents(texts, Table(numbers, np.empty(0, dtype=KEY), items, (), np.empty((0, 0)), states, {}, {}))
+
+
+def without_results(contents: Contents) -> Contents:
+    """The same items, all of which are waiting, and no aspects."""
+    table = contents.table
+    states = np.full(len(table), WAITING, dtype=np.int8)
+    waiting = Table(table.numbers, table.keys, table.items, (), np.empty((len(table), 0)), states, {}, {})
+    return Contents({**contents.texts, "aspects": "{}"}, waiting)
 
 
 def write_contents(connection: sqlite3.Connection, contents: Contents) -> None:

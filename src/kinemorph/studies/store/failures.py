@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from kinemorph.errors import Problem, StorageError
@@ -23,7 +21,8 @@ SENTENCES = {
     "SQLITE_CORRUPT": ("the file is damaged", "Open it again: what is good in it will be saved."),
     "SQLITE_NOTADB": ("the file is damaged", "Open it again: what is good in it will be saved."),
 }  # for each result code of SQLite: the cause and the remedy
-DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_TROUBLE = ("FULL", "IOERR", "READONLY", "CANTOPEN", "PERM", "BUSY", "LOCKED", "NOMEM", "AUTH", "INTERRUPT")
+TROUBLE = frozenset(f"SQLITE_{code}" for code in _TROUBLE)  # all other codes mean that the file is damaged
 
 
 def name_of(error: sqlite3.Error) -> str:
@@ -31,10 +30,9 @@ def name_of(error: sqlite3.Error) -> str:
     return "_".join((getattr(error, "sqlite_errorname", None) or "").split("_")[:2])
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is damaged, rather than that the disk or another program is in the way."""
-    undecoded = isinstance(error, sqlite3.OperationalError) and "decode" in str(error).lower()
-    return name_of(error) in DAMAGE or undecoded
+def is_trouble(error: sqlite3.Error) -> bool:
+    """Whether an error says that the disk or another program is in the way, rather than that the file is damaged."""
+    return name_of(error) in TROUBLE
 
 
 def store_error(path: Path | None, error: sqlite3.Error, verb: str = "written") -> StorageError:
@@ -46,12 +44,3 @@ def store_error(path: Path | None, error: sqlite3.Error, verb: str = "written") 
 def problem(path: Path, what: str, remedy: str) -> StorageError:
     """A StorageError about a store: "'x.study': it is empty. ..."."""
     return StorageError(Problem("", "", f"'{path}': {what}", remedy, rule="file"))
-
-
-@contextmanager
-def told(path: Path | None, verb: str = "written") -> Iterator[None]:
-    """A context in which errors of SQLite become a StorageError."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise store_error(path, error, verb) from None

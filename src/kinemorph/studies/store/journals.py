@@ -14,7 +14,10 @@ from typing import Literal
 Journal = Literal["wal", "delete"]
 MOUNTS = Path("/proc/mounts")
 LOCAL = frozenset(
-    ["apfs", "bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "msdos", "ntfs", "ntfs3", "overlay", "ramfs", "reiserfs", "tmpfs", "ufs", "vfat", "xfs", "zfs"]
+    {
+        *("apfs", "bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "msdos", "ntfs", "ntfs3"),
+        *("overlay", "ramfs", "reiserfs", "tmpfs", "ufs", "vfat", "xfs", "zfs"),
+    }
 )  # kinds of folders of Linux on disks or in memory of this machine; all others may be network folders
 
 

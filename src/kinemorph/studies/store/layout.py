@@ -28,17 +28,18 @@ VERSION = 1  # of this layout
 PAGE = 4096  # bytes of a page of the file
 MOST_COLUMNS = 1900  # of a table; SQLite allows 2000
 OWN = ("schema", "parts", "measures", "aspects")  # rows of `study` that are no facts of the user
-TABLES = """
-CREATE TABLE study(name TEXT, value TEXT, "check" INTEGER);
-CREATE TABLE spare(name TEXT, value TEXT, "check" INTEGER);
-CREATE TABLE items(number INTEGER PRIMARY KEY, "key" BLOB);
-CREATE TABLE results(number INTEGER PRIMARY KEY, state INTEGER, cause TEXT, run TEXT, "check" INTEGER);
-CREATE UNIQUE INDEX items_by_key ON items("key");
-CREATE VIEW aspects AS SELECT key AS name, value AS text
-    FROM json_each((SELECT value FROM study WHERE name = 'aspects'));
-"""
+TABLES = (
+    'CREATE TABLE study(name TEXT, value TEXT, "check" INTEGER)',
+    'CREATE TABLE spare(name TEXT, value TEXT, "check" INTEGER)',
+    "CREATE VIEW aspects AS SELECT key AS name, value AS text "
+    "FROM json_each((SELECT value FROM study WHERE name = 'aspects'))",
+)
 FIXED = {"items": ("number", "key"), "results": ("number", "state", "cause", "run", "check")}
-TAKEN = frozenset(name for names in FIXED.values() for name in names)
+DECLARED = {
+    "items": 'number INTEGER PRIMARY KEY, "key" BLOB',
+    "results": 'number INTEGER PRIMARY KEY, state INTEGER, cause TEXT, run TEXT, "check" INTEGER',
+}
+INDEX = 'CREATE UNIQUE INDEX items_by_key ON items("key")'
 
 
 class Place(NamedTuple):
@@ -76,8 +77,10 @@ def make_tables(connection: sqlite3.Connection) -> None:
     """The empty tables of a new store."""
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
-    for command in filter(str.strip, TABLES.split(";")):
+    for command in TABLES:
         connection.execute(command)
+    for table in FIXED:
+        _make_table(connection, table, ())
     write_layout(connection, Layout())
     write_text(connection, "aspects", "{}")
     write_text(connection, "schema", str(VERSION))
@@ -168,13 +171,25 @@ def _added(connection: sqlite3.Connection, layout: Layout, table: str, places: S
             f"Vary or measure fewer at a time."
         )
     used = {*FIXED[table], *(folded(place.column) for place in there)}
-    for place in places:
-        column = place._replace(column=_free(place.name, used))
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column.declaration}")
-        there = (*there, column)
+    new = tuple(place._replace(column=_free(place.name, used)) for place in places)
+    there = (*there, *new)
+    if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is None:
+        connection.execute('DROP VIEW IF EXISTS "table"')
+        connection.execute(f"DROP TABLE {table}")
+        _make_table(connection, table, there)  # hundreds of columns at once: SQLite adds them slowly, one by one
+    else:
+        for place in new:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {place.declaration}")
     layout = layout._replace(parts=there) if is_items else layout._replace(measures=there)
     write_layout(connection, layout)
     return layout
+
+
+def _make_table(connection: sqlite3.Connection, table: str, places: Sequence[Place]) -> None:
+    columns = ", ".join([DECLARED[table], *(place.declaration for place in places)])
+    connection.execute(f"CREATE TABLE {table}({columns})")
+    if table == "items":
+        connection.execute(INDEX)
 
 
 def folded(name: str) -> str:
@@ -202,6 +217,6 @@ def _view(layout: Layout) -> str:
         for place in places
     ]
     state = "CASE results.state WHEN 1 THEN 'done' WHEN 2 THEN 'failed' ELSE 'waiting' END AS state"
-    fixed = ['items.number AS number', 'lower(hex(items."key")) AS item', state]
+    fixed = ["items.number AS number", 'lower(hex(items."key")) AS item', state]
     columns = ", ".join([*fixed, *shown, "results.cause AS cause", "results.run AS run"])
     return f'CREATE VIEW "table" AS SELECT {columns} FROM items LEFT JOIN results ON results.number = items.number'

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from pathlib import Path
 
 from kinemorph.durable_files import storage_error
@@ -35,12 +36,11 @@ class WriterLock:
             raise _taken(store, _description())
         while True:
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
             except OSError as error:
                 raise storage_error(store, error) from None
             try:
-                _lock(self._handle)
+                _lock_soon(self._handle)
                 if self._is_there():
                     break
             except OSError:
@@ -70,12 +70,41 @@ class WriterLock:
         os.close(self._handle)
 
 
+def is_held(store: Path) -> bool:
+    """Whether a process writes to this store."""
+    path = store.with_name(store.name + ".lock")
+    if _held.get(os.path.realpath(path)) == os.getpid():
+        return True  # to open and close the file would end this lock
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.lockf(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return fcntl is None
+
+
+def _lock_soon(handle: int) -> None:
+    """Locks a file, also where another process looks just now whether it is locked."""
+    for _ in range(4):
+        try:
+            return _lock(handle)
+        except OSError:
+            time.sleep(0.01)
+    _lock(handle)
+
+
 def _lock(handle: int) -> None:
     if fcntl is not None:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     else:
         os.lseek(handle, FAR, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         os.lseek(handle, 0, os.SEEK_SET)
 
 

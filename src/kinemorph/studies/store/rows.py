@@ -28,9 +28,7 @@ class DamagedError(Exception):
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def insert_items(
-    connection: sqlite3.Connection, layout: Layout, numbers: Indices, keys: Keys, items: Items
-) -> None:
+def insert_items(connection: sqlite3.Connection, layout: Layout, numbers: Indices, keys: Keys, items: Items) -> None:
     """Adds rows of items. `layout` has a column for each of their parts."""
     names = {place.name: place.column for place in layout.parts}
     columns = [quoted(names[column.name]) for column in items.columns]
@@ -42,9 +40,7 @@ def insert_items(
         connection.executemany(command, zip(numbers[chosen].tolist(), key, *values, strict=True))
 
 
-def insert_results(
-    connection: sqlite3.Connection, layout: Layout, digest: bytes, keys: Keys, results: Results
-) -> None:
+def insert_results(connection: sqlite3.Connection, layout: Layout, digest: bytes, keys: Keys, results: Results) -> None:
     """Adds rows of results. `layout` has a column for each measure; `keys` are those of the items."""
     names = {place.name: place.column for place in layout.measures}
     columns = [quoted(names[name]) for name in results.names]
@@ -68,7 +64,7 @@ def _insertion(table: str, columns: Sequence[str]) -> str:
 def _values(column: Column) -> list[Any]:
     """The values of a part as SQLite gets them; NaN becomes NULL there."""
     if not column.labels:
-        return column.numbers.tolist()
+        return list(column.numbers.tolist())
     known = (*column.labels, None)  # index -1 is the last one
     return [known[index] for index in column.numbers.tolist()]
 
@@ -141,7 +137,7 @@ def joined_table(layout: Layout, numbers: Indices, keys: Keys, items: Items, res
     rows = np.searchsorted(numbers, results.numbers)
     states = np.full(len(numbers), WAITING, dtype=np.int8)
     states[rows] = results.states
-    if len(rows) == len(numbers):
+    if np.array_equal(rows, np.arange(len(numbers))):
         measures = results.measures
     else:
         measures = np.full((len(numbers), len(layout.measures)), np.nan)
@@ -151,7 +147,8 @@ def joined_table(layout: Layout, numbers: Indices, keys: Keys, items: Items, res
 
 def sound_items(keys: Keys, items: Items) -> npt.NDArray[np.bool_]:
     """Which items have the key of their values, shape (n,)."""
-    return keys_of(items) == keys
+    sound: npt.NDArray[np.bool_] = keys_of(items) == keys
+    return sound
 
 
 def sound_results(
@@ -161,8 +158,9 @@ def sound_results(
     if not len(numbers):
         return np.zeros(len(checks), dtype=bool)
     rows = np.minimum(np.searchsorted(numbers, results.numbers), len(numbers) - 1)
-    sound: npt.NDArray[np.bool_] = numbers[rows] == results.numbers
-    return sound & (result_checks(digest, keys[rows], results) == checks)
+    sound: npt.NDArray[np.bool_] = result_checks(digest, keys[rows], results) == checks
+    sound &= numbers[rows] == results.numbers
+    return sound
 
 
 class _Reader:

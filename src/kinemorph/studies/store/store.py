@@ -17,7 +17,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -69,6 +69,7 @@ class Store:
 
     def _take(self, contents: Contents) -> None:
         """Remembers what the file has."""
+        self._is_current = True  # False while the file may have more: Ctrl-C can come right behind a commit
         self._texts, self._layout = contents.texts, read_layout(contents.texts)
         self._digest = aspects_digest(contents.aspects)
         self._known = KnownItems(contents.table.numbers, contents.table.keys, contents.table.states)
@@ -88,6 +89,10 @@ class Store:
         with self._lock:
             self._file.close()
 
+    def __del__(self) -> None:
+        with suppress(Exception):  # one that was forgotten would keep others from writing
+            self._file.close()
+
     def __enter__(self) -> Store:
         return self
 
@@ -105,6 +110,7 @@ class Store:
         """
         keys = keys_of(items)
         with self._lock:
+            self._look()
             numbers, places = self._known.numbered(keys)
             missing = missing_parts(self._layout, items.columns)
             if len(places) or missing:
@@ -115,6 +121,7 @@ class Store:
                         insert_items(connection, layout, numbers[some], keys[some], items.taken(some))
                 self._layout = layout
                 self._known.add(numbers[places], keys[places])
+                self._is_current = True
             return numbers
 
     def without_result(self, numbers: Indices) -> Indices:
@@ -141,6 +148,7 @@ class Store:
         fails; then none of these results are recorded, and all earlier ones are kept.
         """
         with self._lock:
+            self._look()
             fresh = list(self._fresh(outcomes))
             names = [name for results in fresh for name in results.names]
             with self._writing() as connection:
@@ -150,6 +158,7 @@ class Store:
             self._layout = layout
             for results in fresh:
                 self._known.states[results.numbers] = results.states
+            self._is_current = True
 
     def _fresh(self, outcomes: Sequence[Outcome]) -> Iterator[Results]:
         """The results of items that have none yet, each item once; their kept runs are on the disk."""
@@ -170,6 +179,30 @@ class Store:
                 {number: cause for number, cause in outcome.causes.items() if number in kept},
                 {number: self._runs.write(data) for number, data in outcome.runs.items() if number in kept},
             )
+
+    def keep_runs(self, runs: Mapping[int, bytes]) -> None:
+        """Keeps the runs of items that have results, as the bytes of .npz files by number, in one transaction.
+
+        An item that has a kept run gets this one in its place.
+        """
+        if not runs:
+            return
+        with self._lock:
+            self._look()
+            numbers = np.array(sorted(runs), dtype=np.int64)
+            self._require(numbers)
+            waiting = self.without_result(numbers)
+            if len(waiting):
+                raise UnsupportedError(f"store: item {waiting[0]} has no result yet. Record it with its run.")
+            table = self.table()
+            rows = table.rows(numbers)
+            names = {number: self._runs.write(data) for number, data in runs.items()}
+            causes = {number: table.causes[number] for number in runs if number in table.causes}
+            results = Results(numbers, table.states[rows], table.names, table.measures[rows], causes, names)
+            with self._writing() as connection:
+                connection.executemany("DELETE FROM results WHERE number = ?", zip(numbers.tolist()))
+                insert_results(connection, self._layout, self._digest, self._known.keys[numbers], results)
+            self._is_current = True
 
     def table(self) -> Table:
         """All items with their results."""
@@ -218,13 +251,14 @@ class Store:
         instead; the file as it was is kept beside it.
         """
         with self._lock:
+            self._look()
             stored = self.aspects
             if dict(aspects) == stored:
                 return
             if self._known.states.any():
                 if changed == "refuse":
                     raise _changed(self.path, stored, aspects)
-                self._take(self._file.without_results())
+                self._take(self._file.forget_results())
             text = json.dumps(dict(sorted(aspects.items())))
             self._write_texts({"aspects": text})
             self._digest = aspects_digest(aspects)
@@ -247,16 +281,27 @@ class Store:
             for name, value in texts.items():
                 write_text(connection, name, value)
         self._texts = {**self._texts, **texts}
+        self._is_current = True
+
+    def _look(self) -> None:
+        """Makes sure that the store can be written, and that what is remembered of the file is true."""
+        self._file.writable()
+        if not self._is_current:
+            self._take(self._file.contents(None))
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction; errors of SQLite become a StorageError."""
         connection = self._file.writable()
+        self._is_current = False
         try:
             with transaction(connection):
                 yield connection
         except sqlite3.Error as error:
             raise store_error(self.path, error) from None
+        except Exception:
+            self._is_current = True  # nothing of this transaction is in the file
+            raise
 
 
 def _changed(path: Path | None, stored: Mapping[str, str], aspects: Mapping[str, str]) -> StorageError:

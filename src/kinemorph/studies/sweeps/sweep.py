@@ -11,9 +11,9 @@ same store: an item that has a result is not computed again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,26 +90,113 @@ def sweep(
     """
     listed = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects
+    options |= {"store": store, "keep": keep, "resume": resume, "changed": changed, "progress": progress, "name": name}
+    options |= {"facts": facts, "until": until, "run": run, "workers": workers, "seconds": seconds, "memory": memory}
+    with open_sweep(model, measures, objects, **options) as opened:
+        study = opened.study(listed)
+    tell_warnings(opened.warnings)
+    _tell_failures(study)
+    return study
+
+
+def open_sweep(
+    model: Any,
+    measures: Any,
+    objects: Mapping[str, Mapping[str, Any]],
+    *,
+    store: str | Path | None = None,
+    keep: Keep = None,
+    workers: Workers = None,
+    seconds: float | None = None,
+    memory: int | None = None,
+    resume: bool = True,
+    changed: Literal["refuse", "recompute"] = "refuse",
+    progress: Callable[[Tally], None] | None = None,
+    name: str = "",
+    facts: Mapping[str, str] | None = None,
+    **options: Any,
+) -> OpenSweep:
+    """A sweep to which items are given in stages. `objects` are those of the space; for the others see `sweep`."""
     if keep not in KEPT and not isinstance(keep, BestRuns):
         raise UnsupportedError(f"keep is {keep!r}; expected 'all', 'failed', BestRuns(5, \"measure\") or None.")
-    experiment = experiment_of(model, measures, objects=objects, until=until, run=run, **options)
-    experiment.check(listed)
-    with open_store(store, mode="write") as kept:
-        if not resume and kept.has_results:
+    experiment = experiment_of(model, measures, objects=objects, **options)
+    told = {**(facts or {}), **({"name": name} if name else {})}
+    opened = partial(_opened, experiment, store, resume=resume, changed=changed, facts=told)
+    return OpenSweep(experiment, opened, partial(open_workers, workers, memory=memory, seconds=seconds), keep, progress)
+
+
+@contextmanager
+def _opened(
+    experiment: Experiment,
+    path: str | Path | None,
+    *,
+    resume: bool,
+    changed: Literal["refuse", "recompute"],
+    facts: Mapping[str, str],
+) -> Iterator[Store]:
+    """The store of a sweep, whose results belong to the experiment."""
+    with open_store(path, mode="write") as store:
+        if not resume and store.has_results:
             raise StorageError(
-                f"'{store}' has results already, but resume is False. Choose another file, delete it, or leave resume "
+                f"'{path}' has results already, but resume is False. Choose another file, delete it, or leave resume "
                 "out to continue the study."
             )
-        kept.check_aspects(experiment.aspects, changed=changed)
-        told = {**(facts or {}), **({"name": name} if name else {})}
-        if told:
-            kept.write_facts(told)
-        numbers = kept.declare(listed)
-        crew = partial(open_workers, workers, memory=memory, seconds=seconds)
-        tally = _computed(experiment, kept, numbers, listed, keep, crew, progress)
-        study = Study(kept, kept.table(), experiment, tally)
-    _tell(study)
-    return study
+        store.check_aspects(experiment.aspects, changed=changed)
+        if facts:
+            store.write_facts(facts)
+        yield store
+
+
+class OpenSweep(ExitStack):
+    """A sweep as a context: items are given in stages, and experiment, store and workers stay between them."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        open_store: Callable[[], AbstractContextManager[Store]],
+        open_crew: Callable[[], AbstractContextManager[Crew]],
+        keep: Keep,
+        progress: Callable[[Tally], None] | None,
+    ) -> None:
+        super().__init__()
+        self.experiment, self.keep, self.progress = experiment, keep, progress
+        self._open_store, self._open_crew = open_store, open_crew
+        self.warnings: dict[str, None] = {}  # what runs of all stages warned of, each sentence once
+
+    def study(self, items: Items) -> Study:
+        """Computes items that have no result yet; returns the study with them and all earlier items of the store."""
+        self.experiment.check(items)
+        numbers = self._store.declare(items)
+        tally = self._computed(numbers, items)
+        self.warnings |= dict.fromkeys(tally.warnings)
+        return Study(self._store, self._store.table(), self.experiment, tally)
+
+    @cached_property
+    def _store(self) -> Store:
+        """The store, which is opened after the first items were checked: bad ones leave no file."""
+        return self.enter_context(self._open_store())
+
+    @cached_property
+    def _crew(self) -> Crew:
+        return self.enter_context(self._open_crew())
+
+    def _computed(self, numbers: Indices, items: Items) -> Tally:
+        """Computes the items that wait for a result, and the runs that the rule wants and the store does not have."""
+        rows = dict(zip(numbers[::-1].tolist(), range(len(numbers) - 1, -1, -1), strict=True))  # by number, the first
+
+        def chosen(some: Indices) -> Items:
+            return items.taken([rows[number] for number in some.tolist()])
+
+        left = self._store.without_result(numbers)
+        tally = Tally(0)
+        if len(left):
+            kept = "none" if isinstance(self.keep, BestRuns) else KEPT[self.keep]
+            some = chosen(left)
+            tally = carry_out(self.experiment, self._store, left, some, self._crew, keep=kept, progress=self.progress)
+        missing = _without_run(self._store, numbers, self.keep)
+        if len(missing) and not tally.is_interrupted:
+            carry_out(self.experiment, _Runs(self._store), missing, chosen(missing), self._crew, keep="all")
+        return tally
 
 
 def _items_of(space: Any) -> Items:
@@ -132,35 +219,6 @@ class _Runs:
         self.store.attach_runs({number: data for outcome in outcomes for number, data in outcome.runs.items()})
 
 
-def _computed(
-    experiment: Experiment,
-    store: Store,
-    numbers: Indices,
-    items: Items,
-    keep: Keep,
-    crew: Callable[[], AbstractContextManager[Crew]],
-    progress: Callable[[Tally], None] | None,
-) -> Tally:
-    """Computes the items that wait for a result, and the runs that the rule wants and the store does not have."""
-    first = dict(zip(numbers[::-1].tolist(), range(len(numbers) - 1, -1, -1), strict=True))  # the row of each number
-
-    def chosen(some: Indices) -> Items:
-        return items.taken([first[number] for number in some.tolist()])
-
-    left = store.without_result(numbers)
-    tally = Tally(0)
-    with ExitStack() as stack:
-        if len(left):
-            workers = stack.enter_context(crew())
-            kept = "none" if isinstance(keep, BestRuns) else KEPT[keep]
-            tally = carry_out(experiment, store, left, chosen(left), workers, keep=kept, progress=progress)
-        missing = _without_run(store, numbers, keep)
-        if len(missing) and not tally.is_interrupted:
-            workers = workers if len(left) else stack.enter_context(crew())
-            carry_out(experiment, _Runs(store), missing, chosen(missing), workers, keep="all")
-    return tally
-
-
 def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
     """The items whose runs the rule keeps, and that have none: those of earlier sweeps, and the best ones."""
     if keep is None or keep == "failed":  # runs of items that failed are kept when they fail
@@ -173,11 +231,13 @@ def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
     return found[np.isin(found, numbers)]
 
 
-def _tell(study: Study) -> None:
-    """Warns about what the user should know: warnings of runs, and items that failed."""
-    said = study.tally.warnings if study.tally is not None else ()
+def tell_warnings(said: Iterable[str]) -> None:
+    """Repeats the warnings of runs, which workers collect, as warnings of the caller."""
     for sentence in said:
         warnings.warn(sentence, StudyWarning, stacklevel=users_level())
+
+
+def _tell_failures(study: Study) -> None:
     if study.tally is not None and study.tally.failed:
         number, cause = next(iter(study.table.causes.items()))
         warnings.warn(

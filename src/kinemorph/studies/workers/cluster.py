@@ -39,23 +39,25 @@ class DaskCrew(Crew):
 
     is_apart = True
 
-    def __init__(self, address: str | None, limits: Limits) -> None:
+    def __init__(self, given: Any, limits: Limits) -> None:
+        """Joins the cluster that is `given`: an address, a cluster, client or executor of Dask; None starts one."""
         try:
             import distributed
         except ImportError:
             raise MissingExtraError("distributed", "cluster") from None
         self._killed: Any = distributed.KilledWorker
-        self._cluster = None if address is not None else LocalCluster(cpus())
-        self.address = self._cluster.address if self._cluster is not None else str(address)
-        self.limits = limits
+        self._cluster = None if given is not None else LocalCluster(cpus())
+        given = self._cluster.address if self._cluster is not None else getattr(given, "_client", given)
+        self.limits, self._is_joined = limits, not isinstance(given, distributed.Client)
         self._threads, self._looked, self._manned = 0, -EVERY, time.monotonic()
         self._has_warned = False
         try:
-            self.client = _joined(self.address)
+            self.client = _joined(given) if self._is_joined else given
         except BaseException:
             if self._cluster is not None:
                 self._cluster.end()
             raise
+        self.address = str(self.client.scheduler.address)
         self.executor = self.client.get_executor(pure=False)  # a chunk that is tried again is computed again
 
     @property
@@ -102,8 +104,9 @@ class DaskCrew(Crew):
 
     def end(self) -> None:
         """Leaves the cluster, and ends one that was started for the study."""
-        with _silence(), contextlib.suppress(Exception):  # a scheduler that has gone cannot be told
-            self.client.close(timeout=2.0)
+        with _silence(), contextlib.suppress(Exception):  # a scheduler that has gone does not answer
+            if self._is_joined:
+                self.client.close(timeout=2.0)
         if self._cluster is not None:
             self._cluster.end()
 
@@ -120,8 +123,12 @@ class LocalCluster:
         self._child: Child[None] = Child(
             PROGRAM, {"count": count}, self, places=places(), environment=ENVIRONMENT | QUIET
         )
-        if not self._child.ready.wait(STARTING) or not self.address:
-            self._child.kill()
+        try:
+            self._child.ready.wait(STARTING)
+        finally:
+            if not self.address:
+                self._child.kill()
+        if not self.address:
             raise UnsupportedError(f"a Dask cluster cannot be started on this machine: {self._child.said()}")
 
     def take(self, child: Child[None], frame: Frame) -> None:
@@ -145,14 +152,22 @@ class LocalCluster:
             self._child.kill()
 
 
-def _joined(address: str) -> Any:
-    """A client of the scheduler at an address. Raises UnsupportedError within seconds if none answers there."""
+def is_dask(workers: Any) -> bool:
+    """Whether something is a cluster, a client or an executor of Dask."""
+    return any(hasattr(workers, name) for name in ("scheduler_address", "get_executor", "_client"))
+
+
+def _joined(address: Any) -> Any:
+    """A client of the scheduler at an address, or of a cluster object of Dask.
+
+    Raises UnsupportedError within seconds if no scheduler answers there.
+    """
     from distributed import Client
 
     why = ""
     try:
-        parts = urlsplit(address)
-        if parts.scheme in ("tcp", "tls"):  # a client that nobody answers would go on trying
+        parts = urlsplit(address if isinstance(address, str) else "")
+        if parts.scheme in ("tcp", "tls"):  # where no scheduler is, a client would try for ever
             socket.create_connection((parts.hostname or "", parts.port or 0), PATIENCE).close()
         with _silence():
             return Client(address, timeout=PATIENCE, set_as_default=False, name="kinemorph")
@@ -166,7 +181,7 @@ def _joined(address: str) -> Any:
 
 @contextlib.contextmanager
 def _silence() -> Any:
-    """A context in which Dask does not log: what went wrong is told in one sentence."""
+    """A context in which Dask does not log: one sentence says what went wrong."""
     logger = logging.getLogger("distributed")
     before, logger.disabled = logger.level, False
     logger.setLevel(logging.CRITICAL + 1)

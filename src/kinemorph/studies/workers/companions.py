@@ -28,7 +28,7 @@ _OF_THREAD = _Companions()
 
 
 def work_apart(digest: str, data: bytes, chunk: Chunk, limits: Limits = Limits()) -> Outcome | Trouble:  # noqa: B008
-    """Lets the companion of this thread compute a chunk, see `work`; its end is told as a trouble."""
+    """Lets the companion of this thread compute a chunk, see `work`; where it ends, that is the trouble returned."""
     own = _OF_THREAD
     if own.processes is None or own.limits != limits:
         if own.processes is not None:

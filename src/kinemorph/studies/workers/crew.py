@@ -28,7 +28,7 @@ class Crew(ABC):
 
     `executor`      who gets the chunks
     `limits`        the limits of its workers
-    `is_exact`      whether a loss is told for the one chunk that was worked on, and not for others beside it
+    `is_exact`      whether the executor names the one chunk that was worked on when a worker is lost
     `is_apart`      whether chunks are computed in companions of the workers, see `companions`
     """
 

@@ -1,6 +1,6 @@
 """Executors of others: those of the standard library, of loky, of mpi4py.futures, and whatever has their interface.
 
-Most of them break when a worker dies: everything in flight is lost, and nobody says whose fault it was. Where a
+Most of them break when a worker dies: everything in flight is lost, and they do not say which chunk caused it. Where a
 function is given that makes the executor, it is made anew, and the chunks that were in flight are tried one at a time.
 """
 
@@ -44,15 +44,19 @@ class GivenCrew(Crew):
     def renew(self, why: str) -> None:
         """Makes a broken executor anew by the function that was given."""
         if self._make is None:
+            first = why.split(". ")[0].split("\n")[0].rstrip(".")
             raise UnsupportedError(
-                f"the executor of the study is broken, because one of its workers has ended ({why.rstrip('.')}), and "
-                "it cannot be made anew from here. What had arrived is stored. Start the study again with workers= a "
+                f"the executor of the study is broken, because one of its workers has ended ({first}), and it cannot "
+                "be made anew from here. What had arrived is stored. Start the study again with workers= a "
                 "function that makes the executor, or a number of processes: then the guilty item is found and marked."
             )
-        self.executor.shutdown(wait=False, cancel_futures=True)
+        self.executor.shutdown(wait=False)
         self.executor = self._made()
 
     def end(self) -> None:
-        """Ends an executor that was made for the study; one that was given stays."""
+        """Ends an executor that was made for the study, whatever its processes work on; one that was given stays."""
         if self._make is not None:
-            self.executor.shutdown(wait=True, cancel_futures=True)
+            processes = dict(getattr(self.executor, "_processes", None) or {})
+            self.executor.shutdown(wait=False)
+            for process in processes.values():
+                process.kill()

@@ -11,18 +11,21 @@ a function          that makes an Executor, which is shut down, and made anew wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from typing import Any
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.studies.packing import refuse_in_worker
+from kinemorph.studies.workers.cluster import DaskCrew, is_dask
 from kinemorph.studies.workers.cpus import cpus
 from kinemorph.studies.workers.crew import Crew, HereCrew, ProcessCrew
 from kinemorph.studies.workers.given_executor import GivenCrew
 from kinemorph.studies.workers.work import Limits
 
-Workers = int | str | Executor | Callable[[], Executor] | None
+Workers = Any  # of the kinds above; objects of Dask have no types of their own here
+
 LEAST_MEMORY = 64 << 20  # bytes
 
 
@@ -67,12 +70,10 @@ def _crew(workers: Workers, limits: Limits) -> Crew:
         return HereCrew()
     if isinstance(number, int) and not isinstance(number, bool) and number > 0:
         return ProcessCrew(number, limits)
+    if is_dask(number) or (isinstance(number, str) and (number == "dask" or "://" in number)):
+        return DaskCrew(None if number == "dask" else number, limits)
     if isinstance(number, Executor) or callable(number):
         return GivenCrew(number, limits)
-    if isinstance(number, str) and (number == "dask" or "://" in number):
-        from kinemorph.studies.workers.cluster import DaskCrew
-
-        return DaskCrew(None if number == "dask" else number, limits)
     raise UnsupportedError(
         f"workers is {workers!r}; expected a number of processes, 0 for the calling process, 'dask', the address of a "
         "Dask scheduler such as 'tcp://127.0.0.1:8786', an Executor, or a function that makes one."

@@ -124,7 +124,7 @@ class Processes(Executor):
     def _assign(self) -> list[_Call]:
         """Gives waiting calls to workers, and starts workers where some are missing.
 
-        Returns the calls that nobody will ever answer, since workers cannot be started.
+        Returns the calls that have to be given up, since no worker can be started.
         """
         while self._waiting:
             call = self._waiting[0]

@@ -6,7 +6,6 @@ exception that cannot be pickled. The experiment is unpacked once in each proces
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
@@ -20,7 +19,6 @@ from kinemorph.studies.packing import unpacked
 
 MOST_KNOWN = 4  # experiments that a process keeps
 MOST_WARNINGS = 100  # different sentences of warnings that a chunk may return
-THREADS = "KINEMORPH_THREADS"
 
 
 class Computing(Protocol):
@@ -58,8 +56,7 @@ _COMPUTING = threading.Lock()
 def work(digest: str, data: bytes, chunk: Chunk) -> Outcome | Trouble:
     """Computes a chunk by the experiment with this digest; `data` may be empty where it is known.
 
-    While another thread of this process computes, a companion does it: warnings and the choice of threads belong to a
-    whole process.
+    While another thread of this process computes, a companion does it: warnings belong to a whole process.
     """
     if not _COMPUTING.acquire(blocking=False):
         from kinemorph.studies.workers.companions import work_apart
@@ -77,7 +74,6 @@ def _known(digest: str, data: bytes) -> Computing | Trouble:
     if digest not in _KNOWN:
         if not data:
             return Trouble("unknown")
-        os.environ.setdefault(THREADS, "1")  # there is a worker for each CPU already
         try:
             with at_work("loading", "the study"):  # imports and scripts do not count as time of items
                 _KNOWN[digest] = unpacked(data)

@@ -84,5 +84,5 @@ def _options(run: Trajectory | None) -> str:
     if settings.get("step"):
         options.append(f"step={settings['step']:g}")
     elif settings.get("rtol"):
-        options.append(f"rtol={settings['rtol']:g}")
+        options += [f"{name}={settings[name]:g}" for name in ("rtol", "atol") if settings.get(name)]
     return "".join(f", {option}" for option in options)

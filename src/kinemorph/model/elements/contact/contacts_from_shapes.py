@@ -50,7 +50,7 @@ from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import counted, did_you_mean, quoted
 
-REST = 2e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
+REST = 1e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
 LOSS = 2.0  # [s/m], the damping of the default normal force
 FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
 FINE, SHARE = 1e-3, 0.01  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
