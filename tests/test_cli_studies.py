@@ -119,7 +119,7 @@ def test_a_changed_model_is_refused_by_what_changed(folder: Path, tmp_path: Path
 
 
 BAD = {
-    "no file": (("study", "no.study"), "'no.study': there is no such file"),
+    "no file": (("study", "no.study"), "no.study': there is no such file"),
     "study file": (("study", "{}/swings.toml"), "is a study file; expected a file of results"),
     "no store": (("study", "{}/pendulum.study"), "there is no such file"),
     "no study file": (("sweep", "{}/no.toml"), "the file does not exist"),

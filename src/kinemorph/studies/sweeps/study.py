@@ -201,9 +201,9 @@ class Study(ShownStudy):
 
     def save(self, path: str | Path) -> Path:
         """Writes all items with their results to a .csv or .parquet file; returns the path."""
-        from kinemorph.studies.store.export import export
+        from kinemorph.studies.store.export import write_export
 
-        return export(self.table, path)
+        return write_export(self.table, path)
 
 
 def best_numbers(table: Table, measure: str, count: int, *, largest: bool) -> list[int]:
