@@ -186,3 +186,13 @@ def test_ctrl_c_says_how_to_resume(folder: Path, tmp_path: Path) -> None:
     done = load_study(store).status.done
     assert 0 < done < 4000
     assert parsed("study", str(store), "resume", "--workers", "1")["done"] == 4000
+
+
+def test_check_reads_study_files(folder: Path, tmp_path: Path) -> None:
+    good = run("check", str(folder / "swings.toml"))
+    assert good.exit_code == 0 and "swings.toml: no findings" in good.stdout
+    shutil.copy(folder / "pendulum.toml", tmp_path)
+    (tmp_path / "bad.toml").write_text(STUDY.replace("points", "pionts"))
+    bad = run("check", str(tmp_path))
+    assert bad.exit_code == 1 and "bad.toml:9: error: part 'mass': the key 'pionts' is not known" in bad.stdout
+    assert "2 files: 1 with errors" in bad.stderr

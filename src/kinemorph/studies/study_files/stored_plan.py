@@ -12,9 +12,9 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.store.aspects import difference
-from kinemorph.studies.sweeps.study import Study, load_study
 from kinemorph.studies.study_files.reader import read_study
 from kinemorph.studies.study_files.study_plan import StudyPlan
+from kinemorph.studies.sweeps.study import Study, load_study
 
 TEXT, PLACE = "study file", "study file path"  # facts of a store
 
@@ -43,7 +43,8 @@ def stored_plan(path: Path | str) -> StudyPlan:
 def planned_study(path: Path | str) -> Study:
     """The study of a store. Where it keeps a study file, runs of its items can be computed again.
 
-    Warns where that file does not describe the results any more, since the model changed; then only kept runs are known.
+    Warns where that file does not describe the results any more, since the model changed; then only kept runs are
+    known.
     """
     study = load_study(path)
     if TEXT not in study.store.facts:
