@@ -8,7 +8,7 @@ method here that has the same formulas, or else the most similar one.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant

@@ -23,6 +23,7 @@ from kinemorph.studies.dispatch.tally import Tally
 from kinemorph.studies.experiments.experiment import Experiment
 from kinemorph.studies.items import Indices, Items, Value
 from kinemorph.studies.outcomes import State
+from kinemorph.studies.store.export import to_dataframe, write_export
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
 from kinemorph.words import counted, did_you_mean, quoted
@@ -195,14 +196,10 @@ class Study(ShownStudy):
 
     def to_dataframe(self) -> pandas.DataFrame:
         """All items with their values, measures, states and causes as a pandas DataFrame, a row for each item."""
-        from kinemorph.studies.store.export import to_dataframe
-
         return to_dataframe(self.table)
 
     def save(self, path: str | Path) -> Path:
         """Writes all items with their results to a .csv or .parquet file; returns the path."""
-        from kinemorph.studies.store.export import write_export
-
         return write_export(self.table, path)
 
 
