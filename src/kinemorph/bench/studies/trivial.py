@@ -41,7 +41,7 @@ def pairs(count: int) -> tuple[Array, Array]:
 def by_kinemorph(count: int) -> Array:
     """By `sweep`, with a store on the disk."""
     rows = max(count // 10, 1)
-    space = Space({"x": Values(np.arange(rows) / rows), "y": Values(np.arange(10) / 10)})
+    space = Space({"x": Values(tuple(np.arange(rows) / rows)), "y": Values(tuple(np.arange(10) / 10))})
     with tempfile.TemporaryDirectory() as folder:
         study = sweep(product, space, store=Path(folder) / "trivial.study", workers=WORKERS)
         return study[study.measures[0]]
