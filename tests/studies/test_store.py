@@ -41,7 +41,7 @@ def test_items_keep_their_numbers_and_the_first_result(tmp_path: Path, place: st
     assert table.key(1) == some_items().keys[1] and table.items.column("mass").unit == "kg"
     assert table.causes == {1: "It fell."} and list(table.runs) == [1]
     assert store.run_bytes(table.runs[1]) == b"npz"
-    store.keep_runs({0: b"other"})
+    store.attach_runs({0: b"other"})
     assert store.run_bytes(store.table().runs[0]) == b"other" and store.table().measures[0] == 0.5
     store.close()
     with pytest.raises(StorageError, match="is closed"):
@@ -55,7 +55,7 @@ def test_a_result_needs_an_item(tmp_path: Path) -> None:
             store.record([outcome([1, 2])])
         assert store.without_result(np.array([0, 1])).tolist() == [0, 1]
         with pytest.raises(UnsupportedError, match="item 0 has no result yet"):
-            store.keep_runs({0: b""})
+            store.attach_runs({0: b""})
 
 
 def test_parts_and_measures_are_added_later(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_write_that_fails_loses_nothing(tmp_path: Path) -> None:
             store.record([outcome(numbers[100:])])
         check_full_disk(store, numbers)
         with files_up_to(100), pytest.raises(StorageError, match=r"cannot be written: files of this size are not"):
-            store.keep_runs({0: b"x" * 1000})
+            store.attach_runs({0: b"x" * 1000})
         assert store.table().runs == {}
     with files_up_to(2000), pytest.raises(StorageError, match=r"y\.study' cannot be written: the disk"):
         open_store(tmp_path / "y.study")
@@ -433,5 +433,5 @@ def test_kept_runs_that_are_missing_or_damaged_are_reported(tmp_path: Path) -> N
             store.run_bytes(runs[0])
         with pytest.raises(StorageError, match="this kept run is missing"):
             store.run_bytes(runs[1])
-        store.keep_runs({0: b"zero"})
+        store.attach_runs({0: b"zero"})
         assert store.run_bytes(runs[0]) == b"zero"

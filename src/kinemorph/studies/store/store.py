@@ -180,7 +180,7 @@ class Store:
                 {number: self._runs.write(data) for number, data in outcome.runs.items() if number in kept},
             )
 
-    def keep_runs(self, runs: Mapping[int, bytes]) -> None:
+    def attach_runs(self, runs: Mapping[int, bytes]) -> None:
         """Keeps the runs of items that have results, as the bytes of .npz files by number, in one transaction.
 
         An item that has a kept run gets this one in its place.
@@ -213,19 +213,6 @@ class Store:
     def has_results(self) -> bool:
         """Whether any item has a result."""
         return bool(self._known.states.any())
-
-    def attach_runs(self, runs: Mapping[int, bytes]) -> None:
-        """Keeps runs, as the bytes of .npz files by number, of items that have results already."""
-        table = self.table()
-        numbers = np.array(sorted(runs), dtype=np.int64)
-        self._require(numbers)
-        rows = table.rows(numbers)
-        names = {number: self._runs.write(data) for number, data in runs.items()}
-        causes = {number: table.causes[number] for number in runs if number in table.causes}
-        results = Results(numbers, table.states[rows], table.names, table.measures[rows], causes, names)
-        with self._lock, self._writing() as connection:
-            connection.executemany("DELETE FROM results WHERE number = ?", ((number,) for number in numbers.tolist()))
-            insert_results(connection, self._layout, self._digest, self._known.keys[numbers], results)
 
     def run_bytes(self, name: str) -> bytes:
         """The bytes of the .npz file of a kept run. Raises StorageError where it is missing or damaged."""
