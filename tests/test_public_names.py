@@ -36,6 +36,7 @@ FACES = (
             "conventions",
             "plants",
             "programs",
+            "studies",
             "codegen",
         )
     ),

@@ -8,7 +8,7 @@
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
 `HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
-`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants` and `programs`.
+`elements`, `modules`, `loops`, `orbits`, `legs`, `identification`, `conventions`, `plants`, `programs` and `studies`.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ HOMES: dict[str, str] = {
     "conventions": "kinemorph.conventions:module",
     "plants": "kinemorph.plants:module",
     "programs": "kinemorph.programs:module",
+    "studies": "kinemorph.studies:module",
     "codegen": "kinemorph.codegen:module",
     "errors": "kinemorph.errors:module",
 }
@@ -153,6 +154,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import orbits as orbits
     from kinemorph import plants as plants
     from kinemorph import programs as programs
+    from kinemorph import studies as studies
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics

@@ -10,9 +10,10 @@
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
     ├── StepError            a Stepper cannot take its next step, or its motion diverges
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
+    │   └── ChangedError     the results of a study belong to another model, measure or version; says what changed
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and fifteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and sixteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
@@ -20,7 +21,7 @@ AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
 falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
 not determine a parameter; LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a
-program may use names that the new model does not have.
+program may use names that the new model does not have; StudyWarning, items of a study failed, or their runs warn.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -154,6 +155,10 @@ class StorageError(KinemorphError, OSError):
     """A file of results cannot be written or read."""
 
 
+class ChangedError(StorageError):
+    """The store of a study has results of another model, other measures, options or another version."""
+
+
 class MissingExtraError(KinemorphError):
     """The optional dependency `package` is not installed. The message says which pip command installs it."""
 
@@ -188,7 +193,7 @@ class GainWarning(UserWarning):
 
 
 class OptionWarning(UserWarning):
-    """An option of a run has no effect beside another one, such as tolerances beside a constant step."""
+    """An option has no effect beside another one, such as tolerances beside a constant step, or less than it could."""
 
 
 class AutomatonWarning(UserWarning):
@@ -219,6 +224,10 @@ class InterfaceWarning(UserWarning):
     """Code of a user that stays in the folder of a program may use names that the new model does not have."""
 
 
+class StudyWarning(UserWarning):
+    """Items of a study failed, or their runs gave warnings."""
+
+
 class LanguageWarning(UserWarning):
     """A text of a report has no translation to the language of the report, and stays English."""
 
@@ -237,7 +246,8 @@ def told(error: BaseException) -> str:
     while frame is not None:
         frames.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))
         frame = frame.tb_next
-    own = [place for place in frames if "site-packages" not in place[0]] or frames
+    elsewhere = ("site-packages", os.path.dirname(__file__), os.path.dirname(os.__file__))  # and in Python's library
+    own = [place for place in frames if not any(folder in place[0] for folder in elsewhere)] or frames
     where = f" ({os.path.basename(own[-1][0])}, line {own[-1][1]})" if own else ""
     message = str(error).strip().rstrip(".")
     return f"{type(error).__name__}{': ' if message else ''}{message}{where}"

@@ -53,6 +53,7 @@ def _initializer(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
     """`__init__` for a class: it writes to `__dict__`, because `__setattr__` refuses every assignment."""
     given, lines = ["self"], ["own = self.__dict__"]
     names: dict[str, Any] = {"default": {}, "made": {}, "missing": _MISSING}
+    names["__name__"] = cls.__module__  # so that a warning of `__post_init__` shows the line of the user
     for field in fields:
         name, value = field.name, field.name
         if field.default is not dataclasses.MISSING:

@@ -198,6 +198,58 @@ class ShownOptimized(Shown):
         return plot_optimized(self, **options)  # type: ignore[arg-type]
 
 
+class ShownStudy(Shown):
+    """A base class for studies, Monte Carlo estimates and sensitivities, which can be plotted."""
+
+    def plot(
+        self,
+        kind: str | None = None,
+        measure: str | None = None,
+        *,
+        where: Any = None,
+        path: Path | str | None = None,
+        **options: Any,
+    ) -> Any:
+        """A Matplotlib Figure; see `display.charts.studies.plot_study.plot_study`.
+
+        `kind`       "curve", "map", "parallel", "convergence" or "histogram"; of sensitivities also "sensitivity". By
+                     default the one that suits the study
+        `measure`    its name; by default the first one
+        `where`      {part: value}: only items with these values
+        `path`       a file to write, .png, .svg or .pdf
+        `options`    of a kind: x, y, of, largest, log, parts, title
+        """
+        from kinemorph.display.charts.studies.plot_study import plot_study
+
+        return plot_study(self, kind, measure, where=where, path=path, **options)  # type: ignore[arg-type]
+
+    def page(self, path: Path | str, **options: Any) -> Path:
+        """Writes an HTML page with pictures, a table of items and replays of kept runs, and returns its path.
+
+        See `display.study_pages.study_page.write_study_page`.
+        """
+        from kinemorph.display.study_pages.study_page import write_study_page
+
+        study: Any = self
+        return write_study_page(getattr(study, "study", study), path, **options)
+
+
+class ShownStudyItem:
+    """A base class for an item of a study, whose run can be shown. `run` loads it, or computes it again."""
+
+    def run(self) -> Any:
+        """The run of the item."""
+        raise NotImplementedError
+
+    def replay(self, path: str | Path | None = None, **options: Any) -> Any:
+        """Makes an HTML page that plays the run of the item; see `display.replays.replay.replay`."""
+        return self.run().replay(path, **options)
+
+    def plot(self, *columns: str | Sequence[str], **options: Any) -> Any:
+        """Plots columns of the run of the item over time; see `display.charts.plot.plot`."""
+        return self.run().plot(*columns, **options)
+
+
 class ShownRun(ShownRuns):
     """A base class for runs that can be saved, plotted and shown."""
 

@@ -77,13 +77,12 @@ def test_a_process_answers_for_its_own_script_and_preparation_only(script: str) 
 @forks
 def test_a_process_that_was_killed_is_replaced(script: str) -> None:
     ask(script, [], b"", 10.0, {}, ["forked"])
-    template = limited_process._template
-    assert template is not None
+    template = limited_process._templates[script]
     os.kill(template.process.pid, 9)
     template.process.wait()
     assert fields(ask(script, [], b"", 10.0, {}, ["forked"]))[-1] == "forked"
     stop_template()
-    assert limited_process._template is None
+    assert not limited_process._templates
 
 
 @forks

@@ -30,8 +30,9 @@ from kinemorph.words import did_you_mean
 WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 # every verb is a file of `verbs`, imported when the verb is called; the help lists them in this order
 VERBS = (
-    *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "optimize", "excite"),
-    *("identify", "track", "show", "studio", "export", "program", "report", "doctor", "demo", "bench"),
+    *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "optimize", "sweep"),
+    *("study", "excite", "identify", "track", "show", "studio", "export", "program", "report", "doctor", "demo"),
+    "bench",
 )
 PAGES = ("show", "studio", "report")  # verbs in the folder `verbs/pages`
 IMPORTED: dict[str, typer.Typer] = {}  # the verbs whose files have been imported, each with its options

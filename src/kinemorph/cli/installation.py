@@ -33,6 +33,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "anywidget": ("notebook", "live pictures in notebooks"),
     "imageio-ffmpeg": ("video", "videos, .mp4"),
     "h5py": ("hdf5", "runs in HDF5, .h5"),
+    "pyarrow": ("parquet", "tables of studies in Parquet, .parquet"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
     "c3d": ("c3d", "recordings of markers in C3D files"),
     "clarabel": ("cone", "checking impulses of contacts by cone programs"),

@@ -8,6 +8,7 @@ equations/   equations as text, LaTeX and pictures
 tables/      results as plain data, and as tables
 replays/     one self-contained page that plays a run or poses a robot
 viewer/      a live viewer in a browser
+study_pages/ a study as one page: pictures, a table of items, and replays of kept runs
 reports/     a model and its runs as a document: PDF, LaTeX or one page, in English or French
 notebooks/   the cards that Jupyter shows for robots, runs and results of checks
 canvas       Matplotlib figures without a window; `series` chooses columns of runs to plot

@@ -95,7 +95,7 @@ def _started(
 
 Key = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]  # script, arguments of `prepare`, environment
 _one_at_a_time = threading.Lock()
-_template: _Template | None = None
+_templates: dict[str, _Template] = {}  # by script: a program may read MJCF and xacro files in turns
 
 
 class _Template:
@@ -149,39 +149,39 @@ class _Template:
 
 def _forked(key: Key, arguments: Sequence[str], given: bytes, seconds: float, said: IO[bytes]) -> Ended | None:
     """Runs the script in a fork of a process that is prepared; None if there is none that can be asked now."""
-    global _template
     if not _one_at_a_time.acquire(blocking=False):
         return None
+    script = key[0]
     try:
         with open(Path(said.name).parent / "given", "w+b") as file:
             file.write(given)
             for _ in range(2):  # one that has not been asked for long has ended
-                if _template is None or _template.key != key or _template.owner != os.getpid():
-                    stop_template()
-                    _template = _Template(key)
+                template = _templates.get(script)
+                if template is None or template.key != key or template.owner != os.getpid():
+                    stop_template(script)
+                    template = _templates[script] = _Template(key)
                 file.seek(0)
                 try:
-                    ended = _template.run(arguments, file, seconds, said)
+                    ended = template.run(arguments, file, seconds, said)
                 except OSError:
-                    stop_template()
+                    stop_template(script)
                     continue
                 except BaseException:  # its answer would be taken for that of the next run
-                    stop_template()
+                    stop_template(script)
                     raise
                 if ended[0] is None:
-                    stop_template()
+                    stop_template(script)
                 return ended
         return None
     finally:
         _one_at_a_time.release()
 
 
-def stop_template() -> None:
-    """Ends the process that is kept for later runs, if there is one."""
-    global _template
-    if _template is not None:
-        _template.stop()
-        _template = None
+def stop_template(script: str | None = None) -> None:
+    """Ends the process that is kept for later runs of a script, or those of all scripts."""
+    for name in [script] if script is not None else list(_templates):
+        if name in _templates:
+            _templates.pop(name).stop()
 
 
 def _read_until(reading: int, end: float) -> bytes:

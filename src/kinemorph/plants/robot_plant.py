@@ -25,7 +25,7 @@ from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.law import ElementLaw, Runs, law_of
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
-from kinemorph.model.parameter import TIME, Parameter, evaluate
+from kinemorph.model.parameter import TIME, Parameter, evaluate, parameters_of
 from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
@@ -186,6 +186,18 @@ def plant(
     )
     object.__setattr__(made, "recipe", recipe_of(loaded))
     return made
+
+
+def named_parameters(model: Robot | System | Dynamics | Plant, p: Any) -> tuple[str, ...] | None:
+    """The names in `p`, values of parameters by name, that are Parameters of the model's robot or of its elements.
+
+    A plant keeps its parameters already, and rigid contacts have theirs in every plant: None where nothing is to keep.
+    """
+    if isinstance(model, Plant) or not isinstance(p, Mapping) or (isinstance(model, Dynamics) and model.parameters):
+        return None
+    own = model.robot.parameters if isinstance(model, Dynamics) else as_robot(model).parameters
+    known = {one.name for one in (*own, *parameters_of(model.elements if isinstance(model, System) else ()))}
+    return tuple(name for name in p if name in known) or None
 
 
 _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use

@@ -20,8 +20,8 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.docking.changes import Change, Dock, Undock, sorted_events
@@ -95,7 +95,7 @@ def simulate(
     `q`, `v`        configuration [rad or m] and velocity [rad/s or m/s]
     `x`             further continuous states, such as currents
     `m`             memory of elements; those whose memory is given do not sample at the initial time again
-    `p`             values of the parameters that the plant keeps as inputs
+    `p`             values of parameters: by name, or in order those that the plant keeps as inputs
     `start`         the initial time [s]; or the name of a start of the system, such as "home", whose values and inputs
                     are taken where none are given here; or a finished run to continue: values that are not given here
                     are those at its end, and modules are docked as they are there. An adaptive method chooses its
@@ -150,6 +150,7 @@ def simulate(
         inputs = chosen.numbers("u")
     powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    asked["parameters"] = named_parameters(model, p)
     check_positive(most_events=most_events)
     docked = _docked_run(model, asked, changes, guards, before)
     if docked and most_events is not None:

@@ -22,9 +22,10 @@ from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_l
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, start_of
 from kinemorph.plants.initial_values import check_contact_numbers
+from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.user_laws import Column, completed
 from kinemorph.simulation.docking.changes import in_words, sorted_events
 from kinemorph.simulation.integrators.method import Method
@@ -67,6 +68,8 @@ def simulate_batch(
     atol: float | None = None,
     max_step: float | None = None,
     output_step: float | Sequence[float] | None = None,
+    locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
     start: float | str = 0.0,
     events: Guard | Sequence[Guard] = (),
     most_events: int | None = None,
@@ -99,26 +102,66 @@ def simulate_batch(
 
     A state that fails keeps its results, and the others continue. Ctrl-C ends all runs and keeps what is done.
 
-    Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
-    options see `simulate`; Python functions that are called during the run are for single runs only.
+    Parameters that `p` names are kept in the plant, and can differ between states: p={"m1": masses}. To give them in
+    order, keep them yourself: `plant(robot, parameters=["m1", "l1"])`. For the other options see `simulate`; Python
+    functions that are called during the run are for single runs only.
     """
     changes, guards = sorted_events(events)
     if changes:
         raise UnsupportedError(
             f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
         )
+    if u is None and isinstance(start, str):
+        u = start_of(model, start).numbers("u")
+    asked: dict[str, Any] = {"parameters": named_parameters(model, p), "locked": locked, "loops": loops}
+    asked["account"] = u is not None or exchanges_energy(model)
+    plant = (as_plant if guards else shared_plant)(model, **asked)
+    return batch_of_plant(
+        *(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards),
+        method=method,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        max_step=max_step,
+        output_step=output_step,
+        start=start,
+        most_events=most_events,
+        keep_events=keep_events,
+        most_steps=most_steps,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def batch_of_plant(
+    model: Plant | Dynamics | System | Robot,
+    plant: Plant,
+    until: float | None,
+    given: Mapping[str, Any],
+    guards: Sequence[Guard] = (),
+    *,
+    method: str | Method | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_step: float | None = None,
+    output_step: float | Sequence[float] | None = None,
+    start: float | str = 0.0,
+    most_events: int | None = None,
+    keep_events: bool = True,
+    most_steps: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> BatchRun:
+    """`simulate_batch` with a plant of the model that exists already, so that its programs and those of guards do too.
+
+    `given` has q, v, x, p, u and m as `simulate_batch` takes them. The model has the settings and the starts.
+    """
     chosen = start_of(model, start) if isinstance(start, str) else None
-    if u is None and chosen is not None:
-        u = chosen.numbers("u")
-    plant = (as_plant if guards else shared_plant)(model, account=u is not None or exchanges_energy(model))
-    called = [stage for tick in plant.ticks for stage in tick.stages if stage.runs != "compiled"]
-    if called:
-        element = plant.elements[called[0].samplers[0][0]]
-        raise UnsupportedError(
-            f"{type(element).__name__} '{element.name}' of '{plant.name}' is a function in "
-            f"{called[0].runs.capitalize()}, which a batch cannot call. Write it as Sampled, which is compiled, or use "
-            "simulate for each state."
-        )
+    q, v, m, u = (given.get(group) for group in "qvmu")
+    obstacle = only_alone(plant)
+    if obstacle:
+        raise UnsupportedError(f"{obstacle} Write it as Sampled, which is compiled, or use simulate for each state.")
     options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
     warn_of_tolerances(options, rtol, atol)
     check_positive(most_steps=most_steps, most_events=most_events)
@@ -133,12 +176,12 @@ def simulate_batch(
     if chosen is not None:
         usual = start_values(plant, str(start), chosen, usual, float(times[0]))
         m = usual["m"] if m is None else m
-    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, usual)
-    _enter(plant, float(times[0]), given, m)
-    _close(plant, float(times[0]), given, q, v, m)
-    for first in given["q"][:1]:
+    whole = _together(plant, {**{group: given.get(group) for group in "qvxpu"}, "m": m}, usual)
+    _enter(plant, float(times[0]), whole, m)
+    _close(plant, float(times[0]), whole, q, v, m)
+    for first in whole["q"][:1]:
         warn_before(model, plant, first, driven=u is not None)
-    fleet = Fleet(one, given, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
+    fleet = Fleet(one, whole, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
     prepared, worked = time.perf_counter(), seconds_at_work()
     fleet.carry_out(progress)
     worked = seconds_at_work() - worked  # the code for batches is compiled at the first call
@@ -146,6 +189,18 @@ def simulate_batch(
     batch = fleet.finished(took, prepared - began + worked)
     warn_after(_some_runs(batch), options, one.method)
     return batch
+
+
+def only_alone(plant: Plant) -> str:
+    """Why states of this plant can only be simulated one by one, as a sentence; empty where a batch can do it."""
+    called = [stage for tick in plant.ticks for stage in tick.stages if stage.runs != "compiled"]
+    if not called:
+        return ""
+    element = plant.elements[called[0].samplers[0][0]]
+    return (
+        f"{type(element).__name__} '{element.name}' of '{plant.name}' is a function in {called[0].runs.capitalize()}, "
+        "which a batch cannot call."
+    )
 
 
 def _some_runs(batch: BatchRun) -> list[Trajectory]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from kinemorph.studies.workers import memory as memory_module
+from kinemorph.studies.workers.frames import Frame, read_frame
 from kinemorph.studio.tasks.work import KEEPING, Report
-from kinemorph.studio.workers import memory as memory_module
 from kinemorph.studio.workers import pool as pool_module
 from kinemorph.studio.workers import process as process_module
-from kinemorph.studio.workers.frames import Frame, read_frame
 from kinemorph.studio.workers.job import Job
 from kinemorph.studio.workers.pool import GRACE, GROWTH, SAVING, Pool
 
@@ -26,7 +26,7 @@ MIB = 1 << 20
 class Worker:
     """Stands in for a worker process: it keeps what it is sent, and says what the test lets it say."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, program: str, configuration: dict[str, Any], pool: Pool) -> None:
         self.pool, self.job, self.ready, self.is_ended = pool, None, threading.Event(), False
         self.memory, self.sent, self.killed = 0, list[dict[str, Any]](), False
 
@@ -63,8 +63,8 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, Callable[[], No
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
-    monkeypatch.setattr(pool_module, "_WorkerProcess", Worker)
-    monkeypatch.setattr(pool_module, "_end_all", lambda workers: None)
+    monkeypatch.setattr(pool_module, "Child", Worker)
+    monkeypatch.setattr(pool_module, "end_all", lambda workers: None)
     yield Pool(2, memory=600 * MIB, work={"long": "", "short": ""})
 
 
@@ -147,12 +147,12 @@ def test_workers_that_never_get_ready_are_not_started_for_ever(pool: Pool) -> No
 def test_jobs_end_with_a_sentence_where_no_process_can_be_started(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job of the lost worker, those that wait, and a new one, which is refused and does not wait."""
 
-    def refused(pool: Pool) -> None:
+    def refused(*given: Any) -> None:
         raise OSError("Resource temporarily unavailable")
 
     one, two = ready(pool)
     first, second = pool.submit("long", {}), pool.submit("long", {})
-    monkeypatch.setattr(pool_module, "_WorkerProcess", refused)
+    monkeypatch.setattr(pool_module, "Child", refused)
     for worker in (two, one):
         pool.lost(worker, -9)  # type: ignore[arg-type]
     sentences = [job.result.sentence for job in (first, second) if job.result]
@@ -246,4 +246,4 @@ def test_a_worker_ends_itself_as_soon_as_it_uses_more_than_its_ceiling(monkeypat
 
 
 def test_the_sentence_of_too_much_memory_counts_in_mebibytes() -> None:
-    assert "needs more than 1,536 MiB of memory" in memory_module.beyond(1536 * MIB)
+    assert "needs more than 1,536 MiB of memory" in process_module.beyond(1536 * MIB)

@@ -15,6 +15,7 @@ import json
 import random
 import sys
 import tempfile
+import textwrap
 import time
 import warnings
 from collections import Counter
@@ -131,9 +132,10 @@ def judged(found: dict[str, float], told: Sequence[str]) -> Return:
 
 PAGE = """# Robot files of others, saved and loaded again
 
-{there} URDF, xacro, SDF and MJCF files are in {folders}. {files} of them, drawn at random, were tried: {total} load,
-and {died} gave no answer in {seconds:g} s. Each was saved as MJCF, URDF with sidecar, SDF with sidecar and TOML, and
-loaded again. Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces, generalized forces of
+{there} URDF, xacro, SDF and MJCF files are in {folders}.
+{files} were tried: {total} load, and {died} gave no answer in {seconds:g} s.
+Each was saved as MJCF, URDF with sidecar, SDF with sidecar and TOML, and loaded again.
+Compared to 1e-12 of the largest entry, at {states} random states: M, bias forces, generalized forces of
 all elements at random inputs, accelerations with all constraints (divided by the condition number of M), constraint
 rows of elements, the contacts of `elements.contacts` with their laws and grounds, limits and friction of joints,
 masses, starts and sensors. Saved models name the same mesh files.
@@ -207,8 +209,8 @@ def page(answers: Answers, there: int) -> str:
     rows += [f"| {file} | - | no answer | {why} |" for file, why in files.items() if isinstance(why, str)]
     return PAGE.format(
         total=sum(isinstance(one, dict) for one in files.values()),
-        files=len(files),
-        folders=", ".join(answers),
+        files="All of them" if len(files) == there else f"{len(files)} of them, drawn at random,",
+        folders=textwrap.fill(", ".join(answers), 100),
         states=STATES,
         verdicts=" / ".join(VERDICTS),
         table=table(answers),

@@ -106,15 +106,15 @@ def _match(first: System, second: System) -> Match | None:
     return Match(orders[0], None if split else orders[1])
 
 
-def _relative(a: Any, b: Any) -> float:
-    """The largest difference as a share of the largest entry, but at least of 1."""
+def _relative(a: Any, b: Any, scale: float = 0.0) -> float:
+    """The largest difference as a share of the largest entry, but at least of `scale`."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if a.shape != b.shape:
         return 1.0
     same = a == b  # also where both are infinite
     if same.all():
         return 0.0
-    size = max(float(np.abs(a[np.isfinite(a)]).max(initial=0.0)), 1e-300)
+    size = max(float(np.abs(a[np.isfinite(a)]).max(initial=0.0)), scale, 1e-300)
     return float(np.abs(np.where(same, 0.0, a - b)).max() / size)
 
 
@@ -161,13 +161,22 @@ def _at_state(first: System, second: System, match: Match, q: np.ndarray, rng: A
         one, two = _motion(first, q, v, u, x), _motion(second, there, v[match.v], u, x)
         pairs = {"M": (one.M, two.M[np.ix_(back, back)]), "h": (one.h, two.h[back])}
         pairs["forces"], pairs["rows"] = (one.forces, two.forces[back]), (one.rows, two.rows)
-        condition = max(float(np.linalg.cond(one.M)), 1.0)
-        note("acceleration", _relative(one.acceleration, two.acceleration[back]) / condition)
+        condition, slowest = max(float(np.linalg.cond(one.M)), 1.0), float(np.abs(np.linalg.eigvalsh(one.M)).min())
+        error = _relative(one.acceleration, two.acceleration[back], _lever(first) / max(slowest, 1e-300))
+        note("acceleration", error / condition)
+    largest = {"h": max(float(np.abs(one.forces).max(initial=0.0)), _lever(first))}
     for name, (a, b) in pairs.items():
-        scale = float(np.abs(one.forces).max(initial=0.0)) if name == "h" else 0.0
-        error = _relative(a, b)
-        size = float(np.abs(a).max(initial=0.0))
-        note(name, error * size / max(size, scale) if size else error)
+        note(name, _relative(a, b, largest.get(name, 0.0)))
+
+
+def _lever(system: System) -> float:
+    """The largest moment [N m] of a body's weight about its own origin: bias forces are sums of such terms.
+
+    Where these balance each other, what is left of h is rounding, and is compared with them.
+    """
+    gravity = float(np.linalg.norm(evaluate_all(system.robot.gravity)))
+    arms = [evaluate(body.mass) * float(np.linalg.norm(evaluate_all(body.com))) for body in system.robot.bodies]
+    return gravity * max(arms, default=0.0)
 
 
 def _between(first: System, second: System, q: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -65,6 +65,21 @@ def with_parameters(model: Robot | System, values: Mapping[str, Value]) -> Syste
     return replace(system, robot=changed, elements=elements, assembly=None)
 
 
+def impossible_values(model: Robot | System, values: Mapping[str, Value]) -> str:
+    """Why no body or joint can have these values, as `with_parameters` says it; empty where some can."""
+    system = model if isinstance(model, System) else System(as_robot(model))
+    owners = {name.rpartition(".")[0] for name in values}
+    motors = held_by_motors(system)
+    problems: list[str] = []
+    for body in system.robot.bodies:
+        if body.name in owners:
+            _body(body, values, problems)
+    for joint in system.robot.joints:
+        if owners.intersection(joint.motion_names("v")):
+            _joint(joint, values, motors, problems)
+    return str(ModelError(problems)) if problems else ""
+
+
 def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
     """The values as floats, Parameters or formulas.
 

@@ -19,8 +19,10 @@ from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of, slopes_of
 from kinemorph.errors import ModelError
 from kinemorph.model.parameter import parameters_of
+from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.words import did_you_mean, listed
 
@@ -120,13 +122,13 @@ class Equilibria:
 
 def plant_with(model: Model, unknowns: Unknowns, **options: Any) -> Plant:
     """The plant of a model that keeps the parameters that are chosen; raises where a name is unknown."""
-    parameters = [one.column for one in unknowns.each if one.group == "p"]
+    names = dict.fromkeys(one.column for one in unknowns.each if one.group == "p")
     known: list[str] = []
-    if isinstance(model, System):  # others, such as the friction of rigid contacts, are parameters of every plant
-        known = [*dict.fromkeys(one.name for one in parameters_of((model.robot.parameters, *model.elements)))]
-        parameters = [name for name in parameters if name in known]
-    kept = None if isinstance(model, Plant) else parameters or None  # a plant has its parameters already
-    made = plant_of(model, parameters=kept, **options)
+    if not isinstance(model, Plant):
+        robot = model if isinstance(model, Robot) else model.robot
+        elements = model.elements if isinstance(model, System) else ()
+        known = [*dict.fromkeys(one.name for one in parameters_of((robot.parameters, *elements)))]
+    made = plant_of(model, parameters=named_parameters(model, names), **options)
     known = [*dict.fromkeys([*known, *(column.name for column in made.p)])]
     for name in (one.column for one in unknowns.each if one.group == "p"):
         if name not in known:

@@ -6,7 +6,6 @@ other argument is a function of the result, a Trajectory or an Equilibrium; it i
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +17,11 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.conditions import Conditions, Limit, called, limits_of
 from kinemorph.analysis.searches.integrals import integral_rates, squared_signals
+from kinemorph.analysis.searches.law_values import LawValues, function_of_result, is_law, unchecked
 from kinemorph.analysis.searches.named_laws import named_law
 from kinemorph.analysis.small_motions.plant_derivatives import built
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import GROUPS, Law
@@ -57,17 +55,13 @@ class Measures:
         return f"condition '{self.limits[number - 1].name}'" if number else "the cost"
 
     @cached_property
-    def _program(self) -> Program:
+    def _values(self) -> LawValues:
         laws = {str(k): law for k, law in self.laws.items()} | {f"+{k}": law for k, (law, _) in enumerate(self.squares)}
-        return self.plant.observed(laws)
-
-    @cached_property
-    def _values(self) -> CompiledFunction:
-        return build(self._program)
+        return LawValues(self.plant, laws)
 
     @cached_property
     def _slopes(self) -> CompiledFunction:
-        return built(jacobian(self._program, "out", ("s", "u", "p"), values=True))
+        return built(jacobian(self._values.program, "out", ("s", "u", "p"), values=True))
 
     def at(self, inputs: tuple[Any, ...], results: Sequence[Any] | Callable[[int], Any]) -> Array:
         """All measures (B, count) at the inputs (t, base, s, m, u, p) of a plant, with B rows each.
@@ -76,8 +70,7 @@ class Measures:
         """
         found = np.full((len(inputs[1]), self.count), np.nan)
         if self.laws:
-            (out,) = _unchecked(self._values, inputs, (len(found),))
-            found[:, list(self.laws)] = out[:, : len(self.laws)]
+            found[:, list(self.laws)] = self._values.at(inputs)[:, : len(self.laws)]
         for k in range(len(found)) if self.functions else ():
             result = results(k) if callable(results) else results[k]
             for number, function in self.functions.items():
@@ -103,19 +96,10 @@ class Measures:
                 f"optimize: {name} is a function of the result, which has no slopes. Write it as a text or as a "
                 f"function of some of {', '.join(GROUPS)}, or use search='differential_evolution'."
             )
-        out, by_s, by_u, by_p = _unchecked(self._slopes, inputs, ())
+        out, by_s, by_u, by_p = unchecked(self._slopes, inputs, ())
         by = by_s @ by_state + by_u @ by_inputs + by_p @ by_parameters
         n = len(self.laws)
         return Sloped(out[:n], by[:n], by[n:])
-
-
-def _unchecked(function: CompiledFunction, inputs: tuple[Any, ...], lead: tuple[int, ...]) -> tuple[Array, ...]:
-    """The outputs of a function, (*lead, *shape) each, which may be nan where a measure has no value."""
-    outs = tuple(np.empty((*lead, *port.shape)) for port in function.outputs)
-    given = [np.asarray(part, dtype=float, order="C") for part in inputs]
-    with np.errstate(all="ignore"):
-        function.raw(outs if len(outs) > 1 else outs[0], *given)
-    return outs
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +130,7 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
         if isinstance(text, Mapping):
             laws[number] = _weighted(plant, text, others, what)
         elif callable(text) and not is_law(text):
-            functions[number] = _of_result(text, what)
+            functions[number] = function_of_result(text, f"optimize: the function of the {what}")
         elif callable(text) or isinstance(text, str):
             laws[number] = named_law(plant, text, others=others, what=what)
         else:
@@ -162,31 +146,6 @@ def measures_of(plant: Plant, cost: Cost, subject_to: Conditions | None, *, at_r
     whole = at_rest and all(name in others for name in summed)
     squares = tuple(squared_signals(plant, summed)) if whole else ()
     return Measures(plant, laws, functions, tuple(limits), squares)
-
-
-def is_law(function: Callable[..., Any]) -> bool:
-    """Whether a function is a law of a plant: all its arguments are names of groups."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return False
-    return bool(names) and all(name in GROUPS for name in names)
-
-
-def _of_result(function: Callable[..., Any], what: str) -> Callable[[Any], Any]:
-    """The function, if it can be called with one argument, the result; otherwise raises UnsupportedError."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of a function that is not written in Python
-        return function
-    try:
-        signature.bind(None)
-    except TypeError:
-        raise UnsupportedError(
-            f"optimize: the function of the {what} has the arguments {signature}; expected some of "
-            f"{', '.join(GROUPS)}, or one argument, which is the result."
-        ) from None
-    return function
 
 
 def _weighted(plant: Plant, weights: Mapping[str, float], others: Mapping[str, Law], what: str) -> Law:

@@ -13,6 +13,7 @@ from kinemorph.analysis.optimizing.equilibria import plant_with, start_values
 from kinemorph.analysis.optimizing.measures import Cost, Sloped, measures_of
 from kinemorph.analysis.optimizing.unknowns import Range, Unknowns, unknowns_of
 from kinemorph.analysis.searches.conditions import Conditions
+from kinemorph.analysis.searches.law_values import final_inputs
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.varied_run import varied_run
 from kinemorph.errors import UnsupportedError
@@ -97,14 +98,10 @@ class Runs:
             batch = simulate_batch(self.plant, self.until, **self._started(X), **self.options)
         if batch.interrupted:
             raise KeyboardInterrupt
-        end, count = batch.final, len(X)
-        s = np.concatenate([np.zeros((count, self.plant.nv)), end.v, end.x], axis=1)
-        inputs = (end.t, end.q, s, end.m, batch.u, batch.p)
         ok = np.flatnonzero(batch.ok)
-        measured = np.full((count, self.measures.count), np.nan)
+        measured = np.full((len(X), self.measures.count), np.nan)
         if len(ok):
-            some = tuple(np.ascontiguousarray(part[ok]) for part in inputs)
-            measured[ok] = self.measures.at(some, lambda k: batch[int(ok[k])])
+            measured[ok] = self.measures.at(final_inputs(batch, ok), lambda k: batch[int(ok[k])])
         return measured
 
     def sloped(self, values: Array) -> Sloped | None:

@@ -1,7 +1,7 @@
 """A model file in Kinemorph: its runs by `simulate` with adaptive methods, and batches of them by `simulate_batch`.
 
 Two methods are tried: one for stiff drives and contacts, and the default one for smooth motion. The latter takes tiny
-steps while a robot stands on the ground; a run that takes longer than PATIENCE is given up.
+steps while a robot stands on the ground; a run that takes longer than PATIENCE, for a reference LONG, is given up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate_batch import simulate_batch
 
 METHODS = ("rodas", "dop853")
-PATIENCE = 5.0  # [s] of CPU time
+PATIENCE, LONG = 5.0, 60.0  # [s] of CPU time
 TOLERANCES = tuple(float(f"{digit}e-{power}") for power in range(3, 9) for digit in (1, 0.3))
 FINE = (1e-4, 1e-5)  # tolerances of the two runs of a reference, relative to the error that is asked for
 
@@ -35,7 +35,7 @@ class KinemorphFile:
     def __init__(self, problem: FileProblem, enough: float) -> None:
         self.problem, self.enough = problem, enough
 
-    def run(self, method: str) -> Callable[[float], Trajectory | None]:
+    def run(self, method: str, patience: float = PATIENCE) -> Callable[[float], Trajectory | None]:
         """A function of a tolerance that simulates the first robot; None where the run is given up."""
         problem = self.problem
 
@@ -44,7 +44,7 @@ class KinemorphFile:
 
             def look(t: float, step: float, events: int) -> None:
                 began.append(time.process_time())  # the first call comes after everything is compiled
-                if began[-1] - began[0] > PATIENCE:
+                if began[-1] - began[0] > patience:
                     raise _GivenUp
 
             simulated = by_simulate(
@@ -62,7 +62,7 @@ class KinemorphFile:
         """Functions that give pairs of runs for a reference, the second of a tighter tolerance."""
 
         def pair(method: str) -> tuple[Array, Array]:
-            fine, finer = (self.states(self.run(method)(share * self.enough)) for share in FINE)
+            fine, finer = (self.states(self.run(method, LONG)(share * self.enough)) for share in FINE)
             return fine, finer
 
         return [partial(pair, method) for method in METHODS]

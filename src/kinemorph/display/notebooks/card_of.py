@@ -11,6 +11,7 @@ from kinemorph.display.html import escaped
 from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, robot_card, system_card
 from kinemorph.display.notebooks.module_cards import assembly_card, module_type_card
 from kinemorph.display.notebooks.run_cards import run_card
+from kinemorph.display.notebooks.study_cards import monte_carlo_card, sensitivity_card, study_card
 from kinemorph.display.notebooks.verdict_cards import audit_card, equilibrium_card, poles_card, verification_card
 
 
@@ -32,5 +33,8 @@ for _card in (
     audit_card,
     poles_card,
     equilibrium_card,
+    study_card,
+    monte_carlo_card,
+    sensitivity_card,
 ):
     card_of.register(_card)  # by the type that its first parameter names

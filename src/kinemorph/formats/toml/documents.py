@@ -10,6 +10,8 @@ from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.formats.toml.lines import Lines
+from kinemorph.formats.toml.values import At, Values
+from kinemorph.model.input_reader import short
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORD = re.compile(r"'([^']*)'")
@@ -67,6 +69,17 @@ def parse(source: Source, findings: Findings) -> Document | None:
         remedy = next((remedy for words, remedy in REMEDIES if words in reason), "Correct it near this line.")
         findings.error("syntax", line, "", f"the text is not well-formed TOML: {reason}", remedy)
         return None
+
+
+def has_version(data: dict[str, Any], mark: str, version: int, values: Values) -> bool:
+    """Whether the key `mark` of a document says that the file has this version; if not, it is recorded as a finding."""
+    given = data.get(mark)
+    if given == version and not isinstance(given, bool):
+        return True
+    found = "is missing" if given is None else f"is {short(given)}"
+    problem = f"the key '{mark}', which gives the version of the format, {found}, expected {version}"
+    values.error("structure", At((mark,), "", ""), problem, f"Write {mark} = {version} on the first line.")
+    return False
 
 
 def _table_name(match: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ from kinemorph.formats.sources import Options, Outside, Source, find_file, named
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.automata import read_automaton
 from kinemorph.formats.toml.bodies import Bodies, amends
-from kinemorph.formats.toml.documents import Document
+from kinemorph.formats.toml.documents import Document, has_version
 from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.motion import Motion, joint_coordinates
@@ -68,16 +68,11 @@ class Parts:
     def checked(self, without: tuple[str, ...] = ()) -> bool:
         """Whether the file has the key `kinemorph = 1`; unknown tables, and those in `without`, give findings."""
         known = [field.name for field in rows.TOP if field.name not in without]
-        mark = self.data.get(rows.MARK)
-        if mark != rows.VERSION or isinstance(mark, bool):
-            found = "is missing" if mark is None else f"is {short(mark)}"
-            problem = f"the key '{rows.MARK}', which gives the version of the format, {found}, expected {rows.VERSION}"
-            remedy = f"Write {rows.MARK} = {rows.VERSION} on the first line."
-            self.values.error("structure", At((rows.MARK,), "", ""), problem, remedy)
+        right = has_version(self.data, rows.MARK, rows.VERSION, self.values)
         for key in self.data:
             if key not in known:
                 self.values.unknown(At((key,), "", ""), key, known)
-        return mark == rows.VERSION
+        return right
 
     def top(self) -> dict[str, Any]:
         """The name and gravity that the file gives, by key."""
@@ -240,29 +235,32 @@ class Parts:
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         """Declares the element of the table `raw`."""
+        made = self.element(name, raw, at)
+        if made is not None:
+            blueprint.element(line, made)
+
+    def element(self, name: str, raw: dict[str, Any], at: At) -> Any:
+        """The element of the table `raw`; None if it has errors, which are recorded."""
         kind = raw.get("kind")
         if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
             problem = f"an element of the kind {short(kind)} has a Python function, which a file cannot contain"
             remedy = "Add it in Python: System(system.robot, system.elements + ...)."
             self.values.error("structure", at, problem, remedy)
-            return
+            return None
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
-            return
+            return None
         before = self.values.error_count
         read = self.values.table(raw, at, element_fields(element), skip=("kind",))
         if self.values.error_count > before:
-            return
+            return None
         self._locate(element, read, at)
         if self.values.error_count > before:
-            return
+            return None
         made = self.values.made(element, {"name": name, **read}, at)
-        if made is None:
-            return
-        if isinstance(made, CController):
-            made = self._judged(made, at)
-        blueprint.element(line, made)
-        self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
+        if made is not None:
+            self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
+        return self._judged(made, at) if isinstance(made, CController) else made
 
     def _starts(self, raw: Any, at: At, field: Field) -> Any:
         """Numbers by name, from a table or from names alone, which start at 0."""

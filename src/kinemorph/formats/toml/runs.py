@@ -26,7 +26,7 @@ R = TypeVar("R", RunPlan, Start)
 
 def read_runs(data: Mapping[str, Any], values: Values, blueprint: Blueprint) -> None:
     """Reads all run plans of a document, when the robot is complete; mistakes are recorded as findings."""
-    _read_named("runs", data, values, blueprint, _plan, blueprint.runs)
+    _read_named("runs", data, values, blueprint, read_plan, blueprint.runs)
 
 
 def read_starts(data: Mapping[str, Any], values: Values, blueprint: Blueprint) -> None:
@@ -81,9 +81,14 @@ def _start(raw: Any, at: At, values: Values, robot: Robot) -> Start | None:
     return Start(**read) if values.error_count == before else None
 
 
-def _state(raw: Mapping[str, Any], at: At, values: Values, robot: Robot, others: tuple[str, ...]) -> dict[str, Any]:
+def _state(
+    raw: Mapping[str, Any], at: At, values: Values, robot: Robot | None, others: tuple[str, ...]
+) -> dict[str, Any]:
     """The numbers of q, v and of the groups `others` in a table, each in order or by name."""
     read: dict[str, Any] = {}
+    if robot is None:
+        given = [key for key in ("q", "v", *others) if key in raw]
+        return {key: named_numbers(raw[key], at.key(key), values, None, None) for key in given}
     for key, names, units in (("q", robot.q_names, robot.q_units), ("v", robot.v_names, robot.v_units)):
         if key in raw:
             kinds = [KINDS.get(unit, "number") for unit in units]
@@ -94,8 +99,8 @@ def _state(raw: Mapping[str, Any], at: At, values: Values, robot: Robot, others:
     return read
 
 
-def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
-    """The plan of a table; None if it has errors, which are recorded."""
+def read_plan(raw: Any, at: At, values: Values, robot: Robot | None) -> RunPlan | None:
+    """The plan of a table; None if it has errors, which are recorded. Without a robot, names are checked by the run."""
     before = values.error_count
     read = values.table(raw, at, rows.RUN, skip=tuple(rows.RUN_ROWS))
     if not isinstance(raw, dict):
@@ -105,7 +110,8 @@ def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
             items = values.items(raw[key], at.key(key))
             read[key] = [values.table(row, at.key(key).key(i), fields) for i, row in enumerate(items)]
     read |= _state(raw, at, values, robot, ("x", "inputs"))
-    for place, name in enumerate(read.get("locked", ())):
+    for place, name in enumerate(read.get("locked", ()) if robot is not None else ()):
+        assert robot is not None
         known = (*robot.joint_names, *robot.v_names)
         if name not in known:
             problem = f"there is no joint {short(name)} to lock, expected one of {listed(robot.joint_names, 20)}"
@@ -121,14 +127,14 @@ def _plan(raw: Any, at: At, values: Values, robot: Robot) -> RunPlan | None:
 
 
 def named_numbers(
-    raw: Any, at: At, values: Values, kinds: Mapping[str, str] | None, robot: Robot
+    raw: Any, at: At, values: Values, kinds: Mapping[str, str] | None, robot: Robot | None
 ) -> dict[str, float] | tuple[float, ...]:
     """Numbers from a list, in order, or from a table, by name. A loop-closing joint has no coordinate to name.
 
     `kinds` gives the kind of quantity of each known name; None if names are not known here: the run checks them.
     """
     if isinstance(raw, dict):
-        closing = {loop.name for loop in robot.loops} if kinds is not None else set()
+        closing = {loop.name for loop in robot.loops} if kinds is not None and robot is not None else set()
         for name in raw:
             if name in closing:
                 problem = f"joint '{name}' closes a loop and has no coordinate, expected one of "

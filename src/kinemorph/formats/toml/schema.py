@@ -29,23 +29,23 @@ def json_schema() -> Schema:
     further numbers of joints of the model file, which have no kind.
     """
     tables: Schema = {
-        key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()
+        key: {"type": "object", "additionalProperties": table_schema(fields)} for key, fields in rows.TABLES.items()
     }
-    tables["parameters"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.PARAMETER)]}
-    tables["dependents"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.DEPENDENT)]}
+    tables["parameters"]["additionalProperties"] = {"anyOf": [NUMBER, table_schema(rows.PARAMETER)]}
+    tables["dependents"]["additionalProperties"] = {"anyOf": [NUMBER, table_schema(rows.DEPENDENT)]}
     tables["bodies"]["additionalProperties"]["not"] = {
         "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]
     }
-    elements = [_table(element_fields(element), kind=kind, part=element) for kind, element in ELEMENT_KINDS.items()]
+    elements = [
+        table_schema(element_fields(element), kind=kind, part=element) for kind, element in ELEMENT_KINDS.items()
+    ]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
-    tables["settings"] = _table(rows.SETTINGS)
-    tables["automaton"] = _table(rows.AUTOMATON)
-    run = _table(rows.RUN)
-    run["properties"] |= {key: _list(_table(fields)) for key, fields in rows.RUN_ROWS.items()}
-    tables["starts"] = {"type": "object", "additionalProperties": _table(rows.START)}
-    tables["runs"] = {"type": "object", "additionalProperties": run}
+    tables["settings"] = table_schema(rows.SETTINGS)
+    tables["automaton"] = table_schema(rows.AUTOMATON)
+    tables["starts"] = {"type": "object", "additionalProperties": table_schema(rows.START)}
+    tables["runs"] = {"type": "object", "additionalProperties": run_schema()}
     tables |= _organism_tables()
-    top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
+    top = {field.name: FORMS[field.form](field) | key_annotations(field) for field in rows.TOP if field.form in FORMS}
     top[rows.MARK]["const"] = rows.VERSION
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -59,36 +59,43 @@ def json_schema() -> Schema:
     }
 
 
+def run_schema() -> Schema:
+    """The schema of the options of a run."""
+    run = table_schema(rows.RUN)
+    run["properties"] |= {key: list_schema(table_schema(fields)) for key, fields in rows.RUN_ROWS.items()}
+    return run
+
+
 def _organism_tables() -> Schema:
     """The schemas of the tables for docked modules, by name."""
-    found: Schema = {"assembly": _table(rows.ASSEMBLY)}
+    found: Schema = {"assembly": table_schema(rows.ASSEMBLY)}
     for key, fields in rows.ORGANISM_TABLES.items():
         plain = [field for field in fields if field.form in FORMS]
-        found[key] = {"type": "object", "additionalProperties": _table(plain)}
+        found[key] = {"type": "object", "additionalProperties": table_schema(plain)}
     kind = found["module_types"]["additionalProperties"]["properties"]
     kind |= {key: {"$ref": f"#/properties/{key}"} for key in ("bodies", "joints")}
-    kind["ports"] = {"type": "object", "additionalProperties": _table(rows.PORT)}
-    return found | {key: _list(_table(fields)) for key, fields in rows.ORGANISM_ROWS.items()}
+    kind["ports"] = {"type": "object", "additionalProperties": table_schema(rows.PORT)}
+    return found | {key: list_schema(table_schema(fields)) for key, fields in rows.ORGANISM_ROWS.items()}
 
 
 def _definitions() -> Schema:
     """The schemas of number, pose, shape, solid and surface, to which others refer."""
-    shapes = [_table(fields, kind=kind) for kind, (_, fields) in rows.SHAPES.items()]
-    solids = [_table(solid.fields, kind=kind) for kind, solid in rows.SOLIDS.items()]
-    pose = _table(rows.POSE)
+    shapes = [table_schema(fields, kind=kind) for kind, (_, fields) in rows.SHAPES.items()]
+    solids = [table_schema(solid.fields, kind=kind) for kind, solid in rows.SOLIDS.items()]
+    pose = table_schema(rows.POSE)
     return {
         "number": {
             "description": 'A number in SI, a quantity such as "5 mm", or an expression such as "0.5 * l1".',
             "type": ["number", "string"],
         },
         "pose": {**pose, "not": _several_turns()},
-        "shape": {"oneOf": [*shapes, _table(rows.MESH_FILE, kind="mesh"), _table(rows.MESH, kind="mesh")]},
+        "shape": {"oneOf": [*shapes, table_schema(rows.MESH_FILE, kind="mesh"), table_schema(rows.MESH, kind="mesh")]},
         "solid": {"oneOf": solids},
-        "surface": _table(part_fields(Surface), part=Surface),
+        "surface": table_schema(part_fields(Surface), part=Surface),
     }
 
 
-def _table(fields: Sequence[Field], *, kind: str = "", part: type[Any] | None = None) -> Schema:
+def table_schema(fields: Sequence[Field], *, kind: str = "", part: type[Any] | None = None) -> Schema:
     """The schema of a table with the keys `fields`; `kind` is the value of its key `kind`, if it has one.
 
     `part` is the dataclass that the table describes, whose docstring explains the table and its keys.
@@ -97,11 +104,11 @@ def _table(fields: Sequence[Field], *, kind: str = "", part: type[Any] | None = 
         explained = key_help(part)
         fields = [field._replace(help=field.help or explained.get(field.name, "")) for field in fields]
     properties: Schema = {"kind": {"const": kind}} if kind else {}
-    properties |= {field.name: FORMS[field.form](field) | _said(field) for field in fields}
+    properties |= {field.name: FORMS[field.form](field) | key_annotations(field) for field in fields}
     schema: Schema = {"description": title(part)} if part is not None and title(part) else {}
     schema |= {"type": "object", "properties": properties, "additionalProperties": False}
     if "placement" in properties:
-        schema["properties"] |= {field.name: FORMS[field.form](field) | _said(field) for field in rows.POSE}
+        schema["properties"] |= {field.name: FORMS[field.form](field) | key_annotations(field) for field in rows.POSE}
         schema["not"] = _several_turns()
     required = [*(["kind"] if kind else []), *(field.name for field in fields if field.required)]
     return {**schema, "required": required} if required else schema
@@ -113,7 +120,7 @@ def _several_turns() -> Schema:
     return {"anyOf": [{"required": list(pair)} for pair in pairs]}
 
 
-def _said(field: Field) -> Schema:
+def key_annotations(field: Field) -> Schema:
     """The annotations of a key: its description with the unit of plain numbers, its kind of quantity, its default."""
     kind = field.kind if isinstance(field.kind, str) else ""
     unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
@@ -124,7 +131,7 @@ def _said(field: Field) -> Schema:
     return said if field.default is None else said | {"default": field.default}
 
 
-def _list(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
+def list_schema(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
     """The schema of a list; `counts` are its possible lengths."""
     schema: Schema = {"type": "array", "items": items}
     if counts is None:
@@ -141,12 +148,12 @@ def _inertia(field: Field) -> Schema:
         "required": list(MOMENTS[:3]),
         "additionalProperties": False,
     }
-    return {"anyOf": [_list(NUMBER, 3), _list(_list(NUMBER, 3), 3), table]}
+    return {"anyOf": [list_schema(NUMBER, 3), list_schema(list_schema(NUMBER, 3), 3), table]}
 
 
 def _per(field: Field) -> Schema:
     """The schema of one number, or a list with one for each coordinate."""
-    return {"anyOf": [NUMBER, _list(NUMBER)]}
+    return {"anyOf": [NUMBER, list_schema(NUMBER)]}
 
 
 def _row(field: Field) -> Schema:
@@ -157,7 +164,7 @@ def _row(field: Field) -> Schema:
 
 def _part(field: Field) -> Schema:
     """The schema of a part of an element: a table of one of several kinds; a single kind need not be named."""
-    tables = [_table(part_fields(part), kind=kind, part=part) for kind, part in field.inner.items()]
+    tables = [table_schema(part_fields(part), kind=kind, part=part) for kind, part in field.inner.items()]
     if len(tables) > 1:
         return {"oneOf": tables}
     tables[0]["required"] = [key for key in tables[0]["required"] if key != "kind"]
@@ -172,32 +179,36 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "flag": lambda field: {"type": "boolean"},
     "text": lambda field: {"type": "string"},
     "label": lambda field: {"type": ["string", "integer"]},
-    "labels": lambda field: {"anyOf": [{"type": ["string", "integer"]}, _list({"type": ["string", "integer"]})]},
+    "labels": lambda field: {"anyOf": [{"type": ["string", "integer"]}, list_schema({"type": ["string", "integer"]})]},
     "choice": lambda field: {"enum": list(field.inner)},
-    "vector": lambda field: _list(NUMBER, 3),
-    "angles": lambda field: _list(NUMBER, 3),
-    "matrix": lambda field: _list(_list(NUMBER, 3), 3),
+    "vector": lambda field: list_schema(NUMBER, 3),
+    "angles": lambda field: list_schema(NUMBER, 3),
+    "matrix": lambda field: list_schema(list_schema(NUMBER, 3), 3),
     "inertia": _inertia,
-    "axis": lambda field: {"anyOf": [{"enum": [*AXES, *(f"+{axis}" for axis in "xyz")]}, _list(NUMBER, 3)]},
+    "axis": lambda field: {"anyOf": [{"enum": [*AXES, *(f"+{axis}" for axis in "xyz")]}, list_schema(NUMBER, 3)]},
     "pose": lambda field: dict(POSE),
-    "numbers": lambda field: _list(NUMBER, field.inner),
-    "points": lambda field: _list(_list(NUMBER, 3)),
-    "faces": lambda field: _list(_list({"type": "integer", "minimum": 0}, 3)),
+    "numbers": lambda field: list_schema(NUMBER, field.inner),
+    "points": lambda field: list_schema(list_schema(NUMBER, 3)),
+    "faces": lambda field: list_schema(list_schema({"type": "integer", "minimum": 0}, 3)),
     "per_coordinate": _per,
     "per_velocity": _per,
     "formulas": _per,
-    "position": lambda field: {"anyOf": [{"type": "string"}, _list(_list(NUMBER, 4), 4)]},
-    "shapes": lambda field: _list({"$ref": "#/$defs/shape"}),
+    "position": lambda field: {"anyOf": [{"type": "string"}, list_schema(list_schema(NUMBER, 4), 4)]},
+    "shapes": lambda field: list_schema({"$ref": "#/$defs/shape"}),
     "solid": lambda field: {"$ref": "#/$defs/solid"},
     "surface": lambda field: {"$ref": "#/$defs/surface"},
-    "state": lambda field: {"anyOf": [_list(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
-    "list": lambda field: _list(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
+    "state": lambda field: {"anyOf": [list_schema(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
+    "list": lambda field: list_schema(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
     "row": _row,
     "part": _part,
     "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
     "function": lambda field: {"not": {}},
     "starts": lambda field: {
-        "anyOf": [{"type": "object", "additionalProperties": NUMBER}, {"type": "string"}, _list({"type": "string"})]
+        "anyOf": [
+            {"type": "object", "additionalProperties": NUMBER},
+            {"type": "string"},
+            list_schema({"type": "string"}),
+        ]
     },
     "texts": lambda field: {"type": "object", "additionalProperties": {"type": "string"}},
     "any": lambda field: {},

@@ -84,7 +84,7 @@ def written_system(system: System, findings: Findings) -> str:
     placed = placed_sections(system) if docked is None else []
     assembly = None if docked is None else system.assembly
     parameters = _parameters(_all_parameters(system), findings)
-    acting = list(_elements(system.elements, findings))
+    acting = list(element_entries(system.elements, findings))
     sections = [
         f"# A robot for Kinemorph. {UNITS_NOTE}\n" + lines_of(_top(robot, {"name": spell.text(robot.name)})),
         parameters,
@@ -198,7 +198,7 @@ def written_sidecar(
         ),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
-        *_tables("elements", _elements(system.elements, findings)),
+        *_tables("elements", element_entries(system.elements, findings)),
         *(_settings(system.settings, robot) if settings else ()),
         *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
@@ -406,7 +406,7 @@ def joint_entries(joint: Joint, names: dict[Value, str] | None = None) -> Entrie
     return entries
 
 
-def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple[str, Entries, str]]:
+def element_entries(elements: Iterable[Element], findings: Findings) -> Iterable[tuple[str, Entries, str]]:
     """The tables of elements as (name, keys, comment); elements that a file cannot express give warnings."""
     kinds = {element: kind for kind, element in ELEMENT_KINDS.items()}
     for element in elements:
@@ -440,7 +440,7 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
 def written_elements(elements: Sequence[Element]) -> str:
     """The tables of elements as text, to be copied into a model file. Raises ModelError for what a file cannot say."""
     findings = Findings("elements")
-    text = "\n".join(_tables("elements", _elements(elements, findings)))
+    text = "\n".join(_tables("elements", element_entries(elements, findings)))
     if findings.warnings:
         raise ModelError([str(one) for one in findings.warnings])
     return text

@@ -10,12 +10,8 @@ pool is stopped, and also when the process of the pool ends in any other way, be
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -26,22 +22,20 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studies.workers.child import Child, end_all, how_it_ended
+from kinemorph.studies.workers.frames import Frame
+from kinemorph.studies.workers.memory import BEYOND_CEILING, default_ceiling
 from kinemorph.studio.tasks.work import KEEPING, WORK, check_kind
-from kinemorph.studio.workers.frames import Frame, read_frame, write_frame
 from kinemorph.studio.workers.job import Job, OnPart, OnProgress, Result
-from kinemorph.studio.workers.memory import beyond, default_ceiling
-from kinemorph.studio.workers.process import BEYOND_CEILING
+from kinemorph.studio.workers.process import beyond
 
 GRACE = 0.6  # [s] that a cancelled job has to end by itself
 SAVING = 30.0  # [s] that it has beyond that, where it has ended its work and saves what there is
-ENDING = 1.0  # [s] that a worker has to end by itself when the pool is stopped
 GROWTH = 300 << 20  # bytes that a worker may keep after a job; one that keeps more is replaced
 NICE = 10  # of workers by default: where all processors are busy, they get a tenth of what the server and pages get
 MOST_WAITING = 100  # jobs in the queue
 FAILURES = 3  # workers in a row that end before they are ready, after which no more are started
-START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kinemorph.studio.workers.process import main; main()"
-)
+PROGRAM = "kinemorph.studio.workers.process"
 
 
 class Pool:
@@ -69,11 +63,11 @@ class Pool:
         self.configuration["load"] = [str(path) for path in load]
         self._lock = threading.RLock()
         self._waiting: deque[Job] = deque()
-        self._workers: list[_WorkerProcess] = []
+        self._workers: list[Child[Job]] = []
         self._count = self._failures = 0
         self._why = ""  # why the last worker that could not be started did not start
         self._stopped = False
-        self._end = weakref.finalize(self, _end_all, self._workers)
+        self._end = weakref.finalize(self, end_all, self._workers)
         with self._lock:
             self._fill()
             self._check_workers()
@@ -171,7 +165,7 @@ class Pool:
         """Starts workers, as many as are missing."""
         while not self._stopped and self._failures < FAILURES and len(self._workers) < self.size:
             try:
-                self._workers.append(_WorkerProcess(self))
+                self._workers.append(Child(PROGRAM, self.configuration, self))
             except OSError as error:  # no memory, or too many processes
                 self._failures += 1
                 self._why = f"{error}. Close other programs."
@@ -222,7 +216,7 @@ class Pool:
             raise UnsupportedError(f"work '{job.kind}' is {job.state}, so that it does not listen. Start it again.")
         worker.send({"tell": job.number, "message": dict(message)})
 
-    def _enforce(self, job: Job, worker: _WorkerProcess, saving: float = SAVING) -> None:
+    def _enforce(self, job: Job, worker: Child[Job], saving: float = SAVING) -> None:
         """Ends the worker of a job that was cancelled and has not ended by itself; one that saves gets `saving` [s]."""
         with self._lock:
             if worker.job is not job:
@@ -232,7 +226,7 @@ class Pool:
                 return
         _after(saving, self._enforce, job, worker, 0.0)
 
-    def take(self, worker: _WorkerProcess, frame: Frame) -> None:
+    def take(self, worker: Child[Job], frame: Frame) -> None:
         """Takes in a frame of a worker; called in the thread that reads from it."""
         header = frame.header
         if "ready" in header:
@@ -263,7 +257,7 @@ class Pool:
             Result(state, None if state == "failed" else data, sentence, tuple(header["warnings"]), header["progress"])
         )
 
-    def lost(self, worker: _WorkerProcess, status: int) -> None:
+    def lost(self, worker: Child[Job], status: int) -> None:
         """Replaces a worker that has ended, and ends its job with a sentence."""
         with self._lock:
             job, worker.job = worker.job, None
@@ -291,10 +285,7 @@ class Pool:
             return Result("cancelled", sentence="The studio was stopped before this was done.", progress=job.progress)
         if status == BEYOND_CEILING:
             return Result("failed", sentence=beyond(self.memory), progress=job.progress)
-        name = f"exit status {status}"
-        if status < 0:
-            with contextlib.suppress(ValueError):
-                name = signal.Signals(-status).name
+        name = how_it_ended(status).removeprefix("signal ")
         doing = job.progress.get("phase", "start")
         remedy = "Another one has taken its place: start" if self._workers else "Start"
         sentence = (
@@ -303,96 +294,8 @@ class Pool:
         return Result("failed", sentence=sentence, progress=job.progress)
 
 
-class _WorkerProcess:
-    """One worker process, as the server sees it."""
-
-    def __init__(self, pool: Pool) -> None:
-        self.job: Job | None = None
-        self.ready, self.is_ended = threading.Event(), False
-        self.memory = 0  # bytes that it used when it was ready
-        self._said: deque[str] = deque(maxlen=20)
-        places = [place for place in sys.path if place]  # not the present folder, which may hold files of a project
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", START, json.dumps(places)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._sending = threading.Lock()
-        self.send(pool.configuration)
-        owner = weakref.ref(pool)
-        for target, given in ((_read, (self, owner)), (_keep_words, (self,))):
-            threading.Thread(target=target, args=given, name=f"worker {self.process.pid}", daemon=True).start()
-
-    def send(self, header: Mapping[str, Any]) -> None:
-        """Sends a frame; where the worker has ended, nothing happens here: the thread that reads from it notices."""
-        assert self.process.stdin is not None
-        with self._sending, contextlib.suppress(OSError, ValueError):
-            write_frame(self.process.stdin, header)  # type: ignore[arg-type]
-
-    def send_end(self) -> None:
-        """Closes the pipe, whereupon the worker ends itself; it gets no further job."""
-        self.is_ended = True
-        with self._sending, contextlib.suppress(OSError):
-            assert self.process.stdin is not None
-            self.process.stdin.close()
-
-    def kill(self) -> None:
-        """Ends the worker, and the compilers that it has started."""
-        self.is_ended = True
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
-
-    def said(self) -> str:
-        """The last lines that the worker has written to stderr."""
-        return "\n".join(self._said) or "they end before they are ready."
-
-
 def _after(seconds: float, function: Callable[..., None], *values: Any) -> None:
     """Calls a function later, unless this program ends before."""
     timer = threading.Timer(seconds, function, values)
     timer.daemon = True
     timer.start()
-
-
-def _read(worker: _WorkerProcess, owner: weakref.ref[Pool]) -> None:
-    """Reads the frames of a worker until it ends, then closes its pipes."""
-    assert worker.process.stdout is not None
-    with worker.process.stdout as pipe:
-        while (frame := read_frame(pipe)) is not None:  # type: ignore[arg-type]
-            pool = owner()
-            if pool is None:
-                return
-            pool.take(worker, frame)
-            del pool
-    status = worker.process.wait()
-    worker.send_end()
-    pool = owner()
-    if pool is not None:
-        pool.lost(worker, status)
-
-
-def _keep_words(worker: _WorkerProcess) -> None:
-    """Passes on what a worker writes to stderr, and keeps the last lines for messages."""
-    assert worker.process.stderr is not None
-    with worker.process.stderr as pipe:
-        for line in pipe:
-            text = line.decode(errors="replace").rstrip()
-            worker._said.append(text)
-            print(text, file=sys.stderr)
-
-
-def _end_all(workers: list[_WorkerProcess]) -> None:
-    """Ends workers: first by closing their pipes, then by force."""
-    for worker in list(workers):
-        worker.send_end()
-    for worker in list(workers):
-        try:
-            worker.process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            worker.kill()
-            worker.process.wait()

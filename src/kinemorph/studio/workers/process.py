@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import tempfile
 import threading
@@ -20,14 +19,22 @@ from typing import Any, BinaryIO
 
 from kinemorph.codegen.work_clock import watched_by
 from kinemorph.errors import KinemorphError
+from kinemorph.studies.workers.child import opened_pipes
+from kinemorph.studies.workers.frames import read_frame, write_frame
+from kinemorph.studies.workers.memory import BEYOND_CEILING, bound_addresses, resident
 from kinemorph.studio.tasks.work import Cancelled, Report, work_named
-from kinemorph.studio.workers.frames import read_frame, write_frame
-from kinemorph.studio.workers.memory import beyond, bound_addresses, resident
 from kinemorph.studio.workers.user_python import load_python
 
 EVERY = 0.15  # [s] between two reports, so that five arrive in every second
-BEYOND_CEILING = 77  # the exit status of a worker that needed too much memory
 LONGEST = 4000  # characters of a message about an unexpected error
+
+
+def beyond(ceiling: int) -> str:
+    """The sentence for work that needs more memory than a worker may use."""
+    return (
+        f"The work was ended because it needs more than {ceiling / 2**20:,.0f} MiB of memory, the most that a worker "
+        "may use. Store fewer samples, choose a smaller model, or start the studio with a higher limit."
+    )
 
 
 class Worker:
@@ -147,24 +154,22 @@ def warm_up() -> None:
 
 def main() -> None:
     """Runs this process as a worker; its first frame is its configuration."""
-    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what is printed does not get between the frames
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is for the server
-    frame = read_frame(source)
-    if frame is None:
+    opened = opened_pipes()
+    if opened is None:
         return
-    worker = Worker(source, target, frame.header)
+    source, target, configuration = opened
+    worker = Worker(source, target, configuration)
     threading.Thread(target=worker.listen, name="listen", daemon=True).start()
     with contextlib.suppress(AttributeError, OSError):
-        os.nice(frame.header["nice"])  # clicks come before runs
+        os.nice(configuration["nice"])  # clicks come before runs
     began = time.perf_counter()
     try:
-        load_python(frame.header["load"])
+        load_python(configuration["load"])
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)  # a plain end would wait for the thread that reads
-    if frame.header["warm"]:
+    if configuration["warm"]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warm_up()

@@ -1,7 +1,7 @@
-"""Messages between the server and its workers: a JSON header and bytes, through a pipe.
+"""Messages between a process and its workers: a JSON header and bytes, through a pipe.
 
 A frame is the length of the header and the length of the payload (two uint32, little endian), the header as JSON, and
-the payload. Nothing that arrives is executed or unpickled.
+the payload. Nothing that arrives is executed or unpickled here.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 DEFAULT = 4 << 30  # bytes that a worker may use, where the machine has at least twice as many
+BEYOND_CEILING = 77  # the exit status of a worker that needed too much memory
 ROOM = 1 << 30  # bytes of addresses beyond the ceiling, which libraries reserve and do not use
 
 
@@ -43,11 +44,3 @@ def bound_addresses(ceiling: int) -> None:
 
         used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (used + ceiling + ROOM, resource.RLIM_INFINITY))
-
-
-def beyond(ceiling: int) -> str:
-    """The sentence for work that needs more memory than a worker may use."""
-    return (
-        f"The work was ended because it needs more than {ceiling / 2**20:,.0f} MiB of memory, the most that a worker "
-        "may use. Store fewer samples, choose a smaller model, or start the studio with a higher limit."
-    )

@@ -1,0 +1,145 @@
+"""Data as readable text with one line for each fact, such as "bodies.rod.mass = 1.2".
+
+Two processes write the same text for the same data: it has no addresses, and sets are sorted. A difference of two texts
+names what changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kinemorph.model.parameter import Coordinate, Formula, Parameter, Value, worked_out
+from kinemorph.studies.experiments.source_texts import is_installed, read_values, source_text
+from kinemorph.vocabulary.frozen_array import FrozenArray
+
+FEW = 12  # numbers of an array that are written out; larger ones are known by their digest
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+LOOKS = ("color", "symbol")  # fields that determine how something is shown, and no result
+PLAIN = (bool, int, float, str, complex)
+
+
+def flat_text(value: object, path: str = "") -> str:
+    """The text of any data, one line for each fact; what is empty or None is left out."""
+    return "\n".join(_lines(value, path, ()))
+
+
+def _lines(value: Any, path: str, inside: tuple[int, ...]) -> Iterator[str]:
+    """The lines of a value; `inside` are the ids of the data that contain it."""
+    text = _short(value)
+    if text is not None:
+        yield f"{path} = {text}" if path else text
+    elif value is None or (isinstance(value, (tuple, list, Mapping, set, frozenset)) and not value):
+        return
+    elif id(value) in inside:
+        yield f"{path} = (the same again)"
+    else:
+        within = (*inside, id(value))
+        head, parts = _parts(value)
+        if head:
+            yield f"{path} = {head}" if path else head
+        by_name = isinstance(value, (tuple, list)) and not hasattr(value, "_fields")
+        for name, part in parts:
+            place = f"{path}.{name}" if path else name
+            known = f"{place}.name = {name!r}" if by_name else None  # the name is in the place already
+            yield from (line for line in _lines(part, place, within) if line != known)
+
+
+def _short(value: Any) -> str | None:
+    """The text of a value that takes one line; None for others."""
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name}"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, PLAIN):
+        return repr(value)
+    if isinstance(value, (Parameter, Formula)):
+        return _formula(value)
+    if isinstance(value, FrozenArray):
+        return f"{_sizes(value.shape)} numbers {value.digest[:16]}"
+    if isinstance(value, np.ndarray):
+        if value.size <= FEW:
+            return f"array {value.tolist()!r}"
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{_sizes(value.shape)} {value.dtype} {digest[:16]}"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if isinstance(value, type):
+        return f"class {value.__module__}.{value.__qualname__}"
+    if isinstance(value, (set, frozenset)) and value:
+        return "{" + ", ".join(sorted(flat_text(one).replace("\n", "; ") for one in value)) + "}"
+    if isinstance(value, (tuple, list)) and value and not hasattr(value, "_fields"):
+        texts = [_short(one) if not isinstance(one, str) or len(value) <= FEW else None for one in value]
+        if all(text is not None and len(text) < 40 for text in texts):
+            return f"({', '.join(map(str, texts))})"
+    if isinstance(value, types.BuiltinFunctionType | np.ufunc):
+        return f"function {getattr(value, '__module__', '')}.{value.__name__}"
+    if isinstance(value, types.FunctionType) and is_installed(value.__module__):
+        return f"function {value.__module__}.{value.__qualname__}"
+    return None
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _formula(value: Value) -> str:
+    """A parameter with its value, or a formula of parameters."""
+
+    def leaf(one: Value) -> str:
+        if isinstance(one, Coordinate):
+            return f"coordinate {one.name}"
+        if isinstance(one, Parameter):
+            return f"parameter {one.name} = {one.value!r}" + (f" {one.unit}" if one.unit else "")
+        return repr(float(one))
+
+    if isinstance(value, Formula):
+        return str(worked_out(value, leaf, lambda part, args: f"{part.op}({', '.join(args)})"))
+    return leaf(value)
+
+
+def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
+    """(what the value is, its parts by name)."""
+    if isinstance(value, types.FunctionType):
+        return _indented(source_text(value)), read_values(value)
+    if isinstance(value, functools.partial):
+        given = {str(k): one for k, one in enumerate(value.args)} | value.keywords
+        return "partial", iter({"function": value.func, **given}.items())
+    if isinstance(value, types.MethodType):
+        return "method", iter({"of": value.__self__, "function": value.__func__}.items())
+    if isinstance(value, Mapping):
+        return "", iter(sorted(((str(key), one) for key, one in value.items()), key=lambda pair: pair[0]))
+    if hasattr(value, "_fields"):
+        return type(value).__qualname__, iter(zip(value._fields, value, strict=True))
+    if isinstance(value, (tuple, list)):
+        names = [getattr(one, "name", None) for one in value]
+        named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
+        return "", iter(zip(names if named else map(str, range(len(names))), value, strict=True))  # type: ignore[arg-type]
+    if is_dataclass(value):
+        held = ((one.name, getattr(value, one.name)) for one in fields(value) if one.compare or not _eq(value))
+        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and part != "")
+        return type(value).__qualname__, shown
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    own = getattr(value, "__dict__", None)
+    if own:
+        return kind, iter(sorted((str(name), part) for name, part in own.items()))
+    plain = repr(value)
+    return (kind if ADDRESS.search(plain) else f"{kind} {plain}"), iter(())
+
+
+def _eq(value: Any) -> bool:
+    """Whether a dataclass is compared by its fields, so that fields that are not compared do not count."""
+    return "__eq__" in {name for kind in type(value).__mro__[:-1] for name in vars(kind)}
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")

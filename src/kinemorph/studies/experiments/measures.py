@@ -1,0 +1,98 @@
+"""Measures of a study: numbers of each run, by name.
+
+A measure is the name of an Integral, a text with names of signals at the end of the run, a law f(t, q, v, ...) there,
+an Integral, which is added to the model, or a function of the whole run, a Trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kinemorph.analysis.searches.law_values import function_of_result, is_law
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.elements.sensing.integrals import Integral
+
+Given: TypeAlias = str | Integral | Callable[..., Any]
+Measures: TypeAlias = Given | Iterable[Given] | Mapping[str, Given]
+EXPECTED = (
+    "expected the name of an Integral, a text such as 'work / q.x', an Integral, a law f(t, q, v), or a function of "
+    "the run"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One number of a run, with its name; `given` is what the user gave for it."""
+
+    name: str
+    given: Given
+
+    @property
+    def of_run(self) -> bool:
+        """Whether it is a function of the whole run, which is called in Python."""
+        return callable(self.given) and not is_law(self.given)
+
+    @property
+    def law(self) -> Any:
+        """The text or the law of the final state; None for a function of the run."""
+        return self.given.name if isinstance(self.given, Integral) else None if self.of_run else self.given
+
+
+def measures_of(given: Measures | None) -> tuple[Measure, ...]:
+    """The measures that a user gives: {name: measure}, a list of measures, or one; raises UnsupportedError for others.
+
+    A measure without a name of its own is called by its text, or by the name of its function or Integral.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        pairs = [*given.items()]
+    elif isinstance(given, (str, Integral)) or callable(given) or not isinstance(given, Iterable):
+        pairs = [(_name(given), given)]
+    else:
+        pairs = [(_name(one), one) for one in given]
+    found: dict[str, Measure] = {}
+    for name, one in pairs:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise UnsupportedError(f"measures: a measure has the name {name!r:.60}; expected text. Name it.")
+        if not (isinstance(one, (str, Integral)) or callable(one)):
+            raise UnsupportedError(f"measure '{name}' is {one!r:.60}; {EXPECTED}.")
+        if name in found:
+            raise UnsupportedError(f"measure '{name}' is given twice. Give measures with names: {{'name': measure}}.")
+        found[name] = Measure(name, one)
+        if found[name].of_run:
+            function_of_result(one, f"measure '{name}': the function")
+    return tuple(found.values())
+
+
+def _name(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Integral):
+        return given.name
+    name = str(getattr(given, "__name__", ""))
+    if callable(given) and name in ("", "<lambda>"):
+        raise UnsupportedError("measures: a function has no name of its own. Name it: {'speed': lambda run: ...}.")
+    if not name:
+        raise UnsupportedError(f"measures: {given!r:.60} is given; {EXPECTED}.")
+    return name
+
+
+def number_of(value: Any, name: str) -> float:
+    """The number that a measure returned; raises UnsupportedError where it is no finite number."""
+    shape = np.shape(value) if isinstance(value, (np.ndarray, list, tuple)) else ()
+    if shape:
+        raise UnsupportedError(f"measure '{name}' has the shape {shape}; expected one number.")
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if not isinstance(value, (Real, np.number, np.bool_)) or isinstance(value, np.complexfloating):
+        raise UnsupportedError(f"measure '{name}' is {value!r:.60}; expected one number.")
+    number = float(value)
+    if not np.isfinite(number):
+        raise UnsupportedError(f"measure '{name}' is {number}; expected a finite number.")
+    return number

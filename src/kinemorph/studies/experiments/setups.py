@@ -1,0 +1,368 @@
+"""Setups: a model made ready for the items of one case, and how their values become arguments of a batch of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.system_parameters import system_parameters
+from kinemorph.analysis.identification.with_parameters import impossible_values, with_parameters
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.robot import Robot
+from kinemorph.model.starts import Start
+from kinemorph.model.system import System, as_robot
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters, shared_plant
+from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.simulation.docking.changes import sorted_events
+from kinemorph.simulation.integrators.methods import OUTSIDE
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
+from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
+from kinemorph.simulation.simulate_batch import batch_of_plant, only_alone
+from kinemorph.simulation.stepping.domains import DomainWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
+from kinemorph.simulation.stepping.step_options import longest_step, step_options
+from kinemorph.simulation.stepping.stepper import chosen_method
+from kinemorph.studies.experiments.cases import Case
+from kinemorph.words import did_you_mean, listed
+
+GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # of names that are initial values and inputs
+NUMBERS = ("step", "rtol", "atol", "max_step", "until")  # options of a run that are numbers
+NAMES = ("model", "run", "start", "method")  # parts whose labels choose a model or an option of its run
+OPTIONS = (
+    *("q", "v", "x", "u", "p", "m", "method", "step", "rtol", "atol", "max_step", "output_step", "start", "locked"),
+    *("loops", "events", "most_events", "most_steps"),
+)
+OF_PLAN = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "q", "v", "x", "locked", "loops")
+ENDS_ONLY = 1e9  # [s] the time between samples of runs of which only the final states count
+
+
+class FileModel(NamedTuple):
+    """A model that was loaded from a file: it is run as `kinemorph simulate` runs it."""
+
+    path: str
+    system: System
+
+
+class Run(NamedTuple):
+    """How the runs of a study are carried out: their end [s], a run plan or its name, and arguments of `simulate`."""
+
+    until: float | None
+    plan: Any
+    options: Mapping[str, Any]
+
+
+class Setup:
+    """A model with the elements, the start, the run plan and the method that a case chooses.
+
+    `model`         what is simulated: a System with everything that was added, or a Plant
+    `arguments`     of `simulate_batch`, without the numbers that are varied
+    `places`        (group, column) of each number that is varied; the group of options is "option"
+    `alone`         why items can only be simulated one by one, as a sentence; empty where batches can
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        case: Case,
+        objects: Mapping[str, Mapping[str, Any]],
+        run: Run,
+        added: tuple[Any, ...] = (),
+        sampled: bool = False,
+    ) -> None:
+        """`added` are elements that measures need; `sampled` says whether they need all samples of runs."""
+        self.sampled = sampled
+        chosen = {part: objects.get(part, {}).get(label, label) for part, label in case.labels}
+        self.fixed = {part: float(one) for part, one in chosen.items() if isinstance(one, Real)}
+        chosen = {part: one for part, one in chosen.items() if part not in self.fixed}
+        options = dict(run.options)
+        if "method" in chosen:
+            options["method"] = chosen["method"]
+        plan = chosen.get("run", run.plan)
+        planned = isinstance(model, FileModel) or plan is not None
+        base = model.system if isinstance(model, FileModel) else model
+        base = _with_choices(base, {part: one for part, one in chosen.items() if part not in NAMES}, added)
+        if "start" in chosen:
+            base, options["start"] = _with_start(base, case.chosen["start"], chosen["start"])
+        names = (*case.names, *self.fixed)
+        where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
+        self._nominal = base
+        base, self.places, self.inertial = _placed(base, names, options, where)
+        self.until = run.until
+        if planned:
+            base, options = self._planned(base, plan, options)
+        self.model: Any = base
+        self.arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+
+    def _planned(self, system: Any, plan: Any, options: dict[str, Any]) -> tuple[System, dict[str, Any]]:
+        """The system and the arguments of a planned run, with options of the study in place of those of the plan."""
+        if not isinstance(system, (System, Robot)):
+            raise UnsupportedError(f"run: a {type(system).__name__} has no run plans. Give a System or a Robot.")
+        whole = system if isinstance(system, System) else System(system)
+        chosen = plan_of(whole, plan)
+        given = {name: options.pop(name) for name in OF_PLAN if options.get(name) is not None}
+        if options.get("u") is not None:
+            given["inputs"] = options.pop("u")
+        for group in "qv":  # an initial state that is varied is given, so that none is chosen
+            varied = dict.fromkeys((column for where, column in self.places.values() if where == group), 0.0)
+            if varied:
+                own = given.get(group, chosen.numbers(group))
+                names = getattr(whole.robot, f"{group}_names")
+                named = dict(own) if isinstance(own, Mapping) else dict(zip(names, own, strict=True)) if own else {}
+                given[group] = {**varied, **named}
+        prepared = prepared_run(whole, changed_plan(chosen, **given))
+        arguments = dict(prepared.arguments)
+        arguments["u"] = arguments.pop("inputs")
+        events = (*arguments.pop("events"), *_several(options.pop("events", ())))
+        if self.until is None:
+            self.until = prepared.until
+        return prepared.system, {**options, **arguments, "events": events}
+
+    # ── what is simulated ─────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def plant(self) -> Plant:
+        """The plant of the runs, which keeps the parameters that are varied."""
+        given = self.arguments
+        u = given.get("u") is not None or any(group == "u" for group, _ in self.places.values())
+        start = given.get("start")
+        if isinstance(start, str):
+            u = u or self.model.start(start).numbers("u") is not None
+        asked = {"parameters": named_parameters(self.model, self._group("p")), "locked": given.get("locked", ())}
+        asked |= {"loops": given.get("loops"), "account": u or exchanges_energy(self.model)}
+        return (plant_of if _several(given.get("events", ())) else shared_plant)(self.model, **asked)
+
+    @cached_property
+    def _events(self) -> tuple[list[Any], tuple[Guard, ...]]:
+        """The dockings and the guards of the runs."""
+        changes, guards = sorted_events(self.arguments.get("events", ()))
+        return list(changes), tuple(guards)
+
+    @cached_property
+    def alone(self) -> str:
+        """Why items can only be simulated one by one, as a sentence; empty where a batch can do it."""
+        if self._events[0]:
+            return f"Modules of '{self.model.name}' dock or undock in its runs, which a batch cannot carry out."
+        if self.arguments.get("method") in OUTSIDE:
+            return f"The method '{self.arguments['method']}' of another library works in single runs only."
+        if callable(self.arguments.get("u")):
+            return "The inputs u are a function in Python, which a batch cannot call."
+        return only_alone(self.plant)
+
+    @cached_property
+    def _watched(self) -> bool:
+        """Whether a run is watched from sample to sample, so that samples must not be left out."""
+        return bool(DomainWatch(self.plant).domains or GimbalWatch(self.plant).gimbals)
+
+    def check(self) -> None:
+        """Raises KinemorphError for options and names that fit nothing."""
+        plant, given = self.plant, self.arguments
+        for group, column in self.places.values():
+            if group != "option":
+                plant.index(group, column)
+        for group in "qvxup":
+            if isinstance(given.get(group), Mapping):
+                for name in given[group]:
+                    plant.index(group, name)
+        _, told = self._given(dict.fromkeys(self.places, 1.0))
+        method, step, rtol, atol = (told.get(name) for name in ("method", "step", "rtol", "atol"))
+        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, told.get("max_step"), step))
+        if steps.method not in OUTSIDE:
+            chosen_method(steps)
+        run_times(self.model, plant, self.begin, self.until, given.get("output_step"))
+
+    @property
+    def begin(self) -> float:
+        """The initial time [s]."""
+        start = self.arguments.get("start", 0.0)
+        return float(self.model.start(start).t) if isinstance(start, str) else start
+
+    def impossible(self, values: Mapping[str, float]) -> str:
+        """Why no body or joint has the inertial numbers of an item; empty where some can have them."""
+        if not self.inertial:
+            return ""
+        known = {**self.fixed, **values}
+        return impossible_values(self._nominal, {name: known[name] for name in self.inertial})
+
+    # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _group(self, group: str, values: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+        """The values of a group by name, with those that are varied; None where nothing is varied in it."""
+        varied = {column: name for name, (where, column) in self.places.items() if where == group}
+        if not varied:
+            return None
+        base = self.arguments.get(group)
+        if base is not None and not isinstance(base, Mapping):
+            base = dict(zip((one.name for one in getattr(self.plant, group)), base, strict=False))
+        known = {**self.fixed, **(values or {})}
+        return {**(base or {}), **{column: known.get(name, 0.0) for column, name in varied.items()}}
+
+    def _given(self, values: Mapping[str, Array | float]) -> tuple[float | None, dict[str, Any]]:
+        """(the end, the arguments) of runs for these values by name; values of options are the same for all of them."""
+        found = dict(self.arguments)
+        for group in "qvxup":
+            named = self._group(group, values)
+            if named is not None:
+                found[group] = named
+        until = self.until
+        for name, (group, _) in self.places.items():
+            if group == "option":
+                number = float(np.ravel({**self.fixed, **values}[name])[0])
+                if name == "until":
+                    until = number
+                else:
+                    found[name] = number
+                    for other in ("rtol", "atol") if name == "step" else ("step",) if name in ("rtol", "atol") else ():
+                        if other not in self.places:
+                            found.pop(other, None)
+        return until, found
+
+    def batch(self, values: Mapping[str, Array], *, samples: bool, threads: int | None) -> BatchRun:
+        """The runs of n items; `values` are (n,) by name, and values of options are equal.
+
+        With `samples` they have all samples, otherwise only as many as are needed.
+        """
+        until, options = self._given(values)
+        if not (samples or self.sampled or self._watched):
+            options["output_step"] = ENDS_ONLY
+        given = {group: options.pop(group, None) for group in "qvxpum"}
+        if given["u"] is None and isinstance(options.get("start"), str):
+            given["u"] = self.model.start(options["start"]).numbers("u")
+        for name in ("events", "locked", "loops"):  # these are in the plant
+            options.pop(name, None)
+        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], **options, threads=threads)
+        count = len(next(iter(values.values()), (0.0,)))
+        if len(batch) < count:  # only options are varied, so that all items are equal
+            batch = batch[np.zeros(count, dtype=np.int64)]
+        return batch
+
+    def single(self, values: Mapping[str, float]) -> Trajectory:
+        """The run of one item that a batch cannot carry out."""
+        until, given = self._given(values)
+        given["inputs"] = given.pop("u", None)
+        given.pop("most_steps", None)
+        return simulate(self.model, until, **given)
+
+
+def _several(events: Any) -> tuple[Any, ...]:
+    return tuple(events) if isinstance(events, (list, tuple)) else (events,)
+
+
+# ── what is chosen ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_choices(model: Any, chosen: Mapping[str, Any], added: tuple[Any, ...]) -> Any:
+    """The model with the elements that are chosen, or changed by the functions that are chosen, and with `added`."""
+    if not chosen and not added:
+        return model
+    if not isinstance(model, (System, Robot)):
+        what = f"part '{next(iter(chosen))}'" if chosen else f"measure '{added[0].name}'"
+        raise UnsupportedError(
+            f"{what}: an element cannot be added to a {type(model).__name__}. Give a System or a Robot as the model."
+        )
+    system = model if isinstance(model, System) else System(model)
+    for part, one in chosen.items():
+        elements = one if isinstance(one, (tuple, list)) else (one,)
+        if all(hasattr(each, "name") and not isinstance(each, (str, System, Robot)) for each in elements):
+            system = _with_elements(system, elements)
+        elif isinstance(one, Callable):  # type: ignore[arg-type]
+            changed = one(system)
+            if not isinstance(changed, System):
+                raise UnsupportedError(
+                    f"part '{part}': the function '{getattr(one, '__name__', one)}' returned {changed!r:.60}; expected "
+                    "the changed System."
+                )
+            system = changed
+        else:
+            raise UnsupportedError(
+                f"part '{part}' has the choice {one!r:.60}, but '{system.name}' has nothing of that name to choose."
+                f"{did_you_mean(part, (*NAMES, *NUMBERS))} Give elements, {{label: element}}, functions that change "
+                "the system, or one of the parts model, run, start and method."
+            )
+    return _with_elements(system, added)
+
+
+def _with_elements(system: System, elements: Any) -> System:
+    """The system with these elements; each takes the place of one of the same name."""
+    new = {one.name: one for one in elements}
+    kept = [new.pop(one.name, one) for one in system.elements]
+    return replace(system, elements=(*kept, *new.values()))
+
+
+def _with_start(model: Any, label: str, one: Any) -> tuple[Any, str]:
+    """The model with the start that is chosen, and the name of this start."""
+    if isinstance(one, Start) and isinstance(model, System):
+        return replace(model, starts={**model.starts, label: one}), label
+    if not isinstance(model, System):
+        raise UnsupportedError(f"part 'start': a {type(model).__name__} has no starts. Give a System that has them.")
+    model.start(str(one))
+    return model, str(one)
+
+
+# ── names of numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _placed(
+    model: Any, names: tuple[str, ...], options: Mapping[str, Any], where: str
+) -> tuple[Any, dict[str, tuple[str, str]], tuple[str, ...]]:
+    """The model, (group, column) of each number by name, and the names of inertial numbers.
+
+    Inertial numbers of a model, which it does not have as Parameters, become Parameters. Raises ModelError for a name
+    that fits nothing; `where` tells the choices of the case in its message.
+    """
+    places: dict[str, tuple[str, str]] = {}
+    known = _parameters(model)
+    inertial: dict[str, Parameter] = {}
+    unknown = []
+    for name in names:
+        if name in NUMBERS:
+            places[name] = "option", name
+        elif name[:2] in GROUPS:
+            places[name] = GROUPS[name[:2]], name[2:]
+        else:
+            places[name] = "p", name
+            if name not in known:
+                unknown.append(name)
+    if unknown and isinstance(model, (System, Robot)):
+        numbers = system_parameters(model)
+        inertial = {name: Parameter(name, numbers[name]) for name in unknown if name in numbers}
+        unknown = [name for name in unknown if name not in inertial]
+        known = [*known, *numbers]
+    if unknown:  # friction and restitution of rigid contacts are parameters of every plant
+        asked = {name: options[name] for name in ("locked", "loops") if options.get(name) is not None}
+        of_plant = [column.name for column in shared_plant(model, **asked).p]
+        known = [*known, *of_plant]
+        for name in unknown:
+            if name not in of_plant:
+                raise _unknown(model, name, known, where)
+    return (with_parameters(model, inertial) if inertial else model), places, tuple(inertial)
+
+
+def _parameters(model: Any) -> list[str]:
+    """The names of the Parameters of a model."""
+    if isinstance(model, Plant):
+        return [column.name for column in model.p]
+    robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
+    elements = model.elements if isinstance(model, System) else ()
+    return [*dict.fromkeys(one.name for one in (*robot.parameters, *parameters_of(elements)))]
+
+
+def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
+    plain = [one for one in known if "." not in one] or known
+    guess = did_you_mean(name, [*NUMBERS, *known])
+    return ModelError(
+        f"the space names '{name}', but '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
+        f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, and options of the run "
+        f"{', '.join(NUMBERS)}."
+    )

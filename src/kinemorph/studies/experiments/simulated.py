@@ -1,0 +1,223 @@
+"""Items that are simulated: runs in batches, their measures, and those that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.searches.law_values import LawValues, final_inputs
+from kinemorph.analysis.searches.named_laws import named_law
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, told
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import run_times
+from kinemorph.studies.experiments.collected import Collected
+from kinemorph.studies.experiments.function_models import FAILURES, called, failure
+from kinemorph.studies.experiments.measures import Measure, number_of
+from kinemorph.studies.experiments.setups import Setup
+from kinemorph.studies.items import Indices, Items
+
+ROOM = 2**27  # [bytes] that the samples of one batch may take
+LEAST = 64  # items of one batch, where there are so many
+FIRST = "state 0 of the batch: "  # how messages about a batch of one item begin
+
+
+class Simulated:
+    """The simulation of items by one setup, and its measures."""
+
+    def __init__(self, setup: Setup, measures: Sequence[Measure]) -> None:
+        self.setup = setup
+        self.laws = [one for one in measures if not one.of_run]
+        self.functions = [one for one in measures if one.of_run]
+        self._values: dict[int, tuple[Plant, LawValues]] = {}  # by the id of the plant
+
+    def check(self) -> None:
+        """Raises KinemorphError for names and laws that do not fit the model."""
+        self.setup.check()
+        for k, one in enumerate(self.laws):
+            try:
+                _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, one)}).program
+            except KinemorphError:
+                raise
+            except FAILURES as error:  # of a user's law, which is called with names in place of numbers
+                raise UnsupportedError(f"measure '{one.name}' failed with {told(error)}.") from None
+
+    def _law(self, plant: Plant, measure: Measure) -> Law:
+        return named_law(plant, measure.law, what="measure")
+
+    def _laws(self, plant: Plant) -> LawValues:
+        """The laws of the measures, compiled for a plant."""
+        if id(plant) not in self._values:
+            laws = {str(k): self._law(plant, one) for k, one in enumerate(self.laws)}
+            self._values[id(plant)] = plant, LawValues(plant, laws)
+        return self._values[id(plant)][1]
+
+    # ── many items ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def compute(self, items: Items, collected: Collected, places: Indices, threads: int | None) -> list[str]:
+        """Simulates and measures items, which are at these `places` in the chunk; returns sentences for the user."""
+        values = {name: items.column(name).numbers for name in self.setup.places if name in items.names}
+        values = {name: numbers for name, numbers in values.items() if name not in self.setup.fixed}
+        if self.setup.alone:
+            for k, place in enumerate(places.tolist()):
+                self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, collected, place)
+            return [f"{self.setup.alone} The items are simulated one by one."]
+        rows = np.arange(items.count)
+        if self.setup.inertial:
+            rows = self._possible(values, collected, places)
+        options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
+        for equal in _equal([numbers[rows] for numbers in options], len(rows)):
+            chosen = rows[equal]
+            for some in np.split(chosen, range(self._most, len(chosen), self._most)):
+                self._compute_some(
+                    {name: numbers[some] for name, numbers in values.items()}, collected, places[some], threads
+                )
+        return []
+
+    def _possible(self, values: Mapping[str, Array], collected: Collected, places: Indices) -> Indices:
+        """The rows whose inertial numbers bodies and joints can have; the others fail."""
+        rows = []
+        for k, place in enumerate(places.tolist()):
+            problem = self.setup.impossible({name: float(numbers[k]) for name, numbers in values.items()})
+            if problem:
+                collected.fail(place, problem)
+            else:
+                rows.append(k)
+        return np.array(rows, dtype=np.int64)
+
+    @property
+    def _most(self) -> int:
+        """How many items go into one batch: its samples must not take too much memory."""
+        plant, given = self.setup.plant, self.setup.arguments
+        times, _ = run_times(self.setup.model, plant, self.setup.begin, self.setup.until, given.get("output_step"))
+        each = 8 * len(times) * (plant.nq + plant.nv + plant.nx + len(plant.m))
+        return max(LEAST, ROOM // max(each, 1))
+
+    def _compute_some(
+        self, values: Mapping[str, Array], collected: Collected, places: Indices, threads: int | None
+    ) -> None:
+        samples = collected.chunk.keep == "all"
+        for part, batch in self._batches(values, np.arange(len(places)), collected, places, samples, threads):
+            self._measure(batch, collected, places[part])
+            kept = [k for k, place in enumerate(places[part].tolist()) if collected.wants_run(place)]
+            if kept and not samples:
+                again = {name: numbers[part[kept]] for name, numbers in values.items()}
+                whole = self.setup.batch(again, samples=True, threads=threads)
+                for k, run in zip(kept, whole, strict=True):
+                    collected.keep(int(places[part[k]]), run)
+            elif kept:
+                for k in kept:
+                    collected.keep(int(places[part[k]]), batch[k])
+
+    def _batches(
+        self,
+        values: Mapping[str, Array],
+        rows: Indices,
+        collected: Collected,
+        places: Indices,
+        samples: bool,
+        threads: int | None,
+    ) -> Iterator[tuple[Indices, BatchRun]]:
+        """(rows, their batch) for the given rows of the values.
+
+        Initial values that no run can begin with are an error of the whole batch. It is halved until the guilty items
+        are alone; these fail.
+        """
+        try:
+            batch = self.setup.batch(
+                {name: numbers[rows] for name, numbers in values.items()}, samples=samples, threads=threads
+            )
+        except FAILURES as error:
+            if len(rows) == 1:
+                collected.fail(int(places[rows[0]]), failure(error).removeprefix(FIRST))
+                return
+            half = len(rows) // 2
+            for part in (rows[:half], rows[half:]):
+                yield from self._batches(values, part, collected, places, samples, threads)
+            return
+        if batch.interrupted:
+            raise KeyboardInterrupt
+        yield rows, batch
+
+    def _measure(self, batch: BatchRun, collected: Collected, places: Indices) -> None:
+        """Stores the measures of a batch, whose items are at these `places` in the chunk."""
+        for k, message in batch.failures.items():
+            collected.fail(int(places[k]), message)
+        ok = np.flatnonzero(batch.ok)
+        found = self._laws(batch.plant).at(final_inputs(batch, ok)) if self.laws else np.empty((len(ok), 0))
+        for j, one in enumerate(self.laws):
+            collected.column(one.name)[places[ok]] = found[:, j]
+        for row in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist():
+            j = int(np.flatnonzero(~np.isfinite(found[row]))[0])
+            cause = f"measure '{self.laws[j].name}' is {found[row, j]}; expected a finite number."
+            collected.fail(int(places[ok[row]]), cause)
+        for k in ok.tolist() if self.functions else ():
+            self._call(batch[k], collected, int(places[k]))
+
+    def _call(self, run: Trajectory, collected: Collected, place: int) -> None:
+        """Stores the measures that are functions of a run."""
+        for one in self.functions if place not in collected.causes else ():
+            try:
+                collected.column(one.name)[place] = number_of(called(one, run), one.name)
+            except UnsupportedError as error:
+                collected.fail(place, str(error))
+                return
+
+    # ── one item ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _compute_one(self, values: Mapping[str, float], collected: Collected, place: int) -> None:
+        try:
+            run = self.setup.single(values)
+        except FAILURES as error:
+            collected.fail(place, failure(error))
+            return
+        self.measure_run(run, collected, place)
+
+    def measure_run(self, run: Trajectory, collected: Collected, place: int) -> None:
+        """Stores the measures of a single run, and the run where it is to be kept."""
+        if run.outcome.kind == "interrupted":
+            raise KeyboardInterrupt
+        if run.outcome.kind == "failed":
+            collected.fail(place, run.outcome.message)
+        else:
+            self._measure_end(run, collected, place)
+            self._call(run, collected, place)
+        if collected.wants_run(place):
+            collected.keep(place, run)
+
+    def _measure_end(self, run: Trajectory, collected: Collected, place: int) -> None:
+        if not self.laws:
+            return
+        last = run.segments[-1]
+        s = np.concatenate([np.zeros(last.plant.nv), last.v[-1], last.x[-1]])
+        state: tuple[Any, ...] = (last.t[-1], last.q[-1], s, last.m[-1], last.u[-1], last.p)
+        try:
+            (found,) = self._laws(last.plant).at(tuple(np.asarray(part)[None] for part in state))
+            for one, value in zip(self.laws, found, strict=True):
+                collected.column(one.name)[place] = number_of(value, one.name)
+        except KinemorphError as error:
+            collected.fail(place, str(error))
+
+    def run(self, values: Mapping[str, float]) -> Trajectory:
+        """The run of one item with all its samples."""
+        if self.setup.alone:
+            return self.setup.single(values)
+        try:
+            batch = self.setup.batch({name: np.array([one]) for name, one in values.items()}, samples=True, threads=1)
+        except ShapeError as error:
+            raise ShapeError(str(error).removeprefix(FIRST)) from None
+        return batch[0]
+
+
+def _equal(columns: Sequence[Array], count: int) -> Iterator[Indices]:
+    """The rows, of `count` rows, whose numbers in all columns are equal."""
+    if not columns:
+        yield np.arange(count)
+        return
+    place = np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
+    yield from np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])

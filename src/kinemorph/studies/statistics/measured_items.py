@@ -1,0 +1,100 @@
+"""Items that are drawn by a statistical method, and the measures that a sweep gives them.
+
+A method draws items one after the other, some of them twice, and asks for more when it has seen the first ones. Here
+the items are measured by `sweep`, each once, and all in one store, so that a study that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studies.items import Items
+from kinemorph.studies.outcomes import State
+from kinemorph.studies.spaces.distinct import distinct
+from kinemorph.studies.spaces.space import Space
+from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep, tell_warnings
+from kinemorph.words import did_you_mean, listed
+
+
+class MeasuredItems:
+    """Measures of items that are given in stages to one sweep. `study` has all of them so far."""
+
+    def __init__(self, space: Space, opened: OpenSweep) -> None:
+        self.space, self.opened = space, opened
+        self.names: tuple[str, ...] = ()
+        self._study: Study | None = None
+
+    @property
+    def study(self) -> Study:
+        """The study of all items that were measured."""
+        assert self._study is not None
+        return self._study
+
+    def values(self, items: Items) -> tuple[Array, npt.NDArray[np.int8]]:
+        """The measures (n, k) of items, NaN for those that failed, and their states (n,): 0 means not computed."""
+        self._study = self.opened.study(distinct(items))
+        table = self._study.table
+        self.names = tuple(table.names)
+        row_of = {key: row for row, key in enumerate(table.keys.tolist())}
+        rows = np.array([row_of[key] for key in items.keys], dtype=np.int64)
+        states = table.states[rows]
+        values: Array = np.where((states == State.DONE)[:, None], table.measures[rows], np.nan)
+        if len(states) and bool(np.all(states == State.FAILED)):
+            cause = next(iter(table.causes.values()), "")
+            raise KinemorphError(
+                f"study: all of its first {len(states)} items failed: nothing can be estimated. {cause}"
+            )
+        return values, states
+
+
+@contextmanager
+def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str, Any]) -> Iterator[MeasuredItems]:
+    """Items of a space that are measured by one sweep with these options, which has ended after the context."""
+    with open_sweep(model, measures, space.objects, **options) as opened:
+        yield MeasuredItems(space, opened)
+    tell_warnings(opened.warnings)  # failures are in the notes of results
+
+
+def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:
+    """The space of a statistical method, which draws its own items: parts by name suffice, and get `count` items."""
+    if isinstance(space, Space):
+        return space
+    if isinstance(space, Mapping):
+        return Space(space, design="random", count=count)
+    raise UnsupportedError(
+        f"{what}: the space is {type(space).__name__}, expected a Space or a mapping of names to parts. "
+        'Write {"mass": Normal(1.0, 0.1)}.'
+    )
+
+
+def check_varies(space: Space, what: str) -> None:
+    """Refuses a space all of whose parts are fixed."""
+    if not space.dimensions:
+        raise UnsupportedError(
+            f"{what}: none of the parts {listed(space.parts)} varies. Use a Range or a distribution."
+        )
+
+
+def alpha_of(confidence: float, what: str) -> float:
+    """The permitted probability of a miss."""
+    if not 0.0 < confidence < 1.0:
+        raise UnsupportedError(
+            f"{what}: confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95."
+        )
+    return 1.0 - confidence
+
+
+def check_measure(name: str, names: tuple[str, ...], what: str) -> None:
+    """Refuses the name of a measure that the study does not have."""
+    if name not in names:
+        raise UnsupportedError(
+            f"{what}: there is no measure '{name}'. The measures are {listed(names)}.{did_you_mean(name, names)}"
+        )

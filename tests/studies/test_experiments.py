@@ -1,0 +1,410 @@
+"""Experiments of studies: items as batches of runs, their measures, and what determines results."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph import Parameter, elements, library, load, simulate, simulate_batch
+from kinemorph.analysis.identification.with_parameters import with_parameters
+from kinemorph.errors import KinemorphError
+from kinemorph.model.system import System
+from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studies.experiments.experiment import Experiment, experiment_of
+from kinemorph.studies.items import Items, items_of, label_column, number_column
+from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State
+
+N = 19
+
+
+def items(values: Mapping[str, Any]) -> Items:
+    """Items with these values of each part, numbers or labels."""
+    columns = []
+    for name, given in values.items():
+        if isinstance(given[0], str):
+            labels = sorted({*given})
+            columns.append(label_column(name, [labels.index(one) for one in given], labels))
+        else:
+            columns.append(number_column(name, given))
+    return items_of(columns)
+
+
+def computed(experiment: Experiment, given: Items, keep: RunsKept = "none") -> Outcome:
+    """The outcome of all items as one chunk, after they were checked."""
+    experiment.check(given)
+    return experiment.compute(Chunk(np.arange(len(given)), given, keep))
+
+
+def double_pendulum() -> System:
+    return System(library.double_pendulum())
+
+
+def swings() -> Items:
+    return items({"q.q1": np.linspace(0.1, 0.9, N), "v.q2": np.linspace(-1.0, 1.0, N), "m1": np.linspace(1.0, 1.4, N)})
+
+
+def span(run: Trajectory) -> float:
+    """How far the first joint swings [rad]."""
+    return float(np.ptp(run["q.q1"]))
+
+
+# ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_measures_are_those_of_a_plain_batch_to_the_last_bit() -> None:
+    system, given = double_pendulum(), swings()
+    found = computed(experiment_of(system, ["q.q1", "q.q1 + 2 * m1", "t", span], until=0.5), given)
+    columns = {name: given.column(name).numbers for name in given.names}
+    start: dict[str, Any] = {"q": {"q1": columns["q.q1"]}, "v": {"q2": columns["v.q2"]}, "p": {"m1": columns["m1"]}}
+    batch = simulate_batch(system, 0.5, **start)
+    assert found.names == ("q.q1", "q.q1 + 2 * m1", "t", "span") and (found.states == State.DONE).all()
+    assert np.array_equal(found.measures[:, 0], batch.final.q[:, 0])
+    assert np.array_equal(found.measures[:, 1], batch.final.q[:, 0] + 2.0 * columns["m1"])
+    assert np.array_equal(found.measures[:, 3], [span(run) for run in batch])
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_results_do_not_depend_on_chunks_or_their_order(size: int) -> None:
+    given = swings()
+    experiment = experiment_of(double_pendulum(), ["q.q1", "v.q2", span], until=0.3)
+    whole = computed(experiment, given, keep="all")
+    order = np.random.default_rng(size).permutation(N)
+    measures, runs = np.full_like(whole.measures, np.nan), dict[int, bytes]()
+    for first in range(0, N, size):
+        some = order[first : first + size]
+        part = experiment.compute(Chunk(some, given.taken(some), "all"))
+        measures[some] = part.measures
+        runs |= part.runs
+    assert measures.tobytes() == whole.measures.tobytes() and runs == whole.runs
+    plain = experiment_of(double_pendulum(), ["q.q1", "v.q2"], until=0.3)
+    assert computed(plain, given).measures.tobytes() == whole.measures[:, :2].tobytes()  # with few samples, too
+
+
+def test_an_item_does_not_depend_on_the_parts_of_others() -> None:
+    experiment = experiment_of(double_pendulum(), "q.q1", until=0.2, q={"q1": 0.5})
+    some = items({"m1": [1.2, np.nan, 1.2], "v.q2": [np.nan, 0.3, 0.3]})
+    assert [group.tolist() for group in experiment.groups(some)] == [[0], [1], [2]]
+    alone = computed(experiment, items({"m1": [1.2]}))
+    assert computed(experiment, some).measures[0] == alone.measures[0]
+
+
+def test_the_run_of_an_item_again_ends_at_its_measures() -> None:
+    given = swings()
+    experiment = experiment_of(double_pendulum(), ["q.q1", "v.q2"], until=0.3)
+    run = experiment.run_of(given[5])
+    assert np.array_equal(computed(experiment, given).measures[5], [run.q[-1, 0], run.v[-1, 1]]) and len(run) == 31
+
+
+def test_kept_runs_are_files_of_the_runs(tmp_path: Path) -> None:
+    given = items({"q.q1": [0.1, 0.2]})
+    experiment = experiment_of(double_pendulum(), {"odd": lambda run: np.nan if run.q[0, 0] > 0.15 else 1.0}, until=0.1)
+    found = computed(experiment, given, keep="failed")
+    assert found.causes == {1: "measure 'odd' is nan; expected a finite number."} and [*found.runs] == [1]
+    path = tmp_path / "run.npz"
+    path.write_bytes(found.runs[1])
+    assert np.array_equal(load_trajectory(path).q, experiment.run_of(given[1]).q)
+
+
+def test_ends_steps_and_methods_are_parts() -> None:
+    system, start = double_pendulum(), {"q1": 0.4}
+    experiment = experiment_of(system, ["q.q1", "t"], q=start)
+    found = computed(experiment, items({"until": [0.1, 0.2, -1.0]}))
+    runs = [simulate_batch(system, end, q=start).final for end in (0.1, 0.2)]
+    assert np.array_equal(found.measures[:2], [[run.q[0, 0], run.t[0]] for run in runs])
+    assert "until is -1 s" in found.causes[2]
+    methods = computed(experiment_of(system, "q.q1", q=start, until=0.1, step=0.01), items({"method": ["rk4", "heun"]}))
+    for k, name in enumerate(("rk4", "heun")):
+        assert methods.measures[k, 0] == simulate_batch(system, 0.1, q=start, step=0.01, method=name).final.q[0, 0]
+
+
+def test_elements_starts_and_numbers_are_chosen_by_labels() -> None:
+    system = replace(double_pendulum(), starts={"bent": {"q": {"q1": 0.5}}, "turned": {"q": {"q2": 0.5}}})
+    stiff = elements.TorsionSpring("spring", "q1", Parameter("k", 50.0))
+    objects = {"spring": {"soft": elements.TorsionSpring("spring", "q1", 1.0), "stiff": stiff}, "m1": {"heavy": 3.0}}
+    experiment = experiment_of(system, "q.q1", objects=objects, until=0.2)
+    given = items(
+        {"spring": ["soft", "stiff", "stiff"], "k": [np.nan, 20.0, 30.0], "start": ["bent", "bent", "turned"]}
+    )
+    found = computed(experiment, given)
+    assert len(experiment.groups(given)) == 3
+    sprung = replace(system, elements=(stiff,))
+    expected = [
+        simulate_batch(sprung, 0.2, p={"k": k}, start=start).final.q[0, 0]
+        for k, start in ((20.0, "bent"), (30.0, "turned"))
+    ]
+    assert found.measures[1:, 0].tolist() == expected
+    heavy = computed(experiment, items({"m1": ["heavy"], "start": ["bent"]}))
+    assert heavy.measures[0, 0] == simulate_batch(system, 0.2, p={"m1": 3.0}, start="bent").final.q[0, 0]
+
+
+def test_inertial_numbers_integrals_and_guards() -> None:
+    path = elements.Integral("path", ("v.q1",), of="magnitude")
+    low = Guard("low", lambda q: q[0], stop=True)
+    experiment = experiment_of(double_pendulum(), [path, "t"], until=5.0, q={"q1": 0.5}, events=low)
+    found = computed(experiment, items({"link2.Ixx": [0.4, 0.5], "link2.Iyy": [0.4, 0.5]}))
+    assert found.states.tolist() == [1, 1]
+    assert np.allclose(found.measures[:, 0], 0.5, rtol=1e-9)  # from 0.5 rad to 0
+    wide = with_parameters(double_pendulum(), {"link2.Ixx": 0.5, "link2.Iyy": 0.5})
+    assert found.measures[1, 1] == pytest.approx(simulate(wide, 5.0, q={"q1": 0.5}, events=low).t[-1], rel=1e-9)
+    wrong = computed(experiment, items({"link2.Iyy": [0.8]}))
+    assert "the triangle inequality fails" in wrong.causes[0]
+
+
+def test_model_files_and_run_plans_run_as_the_command_line_runs_them() -> None:
+    file = Path(__file__).parents[1] / "data" / "models" / "four_bar.toml"
+    system = load(file)
+    joint = system.robot.q_names[0]
+    plain = computed(experiment_of(file, f"q.{joint}", until=0.1), Items((), 1))
+    assert plain.measures[0, 0] == pytest.approx(system.run({"time": 0.1}).q[-1, 0], rel=1e-10)
+    given = items({f"q.{joint}": [0.3, 0.4]})
+    found = computed(experiment_of(system, f"q.{joint}", run={"time": 0.1}), given)
+    alone = system.run({"time": 0.1, "q": {joint: 0.4}})
+    assert found.measures[1, 0] == pytest.approx(alone.q[-1, 0], rel=1e-10)
+
+
+def test_what_a_batch_cannot_do_is_simulated_one_by_one_and_told() -> None:
+    held = elements.PythonController("hold", lambda t, q: -3.0 * q, every=0.02, reads="q.q1", drives="q1")
+    system = replace(double_pendulum(), elements=(held,))
+    found = computed(experiment_of(system, ["q.q1", span], until=0.1, q={"q1": 0.4}), items({"m1": [1.0, 1.3]}))
+    run = simulate(system, 0.1, q={"q1": 0.4}, p={"m1": 1.3})
+    assert found.measures[1].tolist() == [run.q[-1, 0], span(run)]
+    assert any("one by one" in sentence for sentence in found.warnings)
+
+
+def test_items_that_cannot_begin_fail_alone() -> None:
+    robot = library.four_bar()
+    experiment = experiment_of(robot, f"q.{robot.q_names[0]}", until=0.05)
+    given = items({"q.q1": [0.5, 0.6, 0.7], "q.q2": [np.nan, 40.0, np.nan]})
+    found = computed(experiment, given)
+    assert found.states.tolist() == [1, 2, 1] and "batch" not in found.causes[1]
+
+
+# ── functions as models ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def quotient(a: float, b: float = 1.0) -> float:
+    return a / b
+
+
+def test_functions_get_values_and_return_measures() -> None:
+    given = items({"a": [1.0, 2.0], "b": [2.0, 0.0]})
+    found = computed(experiment_of(quotient), given)
+    assert found.names == ("value",) and found.measures[0, 0] == 0.5
+    assert (
+        "'quotient' failed with ZeroDivisionError" in found.causes[1] and "test_experiments.py, line" in found.causes[1]
+    )
+
+    def several(a: float, seed: int) -> dict[str, float]:
+        return {"seed": seed % 1000, "double": 2.0 * a}
+
+    many = computed(experiment_of(several), items({"a": [1.0, 2.0]}))
+    assert many.names == ("double", "seed") and many.measures[:, 1].tolist() == [
+        items({"a": [a]}).seed(0) % 1000 for a in (1.0, 2.0)
+    ]
+
+
+def test_functions_return_systems_and_runs() -> None:
+    def braced(brace: float) -> System:
+        return replace(double_pendulum(), elements=(elements.TorsionSpring("brace", "q1", brace),))
+
+    given = items({"brace": [5.0, 9.0], "q.q1": [0.2, 0.3]})
+    found = computed(experiment_of(braced, "q.q1", until=0.1), given)
+    assert found.measures[1, 0] == simulate_batch(braced(9.0), 0.1, q={"q1": 0.3}).final.q[0, 0]
+    run = simulate(braced(5.0), 0.1, q={"q1": 0.2})
+    assert computed(experiment_of(lambda a: run, [span]), items({"a": [0.0]})).measures[0, 0] == span(run)
+    models = experiment_of({"one": braced(5.0), "two": lambda: braced(9.0)}, "q.q1", until=0.1)
+    chosen = computed(models, items({"model": ["one", "two"], "q.q1": [0.2, 0.3]}))
+    assert np.array_equal(chosen.measures, found.measures)
+
+
+# ── what is wrong ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (
+            {"m11": [1.0]},
+            "the space names 'm11', but 'double_pendulum' has no parameter of that name. Did you mean 'm1'?",
+        ),
+        ({"stepp": [1.0]}, "Did you mean 'step'?"),
+        ({"q.q3": [1.0]}, "has no coordinate 'q3'"),
+        ({"method": ["dop85"]}, "there is no method 'dop85'. Did you mean 'dop853'?"),
+        ({"method": ["rk4"]}, "method 'rk4' needs a fixed step size"),
+        ({"start": ["home"]}, "there is no start 'home'"),
+        ({"run": ["walk"]}, "there is no run 'walk'"),
+        ({"gait": ["trot"]}, "part 'gait' has the choice 'trot'"),
+        ({"model": [1.0]}, "part 'model' has numbers"),
+    ],
+)
+def test_names_that_fit_nothing_are_told_before_any_work(values: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(KinemorphError) as error:
+        experiment_of(double_pendulum(), "q.q1", until=0.1).check(items(values))
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("measures", "sentence"),
+    [
+        ("q.q1 + q.knee", "measure 'q.q1 + q.knee' names 'q.knee'"),
+        ({"far": 3}, "measure 'far' is 3; expected"),
+        ({"far": lambda run, k: 0.0}, "has the arguments (run, k)"),
+        ({"far": lambda q: q[7]}, "measure 'far' failed with IndexError"),
+        (lambda run: 0.0, "has no name of its own"),
+        (["t", "t"], "measure 't' is given twice"),
+    ],
+)
+def test_wrong_measures_are_told_before_any_work(measures: Any, sentence: str) -> None:
+    with pytest.raises(KinemorphError) as error:
+        experiment_of(double_pendulum(), measures, until=0.1).check(items({"m1": [1.0]}))
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (np.nan, "measure 'far' is nan; expected a finite number."),
+        (np.inf, "measure 'far' is inf; expected a finite number."),
+        (np.ones(3), "measure 'far' has the shape (3,); expected one number."),
+        (None, "measure 'far' is None; expected one number."),
+    ],
+)
+def test_measures_that_are_no_numbers_fail_their_item(value: Any, sentence: str) -> None:
+    given = items({"a": [1.0]})
+    assert computed(experiment_of(lambda a: {"far": value}), given).causes == {0: sentence}
+    run = simulate(double_pendulum(), 0.01)
+    assert computed(experiment_of(lambda a: run, {"far": lambda run: value}), given).causes == {0: sentence}
+
+
+def test_wrong_functions_and_options_are_told() -> None:
+    for model, values, sentence in (
+        (quotient, {"b": [1.0]}, "needs a value of 'a'"),
+        (quotient, {"a": [1.0], "c": [1.0]}, "has no such argument"),
+        (None, {"a": [1.0]}, "None is given"),
+        ({"one": quotient}, {"model": ["two"]}, "there is no model 'two'"),
+        (7, {"a": [1.0]}, "expected a System"),
+    ):
+        with pytest.raises(KinemorphError, match=sentence):
+            experiment_of(model).check(items(values))
+    with pytest.raises(KinemorphError, match=r"no option 'rtool'.* Did you mean 'rtol'\?"):
+        experiment_of(quotient, rtool=1e-6)
+
+
+# ── aspects ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def changed(one: Experiment, other: Experiment) -> list[tuple[str, str, str]]:
+    """(aspect, old line, new line) of all differences."""
+    assert one.aspects.keys() == other.aspects.keys()
+    pairs = ((name, one.aspects[name].splitlines(), other.aspects[name].splitlines()) for name in one.aspects)
+    return [(name, *lines) for name, old, new in pairs for lines in zip(old, new, strict=True) if lines[0] != lines[1]]
+
+
+def scaled(factor: float) -> Any:
+    return lambda run: factor * span(run)
+
+
+def test_aspects_name_what_changed() -> None:
+    robot = library.double_pendulum()
+    plain = experiment_of(System(robot), {"span": scaled(1.0)}, until=1.0)
+    assert not changed(plain, experiment_of(System(library.double_pendulum()), {"span": scaled(1.0)}, until=1.0))
+    joints = (replace(robot.joints[0], axis=(1.0, 0.0, 0.0)), *robot.joints[1:])
+    turned = experiment_of(System(replace(robot, joints=joints)), {"span": scaled(1.0)}, until=1.0)
+    assert changed(plain, turned) == [
+        ("model", "joints.q1.axis = (0.0, -1.0, 0.0)", "joints.q1.axis = (1.0, 0.0, 0.0)")
+    ]
+    body = replace(robot.bodies[0], mass=1.2)
+    heavier = experiment_of(System(replace(robot, bodies=(body, *robot.bodies[1:]))), {"span": scaled(1.0)}, until=1.0)
+    ((_, old, new),) = changed(plain, heavier)
+    assert old.startswith("bodies.link1.mass = parameter m1 = 1.1") and new == "bodies.link1.mass = 1.2"
+    other = experiment_of(System(robot), {"span": scaled(2.0)}, until=1.0)
+    assert changed(plain, other) == [("measure span", "enclosed factor = 1.0", "enclosed factor = 2.0")]
+    longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
+    assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
+    assert {"kinemorph", "cpu"} < plain.aspects.keys()
+    assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
+
+
+TWICE = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_experiments import *
+soft = elements.TorsionSpring("spring", "q1", Parameter("k", 1.0))
+objects = {{"spring": {{"soft": soft}}, "set": {{"a": {{"x", "y", "z"}}}}}}
+low = Guard("low", lambda q: q[0])
+one = experiment_of(double_pendulum(), {{"s": span, "t": lambda run: run.t[-1]}}, objects=objects, events=low)
+print(one.aspects)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_aspects() -> None:
+    script = TWICE.format(folder=str(Path(__file__).parent))
+    texts = []
+    for seed in ("1", "2"):
+        around = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=around)
+        texts.append(done.stdout)
+    assert texts[0] == texts[1]
+    text = texts[0]
+    assert " at 0x" not in text and len(text) > 1000
+
+
+# ── the same bits in any chunk ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def same_in_any_chunk(experiment: Experiment, given: Items) -> None:
+    """Asserts that measures and causes have the same bits in chunks of 1, 2 and 7 items, in any order, as in one."""
+    whole = computed(experiment, given)
+    assert (whole.states == State.DONE).any()
+    for size in (1, 2, 7):
+        order = np.random.default_rng(size).permutation(len(given))
+        measures, causes = np.full_like(whole.measures, np.nan), dict[int, str]()
+        for first in range(0, len(given), size):
+            some = order[first : first + size]
+            part = experiment.compute(Chunk(some, given.taken(some)))
+            measures[some] = part.measures
+            causes |= part.causes
+        assert measures.tobytes() == whole.measures.tobytes() and causes == whole.causes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*METHODS])
+def test_every_method_gives_the_same_bits_in_any_chunk(method: str) -> None:
+    if method == "moreau":  # the method for rigid contacts
+        block = library.sliding_block()
+        name = f"v.{block.robot.v_names[0]}"
+        given = items({name: np.linspace(0.1, 0.9, N)})
+        same_in_any_chunk(experiment_of(block, name, until=0.2, method=method, step=1e-3), given)
+    else:
+        experiment = experiment_of(double_pendulum(), ["q.q1", "v.q2"], until=0.3, method=method, step=1e-3)
+        same_in_any_chunk(experiment, swings())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loops", ["projection", "baumgarte", "partitioning", "perturbation", "multipliers"])
+def test_loops_give_the_same_bits_in_any_chunk(loops: str) -> None:
+    given = items({"q.q1": np.linspace(0.3, 1.2, N), "v.q1": np.linspace(0.5, 3.0, N)})
+    same_in_any_chunk(experiment_of(library.four_bar(), ["q.q1", "v.q3"], until=0.3, loops=loops), given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["crawler", "rigid_ball", "rocking_block", "simplest_walker", "slip_runner", "rover"])
+def test_contacts_and_events_give_the_same_bits_in_any_chunk(name: str) -> None:
+    system = getattr(library, name)()
+    velocity = system.robot.v_names[-1]
+    begin = system.initial_state()[1][-1]
+    measures = [*(f"q.{one}" for one in system.robot.q_names), *(f"v.{one}" for one in system.robot.v_names)]
+    given = items({f"v.{velocity}": begin + np.linspace(0.01, 0.3, N)})
+    same_in_any_chunk(experiment_of(system, measures, until=0.3), given)
