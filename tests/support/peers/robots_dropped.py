@@ -140,7 +140,8 @@ that time. At its first impact it is 2.8 mm deep, MuJoCo's 7.1 mm. At equal stat
 um.
 """,
     "hyq_no_sensors": """HyQ's file states `kp` 1e6 N/m and `kd` 100 N s/m for its legs: 85 kg that fall onto their
-knees sink in by several millimeters, with this law in MuJoCo, too. `rodas` at a tolerance of 1e-6 gives the same 10.2 mm.
+knees sink in by several millimeters, with this law in MuJoCo, too. `rodas` at a tolerance of 1e-6 gives the same 10.2
+mm.
 """,
     "racecar": """The racecar's file states `kp` 1e7 N/m and `kd` 1 N s/m: it bounces nearly without loss for all of the
 time, in MuJoCo, too, so that the mean force at the end is no weight.
