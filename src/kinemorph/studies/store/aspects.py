@@ -45,4 +45,6 @@ def _changed(name: str, old: str, new: str) -> Iterator[str]:
 
 
 def _short(line: str) -> str:
-    return f"'{line}'" if len(line) <= LONGEST else f"'{line[:LONGEST]}...'"
+    """A line in quotation marks, which a text has already."""
+    shown = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    return shown if line.startswith("'") else f"'{shown}'"
