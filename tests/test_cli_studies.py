@@ -119,7 +119,7 @@ def test_a_changed_model_is_refused_by_what_changed(folder: Path, tmp_path: Path
 
 
 BAD = {
-    "no file": (("study", "no.study"), "'no.study': there is no such file"),
+    "no file": (("study", "no.study"), "no.study': there is no such file"),
     "study file": (("study", "{}/swings.toml"), "is a study file; expected a file of results"),
     "no store": (("study", "{}/pendulum.study"), "there is no such file"),
     "no study file": (("sweep", "{}/no.toml"), "the file does not exist"),
@@ -186,3 +186,13 @@ def test_ctrl_c_says_how_to_resume(folder: Path, tmp_path: Path) -> None:
     done = load_study(store).status.done
     assert 0 < done < 4000
     assert parsed("study", str(store), "resume", "--workers", "1")["done"] == 4000
+
+
+def test_check_reads_study_files(folder: Path, tmp_path: Path) -> None:
+    good = run("check", str(folder / "swings.toml"))
+    assert good.exit_code == 0 and "swings.toml: no findings" in good.stdout
+    shutil.copy(folder / "pendulum.toml", tmp_path)
+    (tmp_path / "bad.toml").write_text(STUDY.replace("points", "pionts"))
+    bad = run("check", str(tmp_path))
+    assert bad.exit_code == 1 and "bad.toml:9: error: part 'mass': the key 'pionts' is not known" in bad.stdout
+    assert "2 files: 1 with errors" in bad.stderr

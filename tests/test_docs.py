@@ -64,6 +64,7 @@ LONG = (
     "robots",
     "scale",
     "simulation",
+    "studies",
     "tracking",
     "viewing",
     "wheels",

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import library, monte_carlo, sensitivity, sweep
+from kinemorph import library
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies import Choice, Normal, Range, Space, Study
+from kinemorph.studies import Choice, Normal, Range, Space, Study, monte_carlo, sensitivity, sweep
 from support.tools.browsing import Browser
 
 BAD = '<script>alert(1)</script> & "more"'

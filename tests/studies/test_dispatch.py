@@ -142,15 +142,15 @@ def test_ctrl_c_in_an_item_or_in_a_commit_leaves_what_arrived_and_nothing_half(m
 
 
 class FickleCrew(HereCrew):
-    """Workers of which one is lost with item 23, by an executor that does not say whose fault it was.
+    """Workers of which one is lost with the guilty item, by an executor that does not say whose fault it was.
 
-    Chunks are computed when the executor is looked at; all of them are lost where item 23 is among them.
+    Chunks are computed when the executor is looked at; all of them are lost where the guilty item is among them.
     """
 
     is_exact, count, most_in_flight = False, 2, 4  # type: ignore[assignment]
 
-    def __init__(self, error: Exception, is_killed: bool) -> None:
-        self.error, self.is_killed, self.renewed = error, is_killed, 0
+    def __init__(self, error: Exception, is_killed: bool, guilty: int = 23) -> None:
+        self.error, self.is_killed, self.guilty, self.renewed = error, is_killed, guilty, 0
         self.pending: list[tuple[Chunk, Future[Any]]] = []
 
     def submit(self, chunk: Chunk, **named: bool) -> Future[Any]:
@@ -158,7 +158,7 @@ class FickleCrew(HereCrew):
         return self.pending[-1][1]
 
     def check(self) -> None:
-        is_lost = any(23 in chunk.numbers for chunk, _ in self.pending)
+        is_lost = any(self.guilty in chunk.numbers for chunk, _ in self.pending)
         for chunk, future in self.pending:
             if is_lost:
                 future.set_exception(self.error)
@@ -178,11 +178,13 @@ def test_suspects_are_tried_while_nothing_else_is_at_work(
     error: Exception, is_killed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(carry_out_module, "HEARTBEAT", 0.001)
-    store, (numbers, items), crew = MemoryStore(), numbered_items(200), FickleCrew(error, is_killed)
-    tally = carry_out(Squares(), store, numbers, items, crew)
     said = "so it is said" if is_killed else "its process ended"
-    assert store.causes == {23: f"It killed its worker ({said}) each of the 3 times it was tried alone."}
-    assert tally.done == 199 and bool(crew.renewed) != is_killed
+    for guilty, tries in ((23, 3), (2, 1)):  # the second one is in flight beside others that are alone in their chunks
+        monkeypatch.setitem(carry_out_module.TRIES, "died", tries)
+        store, (numbers, items), crew = MemoryStore(), numbered_items(100), FickleCrew(error, is_killed, guilty)
+        tally = carry_out(Squares(), store, numbers, items, crew)
+        assert store.causes == {guilty: f"It killed its worker ({said}) each of the {tries} times it was tried alone."}
+        assert tally.done == 99 and bool(crew.renewed) != is_killed
 
 
 def test_an_executor_that_raises_something_else_ends_the_study_and_marks_nothing() -> None:

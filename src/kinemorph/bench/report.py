@@ -16,6 +16,7 @@ from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.programs import tables as program_tables
 from kinemorph.bench.rigid import tables as rigid_tables
+from kinemorph.bench.studies import tables as study_tables
 from kinemorph.bench.studio import tables as studio_tables
 from kinemorph.bench.timing import Row, Say
 from kinemorph.bench.tracking import tables as tracking_tables
@@ -45,6 +46,7 @@ TableName = Literal[
     "track",
     "programs",
     "studio",
+    "studies",
 ]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
@@ -63,8 +65,20 @@ OWN_ROBOTS = {
     "track": "tracking.compare",
     "programs": "programs.compare",
     "studio": "studio.compare",
+    "studies": "studies.compare",
 }
-WITHOUT_PINOCCHIO = ("simulate", "replay", "walk", "hybrid", "rigid", "cockroach", "track", "programs", "studio")
+WITHOUT_PINOCCHIO = (
+    "simulate",
+    "replay",
+    "walk",
+    "hybrid",
+    "rigid",
+    "cockroach",
+    "track",
+    "programs",
+    "studio",
+    "studies",
+)
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
     "growth": (tables.growth_grid,),
@@ -78,6 +92,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "track": (tracking_tables.tracking_grid,),
     "programs": (program_tables.programs_grid, program_tables.fmus_grid),
     "studio": (studio_tables.start_grid, studio_tables.click_grid, studio_tables.live_grid),
+    "studies": (study_tables.trivial_grid, study_tables.gaits_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "cockroach": (tables.cockroach_grid, tables.curves_grid),
     "simulate": (

@@ -36,6 +36,7 @@ STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours
 WALK = 10.0  # MuJoCo's time divided by ours, AMRU5 walking at equal error
 COCKROACH = {"one robot": 20.0, "batched": 40.0}  # MuJoCo's time divided by ours, at equal error
 FILES = {"one robot": 3.0, "batched": 10.0}  # MuJoCo's time divided by ours, robots from files at equal error
+STUDY_US, STUDY_MB, STUDY_SCALING = 50.0, 1000.0, 1.8  # of an item [µs], of a million items [MB], two workers over one
 REAL_TIME = 50.0  # simulated time divided by our time, the cockroach at MuJoCo's error
 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
@@ -256,3 +257,11 @@ def _all_of(asked: list[tuple[str, bool]]) -> Verdict:
     missed = [text for text, met in asked if not met]
     verdict = "met" if not missed else "missed" if len(asked) == 1 else f"missed: {', '.join(missed)}"
     return Verdict(", ".join(text for text, _ in asked), verdict)
+
+
+def judge_study(us: float | None = None, mb: float | None = None, scaling: float | None = None) -> Verdict:
+    """The verdict on a study: the time of an item [µs], the memory of all [MB], the work of two workers over one's."""
+    asked = [] if us is None else [(f"{STUDY_US:g} us", us <= STUDY_US)]
+    asked += [] if mb is None else [(f"{STUDY_MB:g} MB", mb <= STUDY_MB)]
+    asked += [] if scaling is None else [(f"{STUDY_SCALING:g}x", scaling >= STUDY_SCALING)]
+    return _all_of(asked) if asked else Verdict()

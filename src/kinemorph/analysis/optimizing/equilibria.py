@@ -19,6 +19,7 @@ from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of, slopes_of
 from kinemorph.errors import ModelError
 from kinemorph.model.parameter import parameters_of
+from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
@@ -123,8 +124,10 @@ def plant_with(model: Model, unknowns: Unknowns, **options: Any) -> Plant:
     """The plant of a model that keeps the parameters that are chosen; raises where a name is unknown."""
     names = dict.fromkeys(one.column for one in unknowns.each if one.group == "p")
     known: list[str] = []
-    if isinstance(model, System):
-        known = [*dict.fromkeys(one.name for one in parameters_of((model.robot.parameters, *model.elements)))]
+    if not isinstance(model, Plant):
+        robot = model if isinstance(model, Robot) else model.robot
+        elements = model.elements if isinstance(model, System) else ()
+        known = [*dict.fromkeys(one.name for one in parameters_of((robot.parameters, *elements)))]
     made = plant_of(model, parameters=named_parameters(model, names), **options)
     known = [*dict.fromkeys([*known, *(column.name for column in made.p)])]
     for name in (one.column for one in unknowns.each if one.group == "p"):

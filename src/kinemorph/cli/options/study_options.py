@@ -45,7 +45,7 @@ class WorkOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were given, as arguments of `kinemorph.sweep`."""
+        """The options that were given, as arguments of `studies.sweep`."""
         given: dict[str, Any] = {"workers": chosen_workers(self.workers), "seconds": self.limit_seconds}
         given["memory"] = None if self.limit_memory is None else int(self.limit_memory * MEGABYTE)
         given["changed"] = "recompute" if self.recompute else None

@@ -26,7 +26,8 @@ def bench(
             "and their dockings; walk: AMRU5 beside MuJoCo and SymPy; hybrid: walks, impacts and a basin "
             "of attraction; rigid: rigid contact beside MuJoCo, Drake, Exudyn and Siconos; identify: regressors; "
             "cockroach: the animal beside MuJoCo; track: a recorded fly beside SeqIKPy; "
-            "programs: C beside PyDy, FMUs beside PythonFMU; studio: the studio beside MuJoCo's and viser.",
+            "programs: C beside PyDy, FMUs beside PythonFMU; studio: the studio beside MuJoCo's and viser; studies: "
+            "sweeps beside joblib, Dask and Ray Tune.",
             metavar="TABLE",
             show_default="speed",
         ),

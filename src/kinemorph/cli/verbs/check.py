@@ -1,4 +1,4 @@
-"""The verb `check`: lists all errors and questionable values in model files, and writes repaired copies."""
+"""The verb `check`: lists all errors and questionable values in model and study files, and writes repaired copies."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ SURE = tuple(ending for name in ("urdf", "xacro", "sdf", "dh") for ending in FOR
 MARKS = {
     ".xml": re.compile(rb"<(mujoco|robot|sdf)\b"),
     ".mjcf": re.compile(rb"<mujoco\b"),
-    ".toml": re.compile(rb"^\s*kinemorph\s*=", re.MULTILINE),
+    ".toml": re.compile(rb"^\s*kinemorph(_study)?\s*=", re.MULTILINE),
     ".mu": re.compile(rb"\b(T0G|TrefG|nbrbody)\b"),
     ".mac": re.compile(rb"\b(T0G|TrefG)\b"),
 }
+
+STUDY = re.compile(rb"^\s*kinemorph_study\s*=", re.MULTILINE)  # near the beginning of a study file
 
 
 def _print_rules(wanted: bool) -> None:
@@ -47,7 +49,8 @@ def _print_rules(wanted: bool) -> None:
 @verb
 def check(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Model files, or folders of them.", show_default=False)
+        list[str],
+        typer.Argument(metavar="FILE", help="Model files, study files, or folders of them.", show_default=False),
     ],
     strict: Annotated[bool, flag("--strict", "Count warnings as errors.")] = False,
     verify: Annotated[bool, flag("--verify", "Also verify the derived equations.")] = False,
@@ -62,7 +65,7 @@ def check(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Lists all errors and questionable values in model files, with file, line, reason and remedy.
+    """Lists all errors and questionable values in model files and study files, with file, line, reason and remedy.
 
     The exit code is 1 if a file has errors, and 2 if a FILE does not exist or a folder has no model files.
     """
@@ -106,6 +109,8 @@ def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
     from kinemorph.formats.hints import contact_hints, hints, phase_hints
     from kinemorph.formats.loading import Examination, examine
 
+    if path.lower().endswith(".toml") and os.path.isfile(path) and _begins_like(path, STUDY):  # no pipe, which waits
+        return _checked_study(path)
     if os.path.isdir(path):
         findings = Findings(path)
         findings.error("file", 0, "", "there are no model files in this folder", "Name files, or another folder.")
@@ -117,6 +122,17 @@ def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
     if system is not None:
         found = [*hints(system.robot, start=system.settings.q), *contact_hints(system), *phase_hints(system)]
     return file_reports.check_summary(path, examination, found), examination
+
+
+def _checked_study(path: str) -> tuple[dict[str, Any], Examination]:
+    """(data, examination) of a study file, which has no system."""
+    from kinemorph.display.tables import file_reports
+    from kinemorph.formats.loading import Examination
+    from kinemorph.studies.study_files.reader import examine_study
+
+    found = examine_study(path)
+    examination = Examination(None, found.findings, format="study")
+    return file_reports.check_summary(path, examination) | {"loaded": found.plan is not None}, examination
 
 
 def _verified(path: str, examination: Examination) -> dict[str, Any]:
@@ -192,10 +208,13 @@ def _files(given: str) -> Iterator[str]:
 def _is_model(path: str) -> bool:
     """Whether an XML or TOML file begins like a model file."""
     mark = MARKS.get(os.path.splitext(path)[1].lower())
-    if mark is None or path.lower().endswith(".sidecar.toml"):
-        return False
+    return mark is not None and not path.lower().endswith(".sidecar.toml") and _begins_like(path, mark)
+
+
+def _begins_like(path: str, mark: re.Pattern[bytes]) -> bool:
+    """Whether a file has a pattern near its beginning."""
     try:
         with open(path, "rb") as file:
             return mark.search(file.read(4096)) is not None
-    except OSError:
+    except (OSError, ValueError):  # ValueError: the name has a zero byte
         return False

@@ -138,8 +138,9 @@ class _Campaign:
             future.set_exception(error)
         self.flying[future] = _Flight(piece, asked, alone)
 
-    def _take_in(self, patience: float = HEARTBEAT) -> None:
-        """Waits for chunks, and takes in those that are done or lost."""
+    def _take_in(self, patience: float | None = None) -> None:
+        """Waits for chunks, for `patience` [s] at most, and takes in those that are done or lost."""
+        patience = HEARTBEAT if patience is None else patience
         if self.arrived:
             patience = max(min(patience, self.committed + COMMIT - time.monotonic()), 0.0)
         wait(self.flying, patience, FIRST_COMPLETED)

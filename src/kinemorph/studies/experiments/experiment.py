@@ -206,7 +206,7 @@ class Experiment(Fixed):
     def _compute_function(
         self, model: FunctionModel, items: Items, collected: Collected, places: Indices, threads: int | None
     ) -> list[str]:
-        """The measures of items of a model that is a function; returns sentences to be told."""
+        """The measures of items of a model that is a function; returns sentences for the user."""
         results = model.results(items, collected, places)
         made: dict[Any, list[int]] = {}  # equal systems are simulated together
         plain = []

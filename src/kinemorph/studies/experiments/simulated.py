@@ -60,7 +60,7 @@ class Simulated:
     # ── many items ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def compute(self, items: Items, collected: Collected, places: Indices, threads: int | None) -> list[str]:
-        """Simulates and measures items, which are at these `places` in the chunk; returns sentences to be told."""
+        """Simulates and measures items, which are at these `places` in the chunk; returns sentences for the user."""
         values = {name: items.column(name).numbers for name in self.setup.places if name in items.names}
         values = {name: numbers for name, numbers in values.items() if name not in self.setup.fixed}
         if self.setup.alone:

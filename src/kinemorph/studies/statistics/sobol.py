@@ -73,7 +73,7 @@ def saltelli_values(values: Array, parts: int) -> SaltelliValues:
     """The values (blocks, n) of a measure at `saltelli_points`, without rows of which some are missing (NaN)."""
     replicates = np.arange(values.shape[1]) % REPLICATES
     every = SaltelliValues(values[0], values[1], values[2 : 2 + parts], values[2 + parts :], replicates)
-    return every.taken(~np.isnan(values).any(axis=0))
+    return every.taken(np.asarray(~np.isnan(values).any(axis=0)))
 
 
 def first_and_total(values: SaltelliValues) -> tuple[Array, Array]:

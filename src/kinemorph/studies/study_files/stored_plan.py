@@ -43,7 +43,8 @@ def stored_plan(path: Path | str) -> StudyPlan:
 def planned_study(path: Path | str) -> Study:
     """The study of a store. Where it keeps a study file, runs of its items can be computed again.
 
-    Warns where that file does not describe the results any more, since the model changed; then only kept runs are known.
+    Warns where that file does not describe the results any more, since the model changed; then only kept runs are
+    known.
     """
     study = load_study(path)
     if TEXT not in study.store.facts:

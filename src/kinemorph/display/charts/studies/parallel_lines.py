@@ -15,13 +15,15 @@ from kinemorph.display.canvas import FAILURE, INK, PALE, Figure
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.plotted_items import PartAxis, PlottedItems, axis_of
 from kinemorph.errors import UnsupportedError
+from kinemorph.studies.items import Indices
 
 EACH, HEIGHT = 1.35, 3.6  # between axes, and height of an axis [inch]
 WIDEST = 16.0  # of the picture [inch]
 MOST_AXES = 24
-BEST = 0.02  # the part of all items that is drawn in front, but at least
-LEAST = 3
+BEST, LEAST, MOST = 0.02, 3, 25  # the part of all items that is drawn in front, but at least, and at most
+MOST_LINES = 6000  # of more items, an even sample is drawn behind the best ones
 BELOW = -0.12  # the height at which lines of items pass to which a part does not apply; an axis is from 0 to 1
+SLANT, LONG_NAME = 35.0, 34  # [deg] of long names above the axes, and the most characters of one
 MOST_LABELS = 12  # labels of choices on one axis
 SPREAD = 0.05  # how far the lines of one choice are spread
 
@@ -35,7 +37,7 @@ def parallel_lines(
     log: tuple[str, ...] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """All items of a study as lines over its parts, colored by a measure.
+    """The items of a study as lines over its parts, colored by a measure.
 
     `parts` are the names of the parts to show, in this order, by default all that vary. `largest` says whether the best
     items are those with the largest measure, or the smallest.
@@ -57,12 +59,14 @@ def parallel_lines(
         f"{frames.counts(shown, 'red', 'not shown')}; {frames.best_text(shown, values, largest)}; the best items are "
         "thick lines"
     ]
+    if max(shown.done.sum(), shown.failed.sum()) > MOST_LINES:
+        notes.append(f"Of the other items, and of failed ones, at most {MOST_LINES:,} are drawn: an even sample.")
     notes += [f"{hidden} more parts vary; parts=(...) chooses those to show."] if hidden > 0 else []
-    rows = _name_rows(names, each)
-    width = left + each * len(names) + 0.95
-    figure = frames.paper(
-        max(width, 5.5), 0.3 + HEIGHT * 1.14 + 0.17 * rows, frames.heading(chosen, shown.name, title), notes
-    )
+    above = _name_room(axes_of, each)
+    last = max(0.0, frames.LETTER * min(LONG_NAME, len(axes_of[-1].label)) - each) if above > 0.2 else 0.0
+    width = left + each * len(names) + max(0.95, last)
+    heading = frames.heading(chosen, shown.name, title)
+    figure = frames.paper(max(width, 5.5), 0.3 + HEIGHT * 1.14 + above, heading, notes)
     bottom = 0.15
     axes = frames.placed(figure, left, bottom, each * len(names), HEIGHT * 1.14)
     axes.set_xlim(0.0, float(len(names)))
@@ -71,7 +75,7 @@ def parallel_lines(
     _lines(axes, shown, values, heights, norm, largest)
     for k, (axis, span) in enumerate(zip(axes_of, ranges, strict=True)):
         _axis(axes, k, axis, span, each)
-        _write_name(axes, k, axis.label, each, rows)
+        _write_name(axes, k, axis.label, above > 0.2)
     _measure_axis(figure, axes, norm, extend, chosen, len(names), left + each * len(names), bottom)
     return figure
 
@@ -103,7 +107,7 @@ def _lines(axes: Any, shown: PlottedItems, values: Array, heights: Array, norm: 
     from matplotlib.collections import LineCollection
 
     count = heights.shape[1]
-    lost = heights[shown.failed]
+    lost = heights[_sample(np.flatnonzero(shown.failed))]
     across = np.arange(count + 1.0)
     if len(lost):
         paths = [np.column_stack([across[:-1], one]) for one in lost] if count > 1 else []
@@ -114,14 +118,12 @@ def _lines(axes: Any, shown: PlottedItems, values: Array, heights: Array, norm: 
         axes.plot(np.full(len(lost), count - 1.0), lost[:, -1], "x", color=FAILURE, markersize=4, clip_on=False)
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(values[known] if largest else -values[known], kind="stable")]  # the best one is last
-    ends = np.clip(norm(values[order]), 0.0, 1.0)
-    paths = [
-        np.column_stack([across, np.append(row, end)])
-        for row, end in zip(heights[order], np.asarray(ends), strict=True)
-    ]
-    front = min(len(order), max(LEAST, round(BEST * len(order))))
+    front = min(len(order), max(LEAST, min(MOST, round(BEST * len(order)))))
+    order = np.concatenate([_sample(order[: len(order) - front]), order[len(order) - front :]])
     back = len(order) - front
-    tints = colormaps[frames.COLORS](np.asarray(ends))
+    ends = np.asarray(np.clip(norm(values[order]), 0.0, 1.0))
+    paths = [np.column_stack([across, [*row, end]]) for row, end in zip(heights[order], ends, strict=True)]
+    tints = colormaps[frames.COLORS](ends)
     fade = float(np.clip(90.0 / max(back, 1), 0.05, 0.6))
     many = len(order) > 1000
     axes.add_collection(LineCollection(paths[:back], colors=tints[:back], linewidths=0.8, alpha=fade, rasterized=many))
@@ -129,6 +131,11 @@ def _lines(axes: Any, shown: PlottedItems, values: Array, heights: Array, norm: 
     if len(order) > LEAST:
         axes.add_collection(LineCollection(paths[back:], colors="white", linewidths=2.6, alpha=0.6, zorder=2.9))
     axes.add_collection(LineCollection(paths[back:], colors=tints[back:], **thick))
+
+
+def _sample(indices: Indices) -> Indices:
+    """At most MOST_LINES of some indices, evenly spread."""
+    return indices[:: max(1, -(-len(indices) // MOST_LINES))]
 
 
 def _axis(axes: Any, k: int, axis: PartAxis, span: tuple[float, float], each: float) -> None:
@@ -162,18 +169,20 @@ def _marks(axis: PartAxis, span: tuple[float, float]) -> list[tuple[float, str]]
     return [(float(np.log10(value)) if axis.log else value, f"{value:.5g}") for value in inside]
 
 
-def _name_rows(names: tuple[str, ...], each: float) -> int:
-    """How many rows the names above the axes need: neighbors share one where they are short."""
-    return 1 if max(map(len, names)) + 8 <= each / frames.LETTER else 2
+def _name_room(axes_of: list[PartAxis], each: float) -> float:
+    """The height that the names above the axes need [inch]: one row, or more where long names are slanted."""
+    longest = max(min(LONG_NAME, len(axis.label)) for axis in axes_of)
+    return 0.17 if longest * frames.LETTER < each else 0.17 + frames.LETTER * longest * float(np.sin(np.radians(SLANT)))
 
 
-def _write_name(axes: Any, k: int, label: str, each: float, rows: int) -> None:
-    """The name above an axis; where names are long, every second one is written a row higher."""
-    room = int(each * rows / frames.LETTER) - 2
-    up = 8 + (12 if rows == 2 and k % 2 else 0)
-    look: dict[str, Any] = {"fontsize": 8.5, "color": INK, "ha": "center" if k else "left", "va": "bottom"}
-    offset = (0 if k else -18, up)
-    axes.annotate(frames.shortened(label, room), (k, 1.0), offset, textcoords="offset points", clip_on=False, **look)
+def _write_name(axes: Any, k: int, label: str, slanted: bool) -> None:
+    """The name above an axis; where names are long, all are slanted."""
+    look: dict[str, Any] = {"fontsize": 8.5, "color": INK, "va": "bottom", "clip_on": False}
+    look |= (
+        {"rotation": SLANT, "rotation_mode": "anchor", "ha": "left"} if slanted else {"ha": "center" if k else "left"}
+    )
+    offset = (0, 6) if slanted else (0 if k else -18, 8)
+    axes.annotate(frames.shortened(label, LONG_NAME), (k, 1.0), offset, textcoords="offset points", **look)
 
 
 def _measure_axis(

@@ -170,7 +170,7 @@ def _grid(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None
         lost[columns[0][places.failed], columns[1][places.failed]] = 1.0
         axes.pcolormesh(*edges, np.ma.masked_invalid(lost.T), cmap=ListedColormap([frames.FAILED_FACE]))
     size = float(np.clip(72.0 * 0.35 * min(WIDTH / shape[0], HEIGHT / shape[1]), 1.5, 8.0))
-    _cross(axes, places, axes_of, size)
+    _cross(axes, places.spots[places.failed], axes_of, size)
 
 
 def _edges(distinct: Array, axis: PartAxis) -> Array:
@@ -238,7 +238,8 @@ def _dots(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> None
     spots = [axis.shown(frames.spread(places.spots[order, k], axis)) for k, axis in enumerate(axes_of)]
     dots: dict[str, Any] = {"c": places.values[order], "norm": norm, "cmap": frames.COLORS, "linewidths": 0}
     axes.scatter(*spots, s=size, rasterized=len(order) > 3000, zorder=3, **dots)
-    _cross(axes, places, axes_of, 4.0)
+    lost = np.column_stack([frames.spread(places.spots[places.failed, k], axis) for k, axis in enumerate(axes_of)])
+    _cross(axes, lost, axes_of, float(np.clip(4.0 * np.sqrt(400.0 / max(len(lost), 1)), 0.8, 4.0)))
     _limit(
         axes, axes_of, [(-0.6, len(axis.labels) - 0.4) if axis.labels else _bounds(axis.distinct) for axis in axes_of]
     )
@@ -278,10 +279,10 @@ def _polygons(axes: Any, polygons: list[Array], places: Places, axes_of: list[Pa
     if len(polygons) <= MOST_DOTS:
         dots = [axis.shown(places.spots[known, k]) for k, axis in enumerate(axes_of)]
         axes.plot(*dots, ".", color=INK, markersize=2.6 if len(polygons) > 100 else 5.0, alpha=0.7, zorder=3)
-    _cross(axes, places, axes_of, 4.0)
+    _cross(axes, places.spots[places.failed], axes_of, 4.0)
 
 
-def _cross(axes: Any, places: Places, axes_of: list[PartAxis], size: float) -> None:
-    """A cross at each place that failed."""
-    spots = [axis.shown(places.spots[places.failed, k]) for k, axis in enumerate(axes_of)]
+def _cross(axes: Any, failed: Array, axes_of: list[PartAxis], size: float) -> None:
+    """A cross at each place (m, 2) that failed."""
+    spots = [axis.shown(failed[:, k]) for k, axis in enumerate(axes_of)]
     axes.plot(*spots, "x", color=FAILURE, markersize=size, markeredgewidth=max(0.5, 0.18 * size), zorder=4)
