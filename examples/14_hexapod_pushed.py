@@ -27,7 +27,7 @@ hold = elements.PD("hold", joints, kp=60.0, kd=1.5, reference=crouch)
 push = elements.AppliedWrench("push", "trunk", force=lambda t: (80.0 * (t > 1.5) * (t < 1.7), 0.0, 0.0))
 system = kinemorph.System(robot, (*feet, hold, push))
 
-# ── dropped from 5 cm, pushed for 0.2 s: steps of 1 ms, which take the stiff contact forces implicitly ───────────────
+# ── dropped from 5 cm, pushed for 0.2 s: steps that take the stiff contact forces implicitly ─────────────────────────
 
 start = np.array([0.0, 0.0, 0.21, 1.0, 0.0, 0.0, 0.0, *crouch])
 run = kinemorph.simulate(system, 3.0, q=start, output_step=0.005)

@@ -19,7 +19,7 @@ walker = kinemorph.library.jansen_walker(speed=4.0)  # of the crankshaft [rad/s]
 robot = walker.robot
 plant = kinemorph.plants.plant(walker, account=True)  # its equations, with an energy balance
 start = walker.initial_state()[0]
-run = kinemorph.simulate(plant, 5.0, q=start, rtol=1e-8)  # without rtol it would take steps of 1 ms, in half the time
+run = kinemorph.simulate(plant, 5.0, q=start, rtol=1e-8)  # without rtol its steps are longer, in a third of the time
 print(run)
 
 # ── the gait: relative to the trunk, a standing foot moves back as fast as the trunk moves forward ────────────────────

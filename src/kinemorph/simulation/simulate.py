@@ -102,7 +102,7 @@ def simulate(
                     first step again, so that the last digits may differ from those of one long run
 
     Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
-    it is "extrapolated_contact" with steps of 1 ms.
+    it is "extrapolated_contact", which chooses steps of at most 2 ms by tolerances of 1e-3 and 1e-5.
 
     `method`        the name of a method; `kinemorph simulate --methods` lists all of them
     `step`          makes all steps this long [s]

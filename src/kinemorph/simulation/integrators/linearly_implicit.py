@@ -76,8 +76,11 @@ class LinearlyImplicit:
 
     @property
     def degree(self) -> int:
-        """The degree of the dense output: 1, a straight line, as rates at the ends of a stiff step mean little."""
-        return 1
+        """The degree of the dense output: 1, a straight line, as rates at the ends of a stiff step mean little.
+
+        That of an extrapolated step is 2: positions follow velocities that change evenly between both ends.
+        """
+        return 2 if self.extrapolated else 1
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
         """The arrays kept from step to step: accelerations guessed at the start of a step, and those found in it."""
@@ -192,9 +195,22 @@ class LinearlyImplicit:
         site.loop.copy(site.own["guess"], site.own["found"])
 
     def prepare(self, site: Site) -> None:
-        """Writes code for the dense output: the straight line between both ends of the step."""
-        with site.loop.repeat(site.plant.ns) as i:
-            site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
+        """Writes code for the dense output: the straight line between both ends of the step.
+
+        The positions of an extrapolated step are bent by h (v_new - v_old) / 2 theta (theta - 1), which is exact for
+        constant accelerations.
+        """
+        loop, nv = site.loop, site.plant.nv
+        with loop.repeat(site.plant.ns) as i:
+            loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
+            if self.extrapolated:
+                loop.let(site.dense[1, i], lambda: 0.0)
+        if not self.extrapolated:
+            return
+        with loop.repeat(nv) as i:
+            ends = (site.h_old, site.new[i + nv], site.s_old[i + nv])
+            loop.let(site.dense[1, i], lambda h, new, old: 0.5 * h * (new - old), *ends)
+            loop.let(site.dense[0, i], lambda whole, bent: whole - bent, site.dense[0, i], site.dense[1, i])
 
     def control(self, site: Site, taken: View, out: View) -> None:
         usual_control(site, self.order, taken, out)

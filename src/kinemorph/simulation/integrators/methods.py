@@ -42,7 +42,9 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = 1e-2  # [s], the longest step that they choose, so that bodies do not pass each other within one
+CONTACT_LONGEST = (
+    2e-3  # [s], the longest step that they choose: flights stay accurate, and bodies do not pass each other
+)
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
