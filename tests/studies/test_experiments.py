@@ -332,7 +332,7 @@ def test_aspects_name_what_changed() -> None:
     assert changed(plain, other) == [("measure span", "enclosed factor = 1.0", "enclosed factor = 2.0")]
     longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
     assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
-    assert {"kinemorph", "cpu"} < plain.aspects.keys()
+    assert "kinemorph" in plain.aspects
     assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
 
 

@@ -250,14 +250,14 @@ MANY = pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.StorageWarning")
 @pytest.mark.parametrize(
     ("ending", "count", "times"),
-    [("", 60, 9), ("-wal", 60, 5), pytest.param("", 700, 400, marks=MANY), pytest.param("-wal", 300, 300, marks=MANY)],
+    [("", 60, 7), ("-wal", 60, 3), pytest.param("", 700, 400, marks=MANY), pytest.param("-wal", 300, 300, marks=MANY)],
 )
 def test_a_flipped_bit_costs_no_more_than_its_row(tmp_path: Path, ending: str, count: int, times: int) -> None:
     random.seed(count)
     sound = Sound(tmp_path, not ending, count)
     data = sound.files[ending]
     # every byte of the header of SQLite's file, and places anywhere
-    places = [*range(0, 100, 1 if times > 100 else 30), *(random.randrange(len(data)) for _ in range(times))]
+    places = [*range(0, 100, 1 if times > 100 else 18), *(random.randrange(len(data)) for _ in range(times))]
     losses = []
     for place in places:
         (tmp_path / "one").mkdir()

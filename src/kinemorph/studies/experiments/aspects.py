@@ -1,10 +1,13 @@
 """Aspects of an experiment: everything that determines its results, as readable texts by name.
 
-model, model LABEL          every number of the model, or the source of the function that is the model
+model                       every number of the model, or the source of the function that is the model
 measure NAME                the text or the source of a measure
-PART LABEL                  what a choice stands for, such as an element
+choice PART LABEL           what a choice stands for, such as an element or one of several models
 run                         the end of the runs, the run plan and the options
-kinemorph, cpu              the version of this package, and the kind of CPU that machine code is compiled for
+kinemorph                   the version of this package
+
+The kind of CPU that machine code is compiled for is recorded beside them (`cpu_text`): results on another one differ by
+rounding.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from kinemorph.studies.experiments.flat_texts import flat_text
 from kinemorph.studies.experiments.function_models import FunctionModel
 from kinemorph.studies.experiments.measures import Measure
 from kinemorph.studies.experiments.setups import FileModel, Run
+from kinemorph.studies.store.aspects import CHOICE
 
 OF_SYSTEM = ("elements", "settings", "automaton", "starts", "runs")  # fields of a System
 
@@ -29,15 +33,15 @@ def aspects_of(
     models: Mapping[str, Any], measures: tuple[Measure, ...], objects: Mapping[str, Mapping[str, Any]], run: Run
 ) -> dict[str, str]:
     """The aspects of an experiment by name."""
-    found = {f"model {label}".strip(): model_text(one) for label, one in models.items()}
+    found = {f"{CHOICE}model {label}" if label else "model": model_text(one) for label, one in models.items()}
     found |= {f"measure {one.name}": flat_text(one.given) for one in measures}
     for part, labels in objects.items():
         for label, one in labels.items():
             if one != label:  # a plain text stands for itself
-                found[f"{part} {label}"] = model_text(one)
+                found[f"{CHOICE}{part} {label}"] = model_text(one)
     given = {"until": run.until, "plan": run.plan, **run.options}
     found["run"] = flat_text(given) or "the options of the model"
-    return found | {"kinemorph": _version(), "cpu": _cpu()}
+    return found | {"kinemorph": _version()}
 
 
 def model_text(model: Any) -> str:
@@ -72,7 +76,8 @@ def _version() -> str:
     return __version__
 
 
-def _cpu() -> str:
+def cpu_text() -> str:
+    """The kind of CPU that machine code is compiled for, and the compiler."""
     target = llvm_target()
     return (
         f"{target.get('cpu', 'unknown')}, {target.get('simd_bits', 64)} bits, LLVM {target.get('version', 'missing')}"

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
+CHOICE = "choice "  # begins the names of aspects that belong to one label: a study may get more of them, or fewer
 MOST_LINES = 6  # of a difference that a message shows
 LONGEST = 160  # characters of such a line
 
 
+def is_shared(name: str) -> bool:
+    """Whether all items depend on this aspect, and not only those with one label of a choice."""
+    return not name.startswith(CHOICE)
+
+
 def difference(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """The first lines of the difference between aspects: "model: mass = 1 -> mass = 2"."""
+    """The first lines of the difference between aspects: "model: mass = 1 -> mass = 2"; empty where there is none.
+
+    What only one of both has of a choice is no difference: its items are in one of both only.
+    """
     lines = list(_lines(old, new))
     more = f"; and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
     return "; ".join(lines[:MOST_LINES]) + more
@@ -18,10 +27,9 @@ def difference(old: Mapping[str, str], new: Mapping[str, str]) -> str:
 
 def _lines(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     for name in sorted({*old, *new}):
-        if name not in new:
-            yield f"{name} is no longer there"
-        elif name not in old:
-            yield f"{name} is new"
+        if name not in new or name not in old:
+            if is_shared(name):
+                yield f"{name} is no longer there" if name in old else f"{name} is new"
         elif old[name] != new[name]:
             yield from _changed(name, old[name], new[name])
 
@@ -37,4 +45,6 @@ def _changed(name: str, old: str, new: str) -> Iterator[str]:
 
 
 def _short(line: str) -> str:
-    return f"'{line}'" if len(line) <= LONGEST else f"'{line[:LONGEST]}...'"
+    """A line in quotation marks, which a text has already."""
+    shown = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    return shown if line.startswith("'") else f"'{shown}'"

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.studies.items import Indices
+from kinemorph.studies.store.aspects import is_shared
 from kinemorph.studies.store.table import TOGETHER, Keys
 
 CHECK_BYTES = 8
@@ -40,8 +41,9 @@ def text_check(name: str, value: str) -> int:
 
 
 def aspects_digest(aspects: Mapping[str, str]) -> bytes:
-    """A digest of everything that determines results."""
-    return blake2b(json.dumps(sorted(aspects.items())).encode(), digest_size=16).digest()
+    """A digest of everything that determines the results of all items."""
+    shared = sorted((name, text) for name, text in aspects.items() if is_shared(name))
+    return blake2b(json.dumps(shared).encode(), digest_size=16).digest()
 
 
 def result_checks(digest: bytes, keys: Keys, results: Results) -> Checks:

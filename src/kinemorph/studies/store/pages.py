@@ -7,6 +7,7 @@ chain of overflow pages. The write-ahead log has new versions of pages (frames),
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -163,8 +164,10 @@ def newest_pages(files: Files) -> list[dict[int, bytes]]:
     main = {k // size + 1: files.main[k : k + size].ljust(size, b"\0") for k in range(0, len(files.main), size)}
     if not files.log:
         return [main]
-    current = files.log[16:24]
-    return [{**main, **{page.number: page.data for page in _frames(files.log, current)}}, main]
+    starts = range(WAL_HEADER, len(files.log) - FRAME_HEADER - PAGE + 1, FRAME_HEADER + PAGE)
+    frequent = Counter(files.log[start + 8 : start + 16] for start in starts).most_common(1)
+    salts = dict.fromkeys([files.log[16:24], *(salt for salt, _ in frequent)])  # that of the header may be damaged
+    return [*({**main, **{page.number: page.data for page in _frames(files.log, salt)}} for salt in salts), main]
 
 
 def _frames(log: bytes, salt: bytes = b"") -> Iterator[PageVersion]:

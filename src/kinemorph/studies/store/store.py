@@ -235,20 +235,21 @@ class Store:
         """Stores what determines results, or compares it with what the store has.
 
         Raises ChangedError where something differs and there are results. With changed="recompute" these are forgotten
-        instead; the file as it was is kept beside it.
+        instead; the file as it was is kept beside it. Further labels of a choice are no difference.
         """
         with self._lock:
             self._look()
             stored = self.aspects
-            if dict(aspects) == stored:
-                return
-            if self._known.states.any():
+            if self._known.states.any() and difference(stored, aspects):
                 if changed == "refuse":
                     raise _changed(self.path, stored, aspects)
                 self._take(self._file.forget_results())
-            text = json.dumps(dict(sorted(aspects.items())))
-            self._write_texts({"aspects": text})
-            self._digest = aspects_digest(aspects)
+                stored = {}
+            wanted = {**(stored if self._known.states.any() else {}), **aspects}  # labels of earlier items stay
+            if wanted == self.aspects:
+                return
+            self._write_texts({"aspects": json.dumps(dict(sorted(wanted.items())))})
+            self._digest = aspects_digest(wanted)
 
     @property
     def facts(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ from kinemorph.errors import StorageError, StudyWarning, UnsupportedError, users
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.experiments.aspects import cpu_text
 from kinemorph.studies.experiments.experiment import Experiment, experiment_of
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import BestRuns, Outcome, RunsKept, State
@@ -35,6 +36,8 @@ from kinemorph.words import counted
 
 Keep = Literal["all", "failed"] | BestRuns | None
 KEPT: dict[Any, RunsKept] = {None: "none", "failed": "failed", "all": "all"}  # what workers return
+
+OTHER_CPU = 1e-9  # relative difference of results on kinds of CPU that round differently
 
 
 def sweep(
@@ -142,9 +145,24 @@ def _opened(
                 "out to continue the study."
             )
         store.check_aspects(experiment.aspects, changed=changed)
+        _tell_cpu(store)
         if facts:
             store.write_facts(facts)
         yield store
+
+
+def _tell_cpu(store: Store) -> None:
+    """Records the kind of CPU; warns where earlier results are from another one."""
+    here, there = cpu_text(), store.facts.get("cpu")
+    if there is not None and there != here and store.has_results:
+        warnings.warn(
+            f"'{store.path}' has results from another kind of CPU ({there}; here {here}). They agree with those from "
+            f"here to about {OTHER_CPU:g} of their size, not to the last bit, and less where motion is chaotic.",
+            StudyWarning,
+            stacklevel=users_level(),
+        )
+    elif there != here:
+        store.write_facts({"cpu": here})
 
 
 class OpenSweep(ExitStack):

@@ -1,0 +1,101 @@
+"""Sweeps: what is done is not done again, what changed is refused, runs are kept by rule (VALIDATION 12, 13)."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.errors import ChangedError, StorageError, StudyWarning, UnsupportedError
+from kinemorph.studies import BestRuns, Choice, Range, Space, Values, load_study, sweep
+from kinemorph.studies.sweeps import sweep as module
+
+
+def square(x: float) -> float:
+    return x * x
+
+
+def picky(x: float) -> dict[str, float]:
+    if x == 2.0:
+        raise ValueError("two is not liked")
+    return {"half": x / 2.0, "wrong": np.nan if x == 3.0 else 1.0}
+
+
+def test_a_sweep_computes_only_what_has_no_result(tmp_path: Path) -> None:
+    store = tmp_path / "folder" / "squares.study"
+    first = sweep(square, Space({"x": Values([1.0, 2.0, 3.0])}), store=store, workers=0)
+    more = sweep(square, Space({"x": Values([5.0, 3.0, 2.0, 1.0])}), store=store, workers=0)
+    assert [study.tally.total for study in (first, more) if study.tally] == [3, 1]
+    assert [item.values["x"] for item in first.best(count=3)] == [1.0, 2.0, 3.0]
+    assert more["x"].tolist() == [1.0, 2.0, 3.0, 5.0] and more[more.measures[0]].tolist() == [1.0, 4.0, 9.0, 25.0]
+    assert load_study(store)["x"].tolist() == more["x"].tolist()
+    with pytest.raises(StorageError, match="has results already, but resume is False"):
+        sweep(square, Space({"x": Values([1.0])}), store=store, workers=0, resume=False)
+
+
+def test_what_changed_is_refused_or_computed_again(tmp_path: Path) -> None:
+    store, space = tmp_path / "a.study", Space({"q.q1": Values([0.1, 0.2])})
+    pendulum = kinemorph.library.pendulum()
+    sweep(pendulum, space, {"angle": "q.q1"}, until=0.1, store=store, workers=0)
+    with pytest.raises(ChangedError, match=r"measure angle: 'q\.q1' -> '2 \* q\.q1'"):
+        sweep(pendulum, space, {"angle": "2 * q.q1"}, until=0.1, store=store, workers=0)
+    again = sweep(pendulum, space, {"angle": "2 * q.q1"}, until=0.1, store=store, workers=0, changed="recompute")
+    assert again["angle"] == pytest.approx(2.0 * sweep(pendulum, space, {"a": "q.q1"}, until=0.1, workers=0)["a"])
+
+
+def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:
+    store = tmp_path / "a.study"
+    short, long = (kinemorph.library.pendulum(length=length) for length in (0.5, 2.0))
+    sweep(None, Space({"model": Choice({"short": short})}), {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    grown = Space({"model": Choice({"long": long, "short": short})})
+    study = sweep(None, grown, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    assert study.status == (2, 2, 0) and study["a"][0] < study["a"][1]
+    changed = Space({"model": Choice({"short": long})})
+    with pytest.raises(ChangedError, match="choice model short"):
+        sweep(None, changed, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+
+
+def test_runs_are_kept_by_rule(tmp_path: Path) -> None:
+    store, space = tmp_path / "a.study", Space({"q.q1": Range(0.1, 0.5, points=5)})
+    given = {"until": 0.1, "store": store, "workers": 0}
+    pendulum = kinemorph.library.pendulum()
+    study = sweep(pendulum, space, {"angle": "q.q1"}, keep=BestRuns(2, "angle", largest=True), **given)
+    assert sorted(study.table.runs) == [3, 4]
+    kept, computed = load_study(store).item(4).run(), study.item(4).run()
+    assert kept.q.tobytes() == computed.q.tobytes() and kept.q[-1, 0] == study["angle"][4]
+    assert len(sweep(pendulum, space, {"angle": "q.q1"}, keep="all", **given).table.runs) == 5
+    with pytest.raises(UnsupportedError, match="keep is 'best'"):
+        sweep(pendulum, space, {"angle": "q.q1"}, keep="best", **given)  # type: ignore[arg-type]
+
+
+def test_items_that_fail_are_named_with_their_causes() -> None:
+    with pytest.warns(StudyWarning, match=r"2 of 4 items failed. Item 1: .*two is not liked"):
+        study = sweep(picky, Space({"x": Values([1.0, 2.0, 3.0, 4.0])}), workers=0)
+    assert [item.number for item in study.failed] == [1, 2]
+    assert "'wrong'" in study.failed[1].cause and "nan" in study.failed[1].cause
+    assert study.best("half")[0].number == 0
+
+
+def test_results_of_another_kind_of_cpu_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "a.study"
+    monkeypatch.setattr(module, "cpu_text", lambda: "an old one")
+    sweep(square, Space({"x": Values([1.0])}), store=store, workers=0)
+    monkeypatch.setattr(module, "cpu_text", lambda: "a new one")
+    with pytest.warns(StudyWarning, match=r"another kind of CPU \(an old one; here a new one\)"):
+        sweep(square, Space({"x": Values([1.0, 2.0])}), store=store, workers=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_study(store).status.done == 2
+
+
+def test_a_study_says_what_it_does_not_have() -> None:
+    study = sweep(square, Space({"x": Values([1.0, 2.0])}), workers=0, name="squares")
+    with pytest.raises(UnsupportedError, match=r"study 'squares' has no item 2; expected 0 to 1"):
+        study.item(2)
+    with pytest.raises(UnsupportedError, match="neither a measure nor a part 'y'"):
+        study["y"]
+    with pytest.raises(UnsupportedError, match="space is 5; expected a Space"):
+        sweep(square, 5, workers=0)  # type: ignore[arg-type]
