@@ -34,6 +34,8 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "imageio-ffmpeg": ("video", "videos, .mp4"),
     "h5py": ("hdf5", "runs in HDF5, .h5"),
     "pyarrow": ("parquet", "tables of studies in Parquet, .parquet"),
+    "dask": ("cluster", "studies on a Dask cluster"),
+    "distributed": ("cluster", "studies on a Dask cluster"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
     "c3d": ("c3d", "recordings of markers in C3D files"),
     "clarabel": ("cone", "checking impulses of contacts by cone programs"),

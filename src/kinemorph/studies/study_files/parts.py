@@ -181,7 +181,7 @@ def model_path(tables: Parts, name: str, at: At) -> Path:
     what = at.what.strip()
     if name.endswith(".py"):
         problem = f"{what} is {short(name)}, but a study file never runs Python code"
-        tables.values.error("path", at, problem, "Name a model file, or call kinemorph.sweep from Python.")
+        tables.values.error("path", at, problem, "Name a model file, or call kinemorph.studies.sweep from Python.")
     elif name and not path.is_file():
         problem = f"{what} names the file {short(name)}, which does not exist"
         tables.values.error("path", at, problem, "Correct the name; it is relative to the folder of the study file.")
