@@ -253,7 +253,7 @@ def test_functions_return_systems_and_runs() -> None:
     [
         (
             {"m11": [1.0]},
-            "the space names 'm11', but 'double_pendulum' has no parameter of that name. Did you mean 'm1'?",
+            "part 'm11': 'double_pendulum' has no parameter of that name. Did you mean 'm1'?",
         ),
         ({"stepp": [1.0]}, "Did you mean 'step'?"),
         ({"q.q3": [1.0]}, "has no coordinate 'q3'"),

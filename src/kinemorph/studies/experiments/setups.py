@@ -14,7 +14,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.analysis.identification.with_parameters import impossible_values, with_parameters
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
@@ -187,9 +187,12 @@ class Setup:
     def check(self) -> None:
         """Raises KinemorphError for options and names that fit nothing."""
         plant, given = self.plant, self.arguments
-        for group, column in self.places.values():
+        for name, (group, column) in self.places.items():
             if group != "option":
-                plant.index(group, column)
+                try:
+                    plant.index(group, column)
+                except KinemorphError as error:
+                    raise ModelError(f"part '{name}': {error}") from None
         for group in "qvxup":
             if isinstance(given.get(group), Mapping):
                 for name in given[group]:
@@ -381,7 +384,7 @@ def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
     plain = [one for one in known if "." not in one] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
-        f"the space names '{name}', but '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
+        f"part '{name}': '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
         f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, friction of contacts "
         f"ground.mu or NAME.mu, and options of the run {', '.join(NUMBERS)}."
     )

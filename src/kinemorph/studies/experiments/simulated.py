@@ -50,7 +50,8 @@ class Simulated:
                 raise UnsupportedError(f"measure '{one.name}' failed with {told(error)}.") from None
 
     def _law(self, plant: Plant, measure: Measure) -> Law:
-        return named_law(plant, measure.law, what="measure")
+        what = "measure" if measure.name == measure.law else f"measure '{measure.name}': the text"
+        return named_law(plant, measure.law, what=what)
 
     def _laws(self, plant: Plant) -> LawValues:
         """The laws of the measures, compiled for a plant."""
