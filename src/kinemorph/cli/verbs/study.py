@@ -192,15 +192,17 @@ def _plot(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> Non
 
 def _show(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.display.browsers import open_page
+    from kinemorph.studies.study_files.stored_plan import TEXT
 
     path = _output(given["output"], PAGES)
     if given["item"] is not None:
         path = path or file.with_name(f"{file.stem}-{given['item']}.html")
         found = study.item(given["item"])
         if study.experiment is None:
+            made = "study was made by Python" if TEXT not in study.store.facts else "model has changed"
             raise KinemorphError(
-                f"item {found.number} of '{file}' cannot be shown, since a replay needs the model of the results. Undo "
-                "what has changed; or call sweep in Python with this model and store, and item(...).replay()."
+                f"item {found.number} of '{file}' cannot be shown, since replays need its model, and its {made}. Call "
+                f"sweep in Python with the model of the results and this store, then item({found.number}).replay()."
             )
         with reported_warnings(), working(f"replaying item {given['item']}"):
             found.replay(path)
