@@ -42,6 +42,7 @@ from kinemorph.studies.statistics.sobol import (
     sobol_indices_of,
 )
 from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.sweep import tell_warnings
 from kinemorph.words import counted, listed
 
 WHAT = "sensitivity"
@@ -154,6 +155,7 @@ def sensitivity(
     asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
         values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
+    tell_warnings(measured.opened.warnings)  # failures are in the notes
     return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
 
 
