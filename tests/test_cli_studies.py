@@ -135,6 +135,7 @@ BAD = {
     "kind": (("study", "{}/swings.study", "plot", "--kind", "cuve"), "Did you mean 'curve'"),
     "where": (("study", "{}/swings.study", "plot", "--where", "mass"), "--where is 'mass'; expected a part"),
     "ending": (("study", "{}/swings.study", "plot", "--output", "a.txt"), "ends in .png, .svg, .pdf"),
+    "results": (("sweep", "{}/swings.study"), "is a file of results; expected a study file"),
     "number": (("study", "{}/swings.study", "show", "--item", "9"), "has no item 9; expected 0 to 5"),
     "workers": (("sweep", "{}/swings.toml", "--workers", "two"), "--workers is 'two'; expected a number of processes"),
     "limit": (("sweep", "{}/swings.toml", "--limit-seconds", "-1"), "--limit-seconds is -1 s; expected"),
@@ -196,3 +197,31 @@ def test_check_reads_study_files(folder: Path, tmp_path: Path) -> None:
     bad = run("check", str(tmp_path))
     assert bad.exit_code == 1 and "bad.toml:9: error: part 'mass': the key 'pionts' is not known" in bad.stdout
     assert "2 files: 1 with errors" in bad.stderr
+    (tmp_path / "bad.toml").write_text(STUDY.replace('"v.hinge"', '"2*(v.hinge"'))
+    assert "bad.toml:16: error: measure 'speed': column 11: found the end" in run("check", str(tmp_path)).stdout
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ('"v.hinge"', '"v.hing"', "bad.toml:16: measure 'speed': the text 'v.hing' names 'v.hing'"),
+        ("parts.mass", "parts.mas", "bad.toml:7: part 'mas': 'pendulum' has no parameter"),
+        ('"q.hinge"]', '"q.hing"]', "bad.toml:11: part 'q.hing': plant 'pendulum' has no coordinate 'hing'"),
+    ],
+)
+def test_names_that_the_model_does_not_have_are_told_with_their_line(
+    folder: Path, tmp_path: Path, right: str, wrong: str, sentence: str
+) -> None:
+    shutil.copy(folder / "pendulum.toml", tmp_path)
+    (tmp_path / "bad.toml").write_text(STUDY.replace(right, wrong))
+    refused = run("sweep", str(tmp_path / "bad.toml"), "--workers", "here")
+    assert refused.exit_code == 2 and sentence in " ".join(refused.stderr.split()), refused.stderr
+
+
+def test_no_run_of_a_changed_model_is_shown(folder: Path, tmp_path: Path) -> None:
+    for name in ("pendulum.toml", "swings.toml", "swings.study"):
+        shutil.copy(folder / name, tmp_path / name)
+    (tmp_path / "pendulum.toml").write_text(MODEL.replace("-0.5", "-0.6"))
+    refused = run("study", str(tmp_path / "swings.study"), "show", "--item", "1")
+    said = " ".join(refused.stderr.split())
+    assert refused.exit_code == 2 and "its model has changed" in said and "item 1" in said and "cannot be shown" in said

@@ -243,7 +243,8 @@ class ShownStudyItem:
 
     def replay(self, path: str | Path | None = None, **options: Any) -> Any:
         """Makes an HTML page that plays the run of the item; see `display.replays.replay.replay`."""
-        return self.run().replay(path, **options)
+        item: Any = self
+        return self.run().replay(path, **{"title": f"{item.study.name}, item {item.number}", **options})
 
     def plot(self, *columns: str | Sequence[str], **options: Any) -> Any:
         """Plots columns of the run of the item over time; see `display.charts.plot.plot`."""

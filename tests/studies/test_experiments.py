@@ -173,6 +173,23 @@ def test_model_files_and_run_plans_run_as_the_command_line_runs_them() -> None:
     assert found.measures[1, 0] == pytest.approx(alone.q[-1, 0], rel=1e-10)
 
 
+SLIDER = """<mujoco><worldbody><geom type="plane" size="5 5 1"/><body name="shoe" pos="0 0 0.1">
+  <joint name="along" type="slide" axis="1 0 0"/><joint name="up" type="slide" axis="0 0 1"/>
+  <joint name="aside" type="slide" axis="0 1 0" range="0.5 1" limited="true"/>
+  <geom type="sphere" size="0.1" mass="2"/></body></worldbody></mujoco>"""
+
+
+def test_friction_of_contacts_from_the_file_is_a_part_and_starts_beyond_limits_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "shoe.xml"
+    file.write_text(SLIDER)
+    measured = experiment_of(file, "q.along", until=0.2, run={"v": {"along": 1.0}})
+    found = computed(measured, items({"ground.mu": [0.1, 0.4], "q.aside": [0.5, 0.6]}))
+    assert found.measures[:, 0] == pytest.approx([0.2 - 0.5 * mu * 9.81 * 0.2**2 for mu in (0.1, 0.4)], rel=2e-2)
+    assert not found.warnings
+    beyond = computed(measured, items({"ground.mu": [0.1, 0.4], "q.aside": [0.5, 0.2]}))
+    assert "aside started beyond the limits" in beyond.warnings[0]
+
+
 def test_what_a_batch_cannot_do_is_simulated_one_by_one_and_told() -> None:
     held = elements.PythonController("hold", lambda t, q: -3.0 * q, every=0.02, reads="q.q1", drives="q1")
     system = replace(double_pendulum(), elements=(held,))
@@ -236,7 +253,7 @@ def test_functions_return_systems_and_runs() -> None:
     [
         (
             {"m11": [1.0]},
-            "the space names 'm11', but 'double_pendulum' has no parameter of that name. Did you mean 'm1'?",
+            "part 'm11': 'double_pendulum' has no parameter of that name. Did you mean 'm1'?",
         ),
         ({"stepp": [1.0]}, "Did you mean 'step'?"),
         ({"q.q3": [1.0]}, "has no coordinate 'q3'"),

@@ -69,7 +69,10 @@ def study(
             "picture; show: write a page of the study, or the replay of an item.",
         ),
     ] = What.status,
-    measure: Annotated[str | None, option("best, plot, show: the measure.", "NAME", default="the first one")] = None,
+    measure: Annotated[
+        str | None,
+        option("best, plot, show: the measure.", "NAME", default="the first one; of best the only one"),
+    ] = None,
     largest: Annotated[
         bool, flag("--largest", "best, plot, show: the best items have the largest measure, not the smallest.")
     ] = False,
@@ -77,8 +80,9 @@ def study(
     output: Annotated[
         Path | None,
         option(
-            "export: .csv or .parquet; plot: .png, .svg or .pdf; show: .html. Without it, export prints CSV.",
+            "export: .csv or .parquet; plot: .png, .svg or .pdf; show: .html.",
             "PATH",
+            default="export: prints CSV; plot, show: FILE with the ending .png, .html",
         ),
     ] = None,
     kind: Annotated[
@@ -188,12 +192,20 @@ def _plot(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> Non
 
 def _show(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.display.browsers import open_page
+    from kinemorph.studies.study_files.stored_plan import TEXT
 
     path = _output(given["output"], PAGES)
     if given["item"] is not None:
         path = path or file.with_name(f"{file.stem}-{given['item']}.html")
+        found = study.item(given["item"])
+        if study.experiment is None:
+            made = "study was made by Python" if TEXT not in study.store.facts else "model has changed"
+            raise KinemorphError(
+                f"item {found.number} of '{file}' cannot be shown, since replays need its model, and its {made}. Call "
+                f"sweep in Python with the model of the results and this store, then item({found.number}).replay()."
+            )
         with reported_warnings(), working(f"replaying item {given['item']}"):
-            study.item(given["item"]).replay(path)
+            found.replay(path)
     else:
         path = path or file.with_suffix(".html")
         with reported_warnings(), working("writing the page"):

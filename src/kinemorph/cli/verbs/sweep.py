@@ -10,6 +10,7 @@ import typer
 from kinemorph.cli.application import Json, option, reported_warnings, verb
 from kinemorph.cli.options.study_options import WorkOptions
 from kinemorph.cli.output_files import check_place
+from kinemorph.errors import KinemorphError
 
 
 @verb
@@ -35,9 +36,14 @@ def sweep(
     Exit codes: 0 where items have results, 1 where all of them failed, 130 after Ctrl-C.
     """
     from kinemorph.cli.study_runs import carry_out_plan
-    from kinemorph.studies.study_files.reader import load_study_plan
+    from kinemorph.studies.study_files.reader import ENDING, line_of_error, load_study_plan
     from kinemorph.studies.study_files.stored_plan import file_facts
 
+    if study.suffix == ENDING:
+        raise KinemorphError(
+            f"'{study}' is a file of results; expected a study file (.toml). `kinemorph study {study} resume` goes on "
+            "with its study."
+        )
     if store is not None:
         check_place(store, "--store")
     with reported_warnings():
@@ -45,4 +51,10 @@ def sweep(
     place = store or plan.store
     assert place is not None  # a study file without a store has one with its own name
     options: dict[str, Any] = {"store": place, "facts": file_facts(study, place)}
-    carry_out_plan(plan, options, work, as_json=as_json)
+    try:
+        carry_out_plan(plan, options, work, as_json=as_json)
+    except KinemorphError as error:
+        line = line_of_error(study, error)
+        if not line:
+            raise
+        raise KinemorphError(f"{line}{error}") from None

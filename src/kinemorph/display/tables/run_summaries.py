@@ -12,18 +12,16 @@ from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display import series
 from kinemorph.display.tables.summaries import Data
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.model.elements import JointLimits
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.loop_methods import Partitioning, Projection
 from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method_rows
+from kinemorph.simulation.results.stops import NAMED, PASSED, begun_beyond, stopped_joints
 from kinemorph.simulation.results.trajectory import Event, Trajectory
 from kinemorph.words import counted, listed
 
-NAMED = 4  # coordinates that a warning lists
 STILL = 1e-14  # smaller motions [rad or m] are rounding, as are kinetic energies below this fraction of the potential
-PASSED = 1e-6  # tolerance of joint limits [m or rad]
 OPEN = 1e-6  # a larger loop error at the initial state gives a warning [m or rad]
 
 
@@ -160,22 +158,14 @@ def inactive_notes(system: System, *, driven: bool = False) -> list[str]:
 
 def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
     """Warnings about coordinates that start beyond their limits, and about those that pass limits without stops."""
-    robot, begun, passed = system.robot, [], []
-    stopped = {
-        name
-        for element in system.elements
-        if isinstance(element, JointLimits)
-        for name in law_of(element).acts_on(element, robot)
-    }
-    for joint in robot.joints:
-        for k, name in enumerate(joint.q_names):
+    stopped, passed = stopped_joints(system), []
+    for joint in system.robot.joints:
+        for k, name in enumerate(joint.q_names if joint.name not in stopped else ()):
             values = series.values(trajectory, f"q.{name}")
-            outside = (values < joint.lower[k] - PASSED) | (values > joint.upper[k] + PASSED)
-            if joint.name in stopped and outside[0]:
-                begun.append(name)
-            elif joint.name not in stopped and np.any(outside):
+            if np.any((values < joint.lower[k] - PASSED) | (values > joint.upper[k] + PASSED)):
                 passed.append(name)
-    told = [f"{listed(begun, NAMED)} started beyond the limits, and the stops push back at once"] if begun else []
+    begun = begun_beyond(system, trajectory.q[0])
+    told = [begun] if begun else []
     return told + ([f"{listed(passed, NAMED)} passed the limits, because no stops are active"] if passed else [])
 
 

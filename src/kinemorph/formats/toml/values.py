@@ -214,7 +214,7 @@ class Values:
         """The value if it is a whole number. Another value is recorded as a finding, and 0 is returned."""
         if isinstance(raw, int) and not isinstance(raw, bool):
             return raw
-        self.error("number", at, f"{_named(at)} is {short(raw)}, expected a whole number", "Write it without a point.")
+        self.error("number", at, f"{_named(at)} is {short(raw)}, expected a whole number", "Write it as digits only.")
         return 0
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────

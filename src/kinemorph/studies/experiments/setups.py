@@ -14,7 +14,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.system_parameters import system_parameters
 from kinemorph.analysis.identification.with_parameters import impossible_values, with_parameters
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
@@ -25,7 +25,7 @@ from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.docking.changes import sorted_events
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
+from kinemorph.simulation.planned_run import changed_plan, missing_contacts, plan_of, prepared_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
@@ -35,6 +35,7 @@ from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
 from kinemorph.simulation.stepping.stepper import chosen_method
 from kinemorph.studies.experiments.cases import Case
+from kinemorph.studies.experiments.frictions import names_friction, with_frictions
 from kinemorph.words import did_you_mean, listed
 
 GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # of names that are initial values and inputs
@@ -69,6 +70,7 @@ class Setup:
     `model`         what is simulated: a System with everything that was added, or a Plant
     `arguments`     of `simulate_batch`, without the numbers that are varied
     `places`        (group, column) of each number that is varied; the group of options is "option"
+    `notes`         sentences on what a planned run chose for the user
     `alone`         why items can only be simulated one by one, as a sentence; empty where batches can
     """
 
@@ -98,12 +100,25 @@ class Setup:
         names = (*case.names, *self.fixed)
         where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
         self._nominal = base
+        self._touching = False
+        self.notes: tuple[str, ...] = ()
+        if any(map(names_friction, names)) and isinstance(base, (System, Robot)):
+            base = self._with_frictions(base, names, plan, planned)
         base, self.places, self.inertial = _placed(base, names, options, where)
         self.until = run.until
         if planned:
             base, options = self._planned(base, plan, options)
         self.model: Any = base
         self.arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+
+    def _with_frictions(self, model: Any, names: tuple[str, ...], plan: Any, planned: bool) -> System:
+        """The system with the contacts that its run adds, whose friction of these names are Parameters."""
+        system = model if isinstance(model, System) else System(model)
+        if planned and plan_of(system, plan).contacts:
+            made = missing_contacts(system)
+            self._touching = bool(made)
+            system = replace(system, elements=(*system.elements, *made))
+        return with_frictions(system, names)
 
     def _planned(self, system: Any, plan: Any, options: dict[str, Any]) -> tuple[System, dict[str, Any]]:
         """The system and the arguments of a planned run, with options of the study in place of those of the plan."""
@@ -121,7 +136,11 @@ class Setup:
                 names = getattr(whole.robot, f"{group}_names")
                 named = dict(own) if isinstance(own, Mapping) else dict(zip(names, own, strict=True)) if own else {}
                 given[group] = {**varied, **named}
+        if self._touching and chosen.time is None:
+            given["time"] = whole.settings.duration  # not the short time of a robot that nothing stops
         prepared = prepared_run(whole, changed_plan(chosen, **given))
+        told = [note for note in prepared.notes if self.until is None or note.another != "time"]
+        self.notes = tuple(f"{whole.name} {note.told()}." for note in told)
         arguments = dict(prepared.arguments)
         arguments["u"] = arguments.pop("inputs")
         events = (*arguments.pop("events"), *_several(options.pop("events", ())))
@@ -168,9 +187,12 @@ class Setup:
     def check(self) -> None:
         """Raises KinemorphError for options and names that fit nothing."""
         plant, given = self.plant, self.arguments
-        for group, column in self.places.values():
+        for name, (group, column) in self.places.items():
             if group != "option":
-                plant.index(group, column)
+                try:
+                    plant.index(group, column)
+                except KinemorphError as error:
+                    raise ModelError(f"part '{name}': {error}") from None
         for group in "qvxup":
             if isinstance(given.get(group), Mapping):
                 for name in given[group]:
@@ -362,7 +384,7 @@ def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
     plain = [one for one in known if "." not in one] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
-        f"the space names '{name}', but '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
-        f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, and options of the run "
-        f"{', '.join(NUMBERS)}."
+        f"part '{name}': '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
+        f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, friction of contacts "
+        f"ground.mu or NAME.mu, and options of the run {', '.join(NUMBERS)}."
     )

@@ -11,9 +11,11 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.law_values import LawValues, final_inputs
 from kinemorph.analysis.searches.named_laws import named_law
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, told
+from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import run_times
 from kinemorph.studies.experiments.collected import Collected
@@ -48,7 +50,8 @@ class Simulated:
                 raise UnsupportedError(f"measure '{one.name}' failed with {told(error)}.") from None
 
     def _law(self, plant: Plant, measure: Measure) -> Law:
-        return named_law(plant, measure.law, what="measure")
+        what = "measure" if measure.name == measure.law else f"measure '{measure.name}': the text"
+        return named_law(plant, measure.law, what=what)
 
     def _laws(self, plant: Plant) -> LawValues:
         """The laws of the measures, compiled for a plant."""
@@ -66,18 +69,19 @@ class Simulated:
         if self.setup.alone:
             for k, place in enumerate(places.tolist()):
                 self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, collected, place)
-            return [f"{self.setup.alone} The items are simulated one by one."]
+            return [*self.setup.notes, f"{self.setup.alone} The items are simulated one by one."]
         rows = np.arange(items.count)
         if self.setup.inertial:
             rows = self._possible(values, collected, places)
+        told: dict[str, None] = {}
         options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
         for equal in _equal([numbers[rows] for numbers in options], len(rows)):
             chosen = rows[equal]
             for some in np.split(chosen, range(self._most, len(chosen), self._most)):
-                self._compute_some(
+                told |= self._compute_some(
                     {name: numbers[some] for name, numbers in values.items()}, collected, places[some], threads
                 )
-        return []
+        return [*self.setup.notes, *told]
 
     def _possible(self, values: Mapping[str, Array], collected: Collected, places: Indices) -> Indices:
         """The rows whose inertial numbers bodies and joints can have; the others fail."""
@@ -100,10 +104,14 @@ class Simulated:
 
     def _compute_some(
         self, values: Mapping[str, Array], collected: Collected, places: Indices, threads: int | None
-    ) -> None:
+    ) -> dict[str, None]:
+        """Simulates and measures items; returns sentences for the user as keys, each once."""
+        told: dict[str, None] = {}
         samples = collected.chunk.keep == "all"
         for part, batch in self._batches(values, np.arange(len(places)), collected, places, samples, threads):
             self._measure(batch, collected, places[part])
+            begun = begun_beyond(self.setup.model, batch.q[:, 0]) if isinstance(self.setup.model, System) else ""
+            told |= {f"{begun}. Initial values q, or a start, of the run choose others.": None} if begun else {}
             kept = [k for k, place in enumerate(places[part].tolist()) if collected.wants_run(place)]
             if kept and not samples:
                 again = {name: numbers[part[kept]] for name, numbers in values.items()}
@@ -113,6 +121,7 @@ class Simulated:
             elif kept:
                 for k in kept:
                     collected.keep(int(places[part[k]]), batch[k])
+        return told
 
     def _batches(
         self,

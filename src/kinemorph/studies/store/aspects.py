@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
 CHOICE = "choice "  # begins the names of aspects that belong to one label: a study may get more of them, or fewer
-MOST_LINES = 6  # of a difference that a message shows
+MOST_LINES = 3  # of a difference that a message shows
 LONGEST = 160  # characters of such a line
 
 

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.errors import ModelWarning, ParseError, users_level
+from kinemorph.errors import KinemorphError, ModelWarning, ParseError, Problem, users_level
 from kinemorph.formats.findings import Finding, Findings
 from kinemorph.formats.sources import Options, Source, read_file
 from kinemorph.formats.toml.documents import has_version, parse
@@ -19,7 +19,9 @@ from kinemorph.formats.toml.parts import Parts
 from kinemorph.formats.toml.runs import read_plan
 from kinemorph.formats.toml.values import At
 from kinemorph.model.elements.fields import Field, part_fields
+from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
 from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.study_files import study_fields as rows
@@ -59,6 +61,24 @@ def examine_study(path: str | Path, *, strict: bool = False) -> StudyExamination
     source = read_file(Path(path), findings)
     plan = None if source is None else read_study(source, findings)
     return StudyExamination(None if findings.failed else plan, tuple(findings.found))
+
+
+def line_of_error(path: str | Path, error: KinemorphError) -> str:
+    """The text "FILE:LINE: " of an error about a part or a measure of a study file, which only the model reveals, such
+    as a name that it does not have; empty for other errors.
+    """
+    source = read_file(Path(path), Findings(str(path)))
+    document = None if source is None else parse(source, Findings(str(path)))
+    if document is None:
+        return ""
+    for word, place in (("part", ("space", "parts")), ("measure", ("measures",))):
+        table: Any = document.data
+        for key in place:
+            table = table.get(key, {})
+        for name in table:
+            if str(error).startswith(f"{word} '{name}'"):
+                return f"{path}:{document.lines.line((*place, name))}: "
+    return ""
 
 
 def read_study(source: Source, findings: Findings) -> StudyPlan | None:
@@ -183,9 +203,18 @@ class _Study:
             if not name.strip() or not name.isprintable():
                 problem = f"a measure is called {short(name)}, expected printable text"
                 self.values.error("name", at.key(name), problem, "Rename it.")
-        return {
-            name: self.values.text(text, At(at.key(name).path, f"measure '{name}'", "")) for name, text in raw.items()
-        }
+        found = {}
+        for name, text in raw.items():
+            place = At(at.key(name).path, f"measure '{name}'", "")
+            found[name] = self.values.text(text, place)
+            if not isinstance(text, str):
+                continue
+            try:
+                parse_expression(found[name], {used: Parameter(used, 1.0) for used in names_in(found[name])})
+            except ExpressionError as error:
+                problem = Problem.of(error.args[0])
+                self.values.error("structure", place, problem.what, problem.remedy)
+        return found
 
     def _keep(self, raw: Any, at: At) -> Any:
         """Which runs are kept: a word, or a table that names the best ones."""

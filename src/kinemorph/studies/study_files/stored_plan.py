@@ -43,8 +43,7 @@ def stored_plan(path: Path | str) -> StudyPlan:
 def planned_study(path: Path | str) -> Study:
     """The study of a store. Where it keeps a study file, runs of its items can be computed again.
 
-    Warns where that file does not describe the results any more, since the model changed; then only kept runs are
-    known.
+    Warns where that file does not describe the results any more, since the model changed; then no run can be shown.
     """
     study = load_study(path)
     if TEXT not in study.store.facts:
@@ -59,7 +58,11 @@ def planned_study(path: Path | str) -> Study:
     else:
         if experiment.aspects == study.store.aspects:
             return replace(study, experiment=experiment)
-    warnings.warn(f"'{path}': only runs that were kept can be shown. {changed}", StudyWarning, stacklevel=users_level())
+    warnings.warn(
+        f"'{path}': no run can be shown, since the study file or its model has changed. {changed}",
+        StudyWarning,
+        stacklevel=users_level(),
+    )
     return study
 
 
