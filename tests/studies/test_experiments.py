@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,20 @@ def test_kept_runs_are_files_of_the_runs(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     path.write_bytes(found.runs[1])
     assert np.array_equal(load_trajectory(path).q, experiment.run_of(given[1]).q)
+
+
+def test_a_measure_that_changes_its_run_changes_no_other_measure_and_no_kept_run() -> None:
+    def spoiled(run: Trajectory) -> float:
+        run.q[:] = run["q.q1"][:] = 7.0
+        return 1.0
+
+    measures = {"a": span, "b": spoiled, "c": span}
+    for one in (double_pendulum(), lambda: simulate(double_pendulum(), 0.1, q={"q1": 0.1})):
+        options = {"until": 0.1, "q": {"q1": 0.1}} if isinstance(one, System) else {}
+        given = Items((), 1)
+        found = computed(experiment_of(one, measures, **options), given, keep="all")
+        assert found.measures[0, 0] == found.measures[0, 2] > 0.0
+        assert found.runs == computed(experiment_of(one, {"a": span}, **options), given, keep="all").runs
 
 
 def test_ends_steps_and_methods_are_parts() -> None:
@@ -226,6 +240,8 @@ def test_functions_return_systems_and_runs() -> None:
     models = experiment_of({"one": braced(5.0), "two": lambda: braced(9.0)}, "q.q1", until=0.1)
     chosen = computed(models, items({"model": ["one", "two"], "q.q1": [0.2, 0.3]}))
     assert np.array_equal(chosen.measures, found.measures)
+    same = computed(experiment_of(lambda a: braced(5.0), "q.q1", until=0.1, q={"q1": 0.2}), items({"a": [0.0, 1.0]}))
+    assert np.array_equal(same.measures[:, 0], found.measures[[0, 0], 0])  # equal systems are simulated once
 
 
 # ── what is wrong ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -333,7 +349,20 @@ def test_aspects_name_what_changed() -> None:
     longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
     assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
     assert "kinemorph" in plain.aspects
+    shaped = [experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)]
+    assert not changed(*shaped[:2])
+    assert changed(*shaped[1:]) == [("choice a b", "corners = array [1.0, 1.0]", "corners = array [2.0, 2.0]")]
     assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
+
+
+ONES = np.ones(2)
+
+
+@dataclass
+class Shape:
+    """A thing of a user that has an array."""
+
+    corners: np.ndarray
 
 
 TWICE = """

@@ -126,7 +126,7 @@ def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
         return "", iter(zip(names if named else map(str, range(len(names))), value, strict=True))  # type: ignore[arg-type]
     if is_dataclass(value):
         held = ((one.name, getattr(value, one.name)) for one in fields(value) if one.compare or not _eq(value))
-        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and part != "")
+        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and not _is_empty(part))
         return type(value).__qualname__, shown
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     own = getattr(value, "__dict__", None)
@@ -134,6 +134,11 @@ def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
         return kind, iter(sorted((str(name), part) for name, part in own.items()))
     plain = repr(value)
     return (kind if ADDRESS.search(plain) else f"{kind} {plain}"), iter(())
+
+
+def _is_empty(part: Any) -> bool:
+    """Whether a field is an empty text. An array, which compares its elements, is none."""
+    return isinstance(part, str) and not part
 
 
 def _eq(value: Any) -> bool:
