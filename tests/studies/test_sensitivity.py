@@ -109,6 +109,8 @@ def test_rows_with_failed_items_are_left_out_where_that_is_legitimate() -> None:
         (CUBE, {"count": 100}, "count is 100, expected a power of two"),
         (CUBE, {"method": "fast"}, "the method is 'fast', expected one of sobol, morris"),
         (CUBE, {"method": "morris", "levels": 3}, "levels is 3, expected an even number"),
+        (CUBE, {"method": "morris", "resamples": 0}, "resamples is 0, expected a whole number of 1 or more"),
+        (CUBE, {"seed": -1}, "seed is -1, expected a whole number of 0 or more"),
         ({"kind": Choice("x", "y", "z")}, {"method": "morris"}, "3 labels, which have no order"),
         ({"a": Choice(1.0)}, {}, "none of the parts a varies"),
         (

@@ -69,6 +69,12 @@ def test_a_grid_has_every_combination_and_the_last_part_varies_fastest() -> None
     ]
 
 
+def test_a_narrow_grid_has_different_values_within_its_range() -> None:
+    part = Range(0.12345678901234567, 0.12345678901234597, points=5)
+    assert part.problems("a") == [] and (np.diff(part.grid()) > 0.0).all()
+    assert Choice(10**400, "b").labels == (f"{10**400}", "b")
+
+
 def test_a_grid_with_conditions_has_the_distinct_ones_of_all_combinations() -> None:
     parts: dict[str, Part] = {  # conditions that come before and after the parts they name, and one upon another
         "lag": Range(0.0, 1.0, points=3),
@@ -247,6 +253,9 @@ TWO = {"gait": Choice("trot", "wave"), "lag": Range(0.0, 1.0, points=2)}
         ),
         ({"parts": {"a": Values([])}}, "part 'a': its values are (), expected a list"),
         ({"parts": {"a": Values([1.0, 2.0, 1.0])}}, "part 'a': the value 1 is given twice"),
+        ({"parts": {"a": Values([2**53, 2**53 + 1])}}, "part 'a': the value 9007199254740993 is given twice"),
+        ({"parts": {"a": Values([10**400])}}, "..., expected a finite number"),
+        ({"parts": {"a": Range(1.0, 1.0 + 1e-15, points=50)}}, "points is 50, but the range from 1.0 to 1.0000000000"),
         ({"parts": {"a": Values([1.0, np.nan])}}, "part 'a': one of its values is nan, expected a finite number"),
         ({"parts": {"a": Choice()}}, "part 'a': it has no choices"),
         ({"parts": {"a": Choice("x", "x")}}, "part 'a': the choice 'x' is given twice"),

@@ -31,6 +31,7 @@ from kinemorph.studies.statistics.measured_items import (
     check_measure,
     check_varies,
     measured_items,
+    seed_of_study,
     space_of,
 )
 from kinemorph.studies.statistics.morris import elementary_effects, morris_indices, morris_trajectories
@@ -151,7 +152,7 @@ def sensitivity(
             f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
             "other. Make a study for each case."
         )
-    asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
+    asked = _Asked(count, seed_of_study(seed, space, WHAT), alpha, resamples, second, levels)
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
         values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
     return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
@@ -225,6 +226,8 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     space, names = measured.space, measured.space.dimensions
     if not is_whole(asked.rows) or asked.rows < 2:
         raise UnsupportedError(f"{WHAT}: count is {asked.rows!r}, expected a whole number of 2 or more trajectories.")
+    if not is_whole(asked.resamples) or asked.resamples < 1:
+        raise UnsupportedError(f"{WHAT}: resamples is {asked.resamples!r}, expected a whole number of 1 or more.")
     if not is_whole(asked.levels) or asked.levels < 2 or asked.levels % 2:
         raise UnsupportedError(f"{WHAT}: levels is {asked.levels!r}, expected an even number, such as {LEVELS}.")
     for name in names:
