@@ -15,13 +15,16 @@ import pytest
 
 from kinemorph import Parameter, elements, library, load, simulate, simulate_batch
 from kinemorph.analysis.identification.with_parameters import with_parameters
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.model.system import System
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studies.experiments import simulated as simulated_module
+from kinemorph.studies.experiments.cases import alike
 from kinemorph.studies.experiments.experiment import Experiment, experiment_of
+from kinemorph.studies.experiments.setups import Setup
 from kinemorph.studies.items import Items, items_of, label_column, number_column
 from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State
 
@@ -204,6 +207,51 @@ def test_items_that_cannot_begin_fail_alone() -> None:
     assert found.states.tolist() == [1, 2, 1] and "batch" not in found.causes[1]
 
 
+def test_causes_belong_to_their_items_wherever_these_are_in_a_chunk() -> None:
+    given = items({"v.q1": [1.0, 1e160, 1.0, 1.0], "u.q1": [np.nan, 1.0, 1.0, -2.0]})  # the first has its own program
+    found = computed(experiment_of(library.pendulum(), {"root": "sqrt(1 + u.q1)"}, until=0.01), given)
+    assert {k: cause.split(";")[0].split(":")[-1].strip() for k, cause in found.causes.items()} == {
+        1: "the motion diverges. Check the gains, forces and sample times that act there.",
+        3: "measure 'root' is nan",
+    }
+    assert np.array_equal(found.measures[:, 0], [1.0, np.nan, np.sqrt(2.0), np.nan], equal_nan=True)
+
+
+def test_batches_are_cut_to_their_room_and_halved_where_items_cannot_begin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usual, counts = Setup.batch, list[int]()
+
+    def picky(self: Setup, values: Any, count: int, **named: Any) -> Any:
+        counts.append(count)
+        if (values["q.q1"] == 0.2).any():
+            raise ShapeError("nobody begins there.")
+        return usual(self, values, count, **named)
+
+    def low(run: Trajectory) -> float:
+        return float(run.q[0, 0]) if run.q[0, 0] < 0.4 else np.nan
+
+    monkeypatch.setattr(Setup, "batch", picky)
+    monkeypatch.setattr(simulated_module, "ROOM", 1)
+    monkeypatch.setattr(simulated_module, "LEAST", 4)
+    starts = [0.2, 0.1, 0.3, 0.4, 0.15, 0.25]
+    found = computed(experiment_of(library.pendulum(), low, until=0.01), items({"q.q1": starts}), keep="failed")
+    assert counts == [4, 2, 1, 1, 2, 1, 2]  # four with two halves, the run to be kept again, and the last two
+    assert found.causes[0] == "nobody begins there." and [*found.causes] == [0, 3] and [*found.runs] == [3]
+    assert found.measures[[1, 2, 4, 5], 0].tolist() == [0.1, 0.3, 0.15, 0.25]
+    (tmp_path / "run.npz").write_bytes(found.runs[3])
+    assert load_trajectory(tmp_path / "run.npz").q[0, 0] == 0.4
+
+
+def test_items_are_alike_by_all_their_labels_however_many_parts_they_have() -> None:
+    chance = np.random.default_rng(0)
+    labels = [f"{k}" for k in range(99)]
+    columns = [label_column(f"p{k}", chance.integers(-1, 99, 40), labels) for k in range(20)]
+    double = items_of([replace(one, numbers=np.tile(one.numbers, 2)) for one in columns])
+    found = [group.tolist() for group in alike(double, double.names, ())]
+    assert found == [[k, k + 40] for k in range(40)]
+
+
 # ── functions as models ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -352,7 +400,33 @@ def test_aspects_name_what_changed() -> None:
     shaped = [experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)]
     assert not changed(*shaped[:2])
     assert changed(*shaped[1:]) == [("choice a b", "corners = array [1.0, 1.0]", "corners = array [2.0, 2.0]")]
+    callers = [experiment_of(make(k)) for make, k in ((halves, 1.0), (halves, 1.0), (halves, 2.0), (thirds, 1.0))]
+    assert not changed(*callers[:2])
+    assert changed(*callers[1:3]) == [("model", "scale = 1.0", "scale = 2.0")]
+    assert ("/ 2.0" in callers[0].aspects["model"]) and changed(callers[0], callers[3])  # the class has another method
     assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
+
+
+def halves(scale: float) -> Any:
+    @dataclass(frozen=True)
+    class Caller:
+        scale: float
+
+        def __call__(self, x: float) -> float:
+            return self.scale * x / 2.0
+
+    return Caller(scale)
+
+
+def thirds(scale: float) -> Any:
+    @dataclass(frozen=True)
+    class Caller:
+        scale: float
+
+        def __call__(self, x: float) -> float:
+            return self.scale * x / 3.0
+
+    return Caller(scale)
 
 
 ONES = np.ones(2)

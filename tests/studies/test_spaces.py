@@ -55,6 +55,13 @@ def test_truncated_parts_keep_their_proportions() -> None:
     np.testing.assert_allclose(share, UNIT)
 
 
+def test_truncated_parts_never_leave_their_limits() -> None:
+    ends = np.array([0.0, 1.0])
+    for low in np.random.default_rng(0).normal(size=50):
+        values = Normal(0.0, 1.0, low=float(low), high=float(low) + 0.1).at(ends)
+        assert low <= values[0] and values[1] <= low + 0.1  # also by no rounding
+
+
 def test_a_grid_has_every_combination_and_the_last_part_varies_fastest() -> None:
     space = Space({"b": Range(0.0, 1.0, points=11), "a": Choice("x", "y"), "c": Values([3, 1])})
     expected = itertools.product([k / 10 for k in range(11)], "xy", [3.0, 1.0])  # 0.3, not 0.30000000000000004
@@ -110,6 +117,7 @@ def test_a_grid_with_conditions_has_the_distinct_ones_of_all_combinations() -> N
     for item in sampled.items:
         assert ("lag" in item) == (item["gait"] == "wave")
         assert ("damping" in item) == (item.get("foot") == "soft")
+        assert ("foot" in item) == (item["duty"] == 0.5 and item["gait"] != "still")
 
 
 def test_a_million_items_are_counted_without_being_made() -> None:

@@ -57,7 +57,7 @@ def planned_study(path: Path | str) -> Study:
     except KinemorphError as error:
         changed = str(error)
     else:
-        if experiment.aspects == study.store.aspects:
+        if not changed:
             return replace(study, experiment=experiment)
     warnings.warn(f"'{path}': only runs that were kept can be shown. {changed}", StudyWarning, stacklevel=users_level())
     return study
