@@ -140,6 +140,13 @@ def test_ends_steps_and_methods_are_parts() -> None:
     runs = [simulate_batch(system, end, q=start).final for end in (0.1, 0.2)]
     assert np.array_equal(found.measures[:2], [[run.q[0, 0], run.t[0]] for run in runs])
     assert "until is -1 s" in found.causes[2]
+    for given in ({"rtol": 1e-3}, {"atol": 1e-3}):  # options of adaptive steps end where a step is a part
+        stepped = computed(experiment_of(system, "q.q1", until=0.1, q=start, **given), items({"step": [0.01]}))
+        assert stepped.measures[0, 0] == simulate_batch(system, 0.1, q=start, step=0.01).final.q[0, 0]
+    pushed = System(library.pendulum(), starts={"pushed": {"q": {"q1": 0.2}, "u": {"q1": 3.0}}})
+    found = computed(experiment_of(pushed, "q.q1", until=0.1), items({"start": ["pushed"], "v.q1": [1.0]}))
+    batch = simulate_batch(pushed, 0.1, start="pushed", v={"q1": 1.0})
+    assert found.measures[0, 0] == batch.final.q[0, 0]
     methods = computed(experiment_of(system, "q.q1", q=start, until=0.1, step=0.01), items({"method": ["rk4", "heun"]}))
     for k, name in enumerate(("rk4", "heun")):
         assert methods.measures[k, 0] == simulate_batch(system, 0.1, q=start, step=0.01, method=name).final.q[0, 0]
@@ -209,12 +216,14 @@ def test_items_that_cannot_begin_fail_alone() -> None:
 
 def test_causes_belong_to_their_items_wherever_these_are_in_a_chunk() -> None:
     given = items({"v.q1": [1.0, 1e160, 1.0, 1.0], "u.q1": [np.nan, 1.0, 1.0, -2.0]})  # the first has its own program
-    found = computed(experiment_of(library.pendulum(), {"root": "sqrt(1 + u.q1)"}, until=0.01), given)
+    measures = {"root": "sqrt(1 + u.q1)", "end": "t"}
+    found = computed(experiment_of(library.pendulum(), measures, until=0.01), given)
     assert {k: cause.split(";")[0].split(":")[-1].strip() for k, cause in found.causes.items()} == {
         1: "the motion diverges. Check the gains, forces and sample times that act there.",
         3: "measure 'root' is nan",
     }
-    assert np.array_equal(found.measures[:, 0], [1.0, np.nan, np.sqrt(2.0), np.nan], equal_nan=True)
+    expected = [[1.0, 0.01], [np.nan, np.nan], [np.sqrt(2.0), 0.01], [np.nan, np.nan]]  # all or none
+    assert np.array_equal(found.measures, expected, equal_nan=True)
 
 
 def test_batches_are_cut_to_their_room_and_halved_where_items_cannot_begin(

@@ -57,6 +57,11 @@ def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:
     changed = Space({"model": Choice({"short": long})})
     with pytest.raises(ChangedError, match="choice model short"):
         sweep(None, changed, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    less = Space({"model": Choice({"short": short})})
+    sweep(None, less, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    forgotten = Space({"model": Choice({"long": short})})
+    with pytest.raises(ChangedError, match="choice model long"):  # its result is there, whoever asked for it last
+        sweep(None, forgotten, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
 
 
 def test_runs_are_kept_by_rule(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ class Values(Part):
         return number_problems(name, *self.numbers) or _twice(name, self.numbers, "value")
 
     def at(self, unit: Array) -> Array:
-        return self.grid()[_index(unit, len(self.numbers))]
+        return self.grid()[index_at(unit, len(self.numbers))]
 
     @property
     def size(self) -> int:
@@ -189,7 +189,7 @@ class Choice(Part):
         return _twice(name, self.labels, "choice")
 
     def at(self, unit: Array) -> npt.NDArray[Any]:
-        return self.grid()[_index(unit, len(self.options))]
+        return self.grid()[index_at(unit, len(self.options))]
 
     @property
     def size(self) -> int:
@@ -278,6 +278,6 @@ def _twice(name: str, values: tuple[Any, ...], noun: str) -> list[Problem]:
     return []
 
 
-def _index(unit: Array, count: int) -> npt.NDArray[np.int64]:
+def index_at(unit: Array, count: int) -> npt.NDArray[np.int64]:
     """The indices of `count` equal parts of the unit interval in which numbers lie."""
     return np.minimum((unit * count).astype(np.int64), count - 1)
