@@ -406,7 +406,9 @@ def test_aspects_name_what_changed() -> None:
     longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
     assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
     assert "kinemorph" in plain.aspects
-    shaped = [experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)]
+    shaped = [
+        experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)
+    ]
     assert not changed(*shaped[:2])
     assert changed(*shaped[1:]) == [("choice a b", "corners = array [1.0, 1.0]", "corners = array [2.0, 2.0]")]
     callers = [experiment_of(make(k)) for make, k in ((halves, 1.0), (halves, 1.0), (halves, 2.0), (thirds, 1.0))]

@@ -76,7 +76,7 @@ def do(deed: str) -> None:
     elif deed == "warn":
         warnings.warn("a worker warns", stacklevel=1)
     elif deed == "quit":
-        exit(0)  # noqa: PLR1722  (this one closes stdin, sys.exit does not)
+        exit(0)  # this one closes stdin, sys.exit does not
     elif deed == "read":
         assert not os.read(0, 10)
     elif deed == "fork":

@@ -152,9 +152,8 @@ def _methods(kind: type) -> Iterator[tuple[str, Any]]:
     """What determines what objects of a class do: its methods, its plain data, and the classes it is made from."""
     for name, part in vars(kind).items():
         made = next((one for one in (getattr(part, key, None) for key in INNER) if one is not None), part)
-        if isinstance(made, types.FunctionType) and made.__code__.co_filename != GENERATED:
-            yield name, made
-        elif isinstance(made, PLAIN) and not name.startswith("__"):
+        is_method = isinstance(made, types.FunctionType) and made.__code__.co_filename != GENERATED
+        if is_method or (isinstance(made, PLAIN) and not name.startswith("__")):
             yield name, made
     yield from ((f"base {one.__name__}", one) for one in kind.__bases__ if not is_installed(one.__module__))
 
