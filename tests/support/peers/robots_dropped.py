@@ -146,6 +146,9 @@ mm.
     "racecar": """The racecar's file states `kp` 1e7 N/m and `kd` 1 N s/m: it bounces nearly without loss for all of the
 time, in MuJoCo, too, so that the mean force at the end is no weight.
 """,
+    "dm_control/": """The dog and two fruit flies of dm_control, with 85 to 132 degrees of freedom, were left out: they
+take minutes each. A fruit fly of the same kind is among the robots of mujoco_menagerie.
+""",
     "gymnasium/": """The free robots of gymnasium_robotics are those of gymnasium, byte for byte, and are not dropped
 twice.
 """,
