@@ -164,9 +164,9 @@ def _pass_on_words(child: Child[Any]) -> None:
 def opened_pipes() -> tuple[BinaryIO, BinaryIO, dict[str, Any]] | None:
     """The pipes from and to the owner, and the configuration, in a child that starts; None if the owner has gone.
 
-    They belong to nobody else: anything that is printed goes to stderr from here on, whoever reads stdin or closes it
-    finds it empty, be it a program that an item starts, and a forked copy of this process has no pipes. Ctrl-C in the
-    terminal is for the owner.
+    No other code gets these pipes: anything that is printed goes to stderr from here on, stdin is empty for whoever
+    reads or closes it, also for a program that an item starts, and a forked copy of this process does not have them.
+    Ctrl-C in the terminal is for the owner.
     """
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     _replace_by_nothing(0)
