@@ -17,6 +17,7 @@ from kinemorph.studies.statistics.stages import sample_in_stages
 STANCE = (0.0, 0.9, 0.65) * 6
 TRUTH, REPETITIONS = 20_000, 100  # items of the large study, and small studies
 ERROR, ALPHA = 0.08, 0.05
+TOGETHER = 10  # small studies with one program
 
 
 def _upright(q: Any) -> Any:
@@ -46,14 +47,18 @@ def test_intervals_of_the_probability_of_a_fall_hold_the_truth() -> None:
     options = {"until": 1.2, "q": start, "events": fall, "workers": 0}
     measures = {"fell": lambda q: 1.0 * (_upright(q) < limit + 1e-3)}
     held, counts = [], []
-    with measured_items(_pushed_hexapod(), space, measures, options) as measured:
+    system = _pushed_hexapod()
+    with measured_items(system, space, measures, options) as measured:
         truth = float(np.mean(Draws(space, 0, measured).values_of(TRUTH)))
-        for seed in range(1, REPETITIONS + 1):
-            draws = Draws(space, seed, measured)
-            found = sample_in_stages(draws.values_of, {0: ERROR}, alpha=ALPHA, pilot=100, most=1000)
-            estimate = found.history[-1][1][0]
-            assert found.reached
-            held.append(estimate.low <= truth <= estimate.high)
-            counts.append(len(draws.values))
+    for first in range(1, REPETITIONS + 1, TOGETHER):
+        with measured_items(system, space, measures, options) as measured:
+            for seed in range(first, first + TOGETHER):
+                draws = Draws(space, seed, measured)
+                found = sample_in_stages(draws.values_of, {0: ERROR}, alpha=ALPHA, pilot=100, most=1000)
+                estimate = found.history[-1][1][0]
+                assert found.reached
+                held.append(estimate.low <= truth <= estimate.high)
+                counts.append(len(draws.values))
+        print(f"{sum(held)} of {len(held)}", flush=True)
     print(f"probability of a fall {truth:.4f}; held in {sum(held)} of {REPETITIONS}, with {np.mean(counts):.0f} items")
     assert sum(held) >= 0.95 * REPETITIONS

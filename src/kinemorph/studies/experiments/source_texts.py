@@ -24,8 +24,13 @@ INSTALLED = tuple(os.path.realpath(sysconfig.get_path(name)) for name in ("stdli
 PACKAGE = __name__.partition(".")[0]
 
 
-def is_installed(module: str) -> bool:
-    """Whether a module belongs to this package, to the standard library or to an installed package."""
+def is_installed(module: str | None) -> bool:
+    """Whether a module belongs to this package, to the standard library or to an installed package.
+
+    Functions that `exec` made have no module.
+    """
+    if module is None:
+        return False
     top = module.partition(".")[0]
     if top in (PACKAGE, "builtins") or top in sys.stdlib_module_names:
         return True

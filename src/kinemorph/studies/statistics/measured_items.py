@@ -21,7 +21,7 @@ from kinemorph.studies.spaces.distinct import distinct
 from kinemorph.studies.spaces.parts import is_number, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep, tell_warnings
+from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep
 from kinemorph.words import did_you_mean, listed
 
 
@@ -61,7 +61,6 @@ def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str
     """Items of a space that are measured by one sweep with these options, which has ended after the context."""
     with open_sweep(model, measures, space.objects, **options) as opened:
         yield MeasuredItems(space, opened)
-    tell_warnings(opened.warnings)  # failures are in the notes of results
 
 
 def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:

@@ -46,6 +46,7 @@ from kinemorph.studies.statistics.measured_items import (
 )
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
 from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.sweep import tell_warnings
 from kinemorph.words import counted
 
 WHAT = "monte_carlo"
@@ -232,6 +233,7 @@ def monte_carlo(
         errors = _known_errors(error, draws.names)
         columns = {draws.names.index(name): value for name, value in errors.items()}
         staged = sample_in_stages(draws.values_of, columns, alpha=alpha, pilot=pilot, most=total)
+    tell_warnings(measured.opened.warnings)  # failures are in the notes
     found = MonteCarlo(draws.names, draws.values, staged.pilot, confidence, errors, staged, measured.study, ())
     notes = [*_space_notes(space, draws), *_stopping_notes(found, total, draws.waiting), *_value_notes(found)]
     return replace(found, notes=tuple(notes))

@@ -43,6 +43,7 @@ from kinemorph.studies.statistics.sobol import (
     sobol_indices_of,
 )
 from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.sweep import tell_warnings
 from kinemorph.words import counted, listed
 
 WHAT = "sensitivity"
@@ -155,6 +156,7 @@ def sensitivity(
     asked = _Asked(count, seed_of_study(seed, space, WHAT), alpha, resamples, second, levels)
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
         values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
+    tell_warnings(measured.opened.warnings)  # failures are in the notes
     return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
 
 
