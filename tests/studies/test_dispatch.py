@@ -40,7 +40,8 @@ def test_chunks_grow_to_a_second_and_shrink_at_the_end_so_that_all_workers_have_
     assert found[found.index(1000) :] == sorted(found[found.index(1000) :], reverse=True)
     assert max(found[-3:]) <= 20  # no worker waits longer than 20 ms for the other one
     assert max(sizes(100, 10.0)) == 1  # items that take ten seconds go one by one
-    assert max(sizes(1_000_000, 1e-9)) == MOST
+    fast = sizes(1_000_000, 1e-9)
+    assert max(fast) == MOST and fast[:4] == [1, 8, 64, 512]  # eight times as many as were measured
     assert max(sizes(100_000, 1e-3, longest=0.4)) * 1e-3 <= 0.1  # far from the limit at which a chunk is ended
 
 
@@ -59,6 +60,11 @@ def test_groups_take_turns_until_they_are_measured() -> None:
     assert first is not None and second is not None and (first.group, second.group) == (0, 1)
     queue.measured(second, 1e-6)
     assert queue.next(2).group == 0  # type: ignore[union-attr]
+    queue = ChunkQueue([np.arange(1), np.arange(1, 1000)])
+    queue.measured(queue.next(1), 1e-9)  # type: ignore[arg-type]
+    assert len(queue.next(1).rows) == 64  # type: ignore[union-attr]  # of a group that may be slower
+    queue.try_again(Piece(0, np.arange(1), 1))
+    assert queue.next(1).losses == 2  # type: ignore[union-attr]
 
 
 def test_a_lost_chunk_is_divided_until_one_item_is_alone() -> None:
@@ -139,6 +145,34 @@ def test_ctrl_c_in_an_item_or_in_a_commit_leaves_what_arrived_and_nothing_half(m
         tally = carry_out(Squares(), store, numbers, items, crew)
     assert tally.is_interrupted and tally.done == len(store.squares) == 1 and len(store.commits) == 1
     assert carry_out_module.signal.getsignal(2) is carry_out_module.signal.default_int_handler
+
+
+class BusyCrew(HereCrew):
+    """Workers that take two chunks at a time; at the second one Ctrl-C is pressed, or the first one is cancelled."""
+
+    most_in_flight = 2
+
+    def __init__(self, is_cancelled: bool) -> None:
+        super().__init__()
+        self.count_of_chunks, self.is_cancelled = 0, is_cancelled
+
+    def submit(self, chunk: Chunk, **named: bool) -> Future[Any]:
+        self.count_of_chunks += 1
+        if self.count_of_chunks == 2 and not self.is_cancelled:
+            raise KeyboardInterrupt
+        if self.count_of_chunks == 1 and self.is_cancelled:
+            future: Future[Any] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+        return super().submit(chunk)
+
+
+def test_what_is_done_at_ctrl_c_is_recorded_and_what_was_cancelled_is_done_later() -> None:
+    store, (numbers, items) = MemoryStore(), numbered_items(10)
+    assert carry_out(Squares(), store, numbers, items, BusyCrew(False)).done == 1 == len(store.squares)
+    store = MemoryStore()
+    assert carry_out(Squares(), store, numbers, items, BusyCrew(True)).done == 10 == len(store.squares)
 
 
 class FickleCrew(HereCrew):

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,16 @@ import pytest
 
 from kinemorph import Parameter, elements, library, load, simulate, simulate_batch
 from kinemorph.analysis.identification.with_parameters import with_parameters
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.model.system import System
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studies.experiments import simulated as simulated_module
+from kinemorph.studies.experiments.cases import alike
 from kinemorph.studies.experiments.experiment import Experiment, experiment_of
+from kinemorph.studies.experiments.setups import Setup
 from kinemorph.studies.items import Items, items_of, label_column, number_column
 from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State
 
@@ -116,6 +119,20 @@ def test_kept_runs_are_files_of_the_runs(tmp_path: Path) -> None:
     assert np.array_equal(load_trajectory(path).q, experiment.run_of(given[1]).q)
 
 
+def test_a_measure_that_changes_its_run_changes_no_other_measure_and_no_kept_run() -> None:
+    def spoiled(run: Trajectory) -> float:
+        run.q[:] = run["q.q1"][:] = 7.0
+        return 1.0
+
+    measures = {"a": span, "b": spoiled, "c": span}
+    for one in (double_pendulum(), lambda: simulate(double_pendulum(), 0.1, q={"q1": 0.1})):
+        options = {"until": 0.1, "q": {"q1": 0.1}} if isinstance(one, System) else {}
+        given = Items((), 1)
+        found = computed(experiment_of(one, measures, **options), given, keep="all")
+        assert found.measures[0, 0] == found.measures[0, 2] > 0.0
+        assert found.runs == computed(experiment_of(one, {"a": span}, **options), given, keep="all").runs
+
+
 def test_ends_steps_and_methods_are_parts() -> None:
     system, start = double_pendulum(), {"q1": 0.4}
     experiment = experiment_of(system, ["q.q1", "t"], q=start)
@@ -123,6 +140,13 @@ def test_ends_steps_and_methods_are_parts() -> None:
     runs = [simulate_batch(system, end, q=start).final for end in (0.1, 0.2)]
     assert np.array_equal(found.measures[:2], [[run.q[0, 0], run.t[0]] for run in runs])
     assert "until is -1 s" in found.causes[2]
+    for given in ({"rtol": 1e-3}, {"atol": 1e-3}):  # options of adaptive steps end where a step is a part
+        stepped = computed(experiment_of(system, "q.q1", until=0.1, q=start, **given), items({"step": [0.01]}))
+        assert stepped.measures[0, 0] == simulate_batch(system, 0.1, q=start, step=0.01).final.q[0, 0]
+    pushed = System(library.pendulum(), starts={"pushed": {"q": {"q1": 0.2}, "u": {"q1": 3.0}}})
+    found = computed(experiment_of(pushed, "q.q1", until=0.1), items({"start": ["pushed"], "v.q1": [1.0]}))
+    batch = simulate_batch(pushed, 0.1, start="pushed", v={"q1": 1.0})
+    assert found.measures[0, 0] == batch.final.q[0, 0]
     methods = computed(experiment_of(system, "q.q1", q=start, until=0.1, step=0.01), items({"method": ["rk4", "heun"]}))
     for k, name in enumerate(("rk4", "heun")):
         assert methods.measures[k, 0] == simulate_batch(system, 0.1, q=start, step=0.01, method=name).final.q[0, 0]
@@ -207,6 +231,51 @@ def test_items_that_cannot_begin_fail_alone() -> None:
     assert found.states.tolist() == [1, 2, 1] and "batch" not in found.causes[1]
 
 
+def test_causes_belong_to_their_items_wherever_these_are_in_a_chunk() -> None:
+    given = items({"v.q1": [1.0, 1e160, 1.0, 1.0], "u.q1": [np.nan, 1.0, 1.0, -2.0]})  # the first has its own program
+    measures = {"root": "sqrt(1 + u.q1)", "end": "t"}
+    found = computed(experiment_of(library.pendulum(), measures, until=0.01), given)
+    assert {k: cause.split(";")[0].split(":")[-1].strip() for k, cause in found.causes.items()} == {
+        1: "the motion diverges. Check the gains, forces and sample times that act there.",
+        3: "measure 'root' is nan",
+    }
+    expected = [[1.0, 0.01], [np.nan, np.nan], [np.sqrt(2.0), 0.01], [np.nan, np.nan]]  # all or none
+    assert np.array_equal(found.measures, expected, equal_nan=True)
+
+
+def test_batches_are_cut_to_their_room_and_halved_where_items_cannot_begin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usual, counts = Setup.batch, list[int]()
+
+    def picky(self: Setup, values: Any, count: int, **named: Any) -> Any:
+        counts.append(count)
+        if (values["q.q1"] == 0.2).any():
+            raise ShapeError("nobody begins there.")
+        return usual(self, values, count, **named)
+
+    def low(run: Trajectory) -> float:
+        return float(run.q[0, 0]) if run.q[0, 0] < 0.4 else np.nan
+
+    monkeypatch.setattr(Setup, "batch", picky)
+    monkeypatch.setattr(simulated_module, "ROOM", 1)
+    monkeypatch.setattr(simulated_module, "LEAST", 4)
+    starts = [0.2, 0.1, 0.3, 0.4, 0.15, 0.25]
+    found = computed(experiment_of(library.pendulum(), low, until=0.01), items({"q.q1": starts}), keep="failed")
+    assert counts == [4, 2, 1, 1, 2, 1, 2]  # four with two halves, the run to be kept again, and the last two
+    assert found.causes[0] == "nobody begins there." and [*found.causes] == [0, 3] and [*found.runs] == [3]
+    assert found.measures[[1, 2, 4, 5], 0].tolist() == [0.1, 0.3, 0.15, 0.25]
+    (tmp_path / "run.npz").write_bytes(found.runs[3])
+    assert load_trajectory(tmp_path / "run.npz").q[0, 0] == 0.4
+
+
+def test_items_are_alike_by_all_their_labels_however_many_parts_they_have() -> None:
+    labels, rows = [f"{k}" for k in range(127)], np.tile(np.arange(40), 2)
+    columns = [label_column(f"p{k:02d}", rows if k == 0 else np.zeros(80), labels) for k in range(12)]
+    found = alike(items_of(columns), [one.name for one in columns], ())
+    assert [group.tolist() for group in found] == [[k, k + 40] for k in range(40)]
+
+
 # ── functions as models ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -243,6 +312,8 @@ def test_functions_return_systems_and_runs() -> None:
     models = experiment_of({"one": braced(5.0), "two": lambda: braced(9.0)}, "q.q1", until=0.1)
     chosen = computed(models, items({"model": ["one", "two"], "q.q1": [0.2, 0.3]}))
     assert np.array_equal(chosen.measures, found.measures)
+    same = computed(experiment_of(lambda a: braced(5.0), "q.q1", until=0.1, q={"q1": 0.2}), items({"a": [0.0, 1.0]}))
+    assert np.array_equal(same.measures[:, 0], found.measures[[0, 0], 0])  # equal systems are simulated once
 
 
 # ── what is wrong ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -350,7 +421,48 @@ def test_aspects_name_what_changed() -> None:
     longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
     assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
     assert "kinemorph" in plain.aspects
+    shaped = [
+        experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)
+    ]
+    assert not changed(*shaped[:2])
+    assert changed(*shaped[1:]) == [("choice a b", "corners = array [1.0, 1.0]", "corners = array [2.0, 2.0]")]
+    callers = [experiment_of(make(k)) for make, k in ((halves, 1.0), (halves, 1.0), (halves, 2.0), (thirds, 1.0))]
+    assert not changed(*callers[:2])
+    assert changed(*callers[1:3]) == [("model", "scale = 1.0", "scale = 2.0")]
+    assert ("/ 2.0" in callers[0].aspects["model"]) and changed(callers[0], callers[3])  # the class has another method
     assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
+
+
+def halves(scale: float) -> Any:
+    @dataclass(frozen=True)
+    class Caller:
+        scale: float
+
+        def __call__(self, x: float) -> float:
+            return self.scale * x / 2.0
+
+    return Caller(scale)
+
+
+def thirds(scale: float) -> Any:
+    @dataclass(frozen=True)
+    class Caller:
+        scale: float
+
+        def __call__(self, x: float) -> float:
+            return self.scale * x / 3.0
+
+    return Caller(scale)
+
+
+ONES = np.ones(2)
+
+
+@dataclass
+class Shape:
+    """A thing of a user that has an array."""
+
+    corners: np.ndarray
 
 
 TWICE = """

@@ -33,6 +33,7 @@ def test_keys_depend_on_content_alone():
     assert key_of({"b": 1, "a": 0.0}) == key_of({"a": -0.0, "b": 1.0})
     assert key_of({"a": 1.0}) != key_of({"a": "1.0"})  # a number is not a label
     assert items.seed(1) == seed_of(items.keys[1])
+    assert seed_of(bytes(range(1, 17))) == int.from_bytes(bytes(range(1, 9)), "little")  # 64 bits
 
 
 def test_keys_of_today_are_those_of_tomorrow():

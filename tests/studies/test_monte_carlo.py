@@ -77,6 +77,10 @@ def test_failed_items_are_counted_and_told() -> None:
     assert found["sum"].count == 300 - len(found.study.failed)
     assert found["sum"].low < 0.45 < found["sum"].high  # the mean of items that finish
     assert "failed" in found.notes[0] and "Whatever 'high' were" in found.notes[1]
+    some = monte_carlo(lambda a, b: {"a": a, "b": b} if a < 0.5 else {"a": a}, PARTS, count=40, workers=0)
+    assert some.failed.value == 0.0 and not any("failed" in note for note in some.notes)  # some have one measure only
+    with pytest.raises(UnsupportedError, match=r"a share is 1\.5, expected a number between 0 and 1"):
+        some.quantiles("a", [1.5])
     with pytest.raises(KinemorphError, match="all of its first 100 items failed"):
         monte_carlo(breaking, {"a": Range(0.95, 1.0), "b": Range(0.0, 1.0)}, error=0.1, workers=0)
 
@@ -113,6 +117,9 @@ def test_convergence_ends_at_the_estimate() -> None:
         ({"error": {"hight": 0.1}}, "no measure 'hight'.*Did you mean 'high'"),
         ({"error": -1.0}, "is -1.0, expected a number above 0"),
         ({"count": 1}, "count is 1, expected a whole number of 2 or more"),
+        ({"count": 0}, "count is 0, expected a whole number of 2 or more"),
+        ({"confidence": "high"}, "confidence is 'high', expected a number"),
+        ({"seed": -1}, "seed is -1, expected a whole number of 0 or more"),
     ],
 )
 def test_bad_options_are_refused_before_any_work(options: dict[str, Any], sentence: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies import Choice, Normal, Range, Space, sensitivity
+from kinemorph.studies import Choice, Normal, Range, Space, Values, sensitivity
 from kinemorph.studies.statistics.sobol import saltelli_points, saltelli_values, sobol_indices_of
 from support.studies.known_functions import (
     ISHIGAMI_FIRST,
@@ -67,7 +67,7 @@ def test_effects_of_a_linear_model_are_its_slopes() -> None:
     found = sensitivity(linear, space, method="morris", count=4, workers=0)["value"]
     np.testing.assert_allclose(found["mu"].value[:2], [2.0, 6.0])  # from end to end of the range
     np.testing.assert_allclose(found["sigma"].value[:2], 0.0, atol=1e-12)
-    assert found["mu"].value[2] == pytest.approx(7.5)  # a step of 2/3 changes the label
+    assert found["mu"].value[2] == pytest.approx(5.0)  # from one label to the other
 
 
 def test_distribution_without_ends_is_varied_between_quantiles() -> None:
@@ -103,12 +103,21 @@ def test_rows_with_failed_items_are_left_out_where_that_is_legitimate() -> None:
     np.testing.assert_allclose(effects["value"]["mu"].value, [2.0, 3.0])
 
 
+def test_effects_of_listed_values_are_those_from_end_to_end() -> None:
+    space = {"a": Range(0.0, 2.0), "b": Choice(1.0, 4.0), "c": Values([0.0, 1.0, 2.0]), "d": Choice("x", "y")}
+    found = sensitivity(lambda a, b, c, d: 3 * a - b + 2 * c + 5 * (d == "y"), space, method="morris", workers=0)
+    np.testing.assert_allclose(found["value"]["mu"].value, [6.0, -3.0, 4.0, 5.0])
+    np.testing.assert_allclose(found["value"]["sigma"].value, 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("space", "options", "sentence"),
     [
         (CUBE, {"count": 100}, "count is 100, expected a power of two"),
         (CUBE, {"method": "fast"}, "the method is 'fast', expected one of sobol, morris"),
         (CUBE, {"method": "morris", "levels": 3}, "levels is 3, expected an even number"),
+        (CUBE, {"method": "morris", "resamples": 0}, "resamples is 0, expected a whole number of 1 or more"),
+        (CUBE, {"seed": -1}, "seed is -1, expected a whole number of 0 or more"),
         ({"kind": Choice("x", "y", "z")}, {"method": "morris"}, "3 labels, which have no order"),
         ({"a": Choice(1.0)}, {}, "none of the parts a varies"),
         (

@@ -55,6 +55,13 @@ def test_truncated_parts_keep_their_proportions() -> None:
     np.testing.assert_allclose(share, UNIT)
 
 
+def test_truncated_parts_never_leave_their_limits() -> None:
+    ends = np.array([0.0, 1.0])
+    for low in np.random.default_rng(0).normal(size=50):
+        values = Normal(0.0, 1.0, low=float(low), high=float(low) + 0.1).at(ends)
+        assert low <= values[0] and values[1] <= low + 0.1  # also by no rounding
+
+
 def test_a_grid_has_every_combination_and_the_last_part_varies_fastest() -> None:
     space = Space({"b": Range(0.0, 1.0, points=11), "a": Choice("x", "y"), "c": Values([3, 1])})
     expected = itertools.product([k / 10 for k in range(11)], "xy", [3.0, 1.0])  # 0.3, not 0.30000000000000004
@@ -67,6 +74,12 @@ def test_a_grid_has_every_combination_and_the_last_part_varies_fastest() -> None
         10.0,
         100.0,
     ]
+
+
+def test_a_narrow_grid_has_different_values_within_its_range() -> None:
+    part = Range(0.12345678901234567, 0.12345678901234597, points=5)
+    assert part.problems("a") == [] and (np.diff(part.grid()) > 0.0).all()
+    assert Choice(10**400, "b").labels == (f"{10**400}", "b")
 
 
 def test_a_grid_with_conditions_has_the_distinct_ones_of_all_combinations() -> None:
@@ -104,6 +117,7 @@ def test_a_grid_with_conditions_has_the_distinct_ones_of_all_combinations() -> N
     for item in sampled.items:
         assert ("lag" in item) == (item["gait"] == "wave")
         assert ("damping" in item) == (item.get("foot") == "soft")
+        assert ("foot" in item) == (item["duty"] == 0.5 and item["gait"] != "still")
 
 
 def test_a_million_items_are_counted_without_being_made() -> None:
@@ -247,6 +261,9 @@ TWO = {"gait": Choice("trot", "wave"), "lag": Range(0.0, 1.0, points=2)}
         ),
         ({"parts": {"a": Values([])}}, "part 'a': its values are (), expected a list"),
         ({"parts": {"a": Values([1.0, 2.0, 1.0])}}, "part 'a': the value 1 is given twice"),
+        ({"parts": {"a": Values([2**53, 2**53 + 1])}}, "part 'a': the value 9007199254740993 is given twice"),
+        ({"parts": {"a": Values([10**400])}}, "..., expected a finite number"),
+        ({"parts": {"a": Range(1.0, 1.0 + 1e-15, points=50)}}, "points is 50, but the range from 1.0 to 1.0000000000"),
         ({"parts": {"a": Values([1.0, np.nan])}}, "part 'a': one of its values is nan, expected a finite number"),
         ({"parts": {"a": Choice()}}, "part 'a': it has no choices"),
         ({"parts": {"a": Choice("x", "x")}}, "part 'a': the choice 'x' is given twice"),

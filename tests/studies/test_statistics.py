@@ -24,7 +24,7 @@ from kinemorph.studies.statistics.sobol import (
     saltelli_values,
     sobol_indices_of,
 )
-from kinemorph.studies.statistics.stages import planned_looks, sample_in_stages
+from kinemorph.studies.statistics.stages import FEWEST, needed_for_mean, planned_looks, sample_in_stages
 from support.studies.known_functions import (
     ISHIGAMI_FIRST,
     ISHIGAMI_SECOND,
@@ -275,3 +275,36 @@ def test_missing_values_leave_out_their_effects_only() -> None:
     effects = elementary_effects(values, trajectories)
     assert np.isnan(effects).sum() == 1
     np.testing.assert_allclose(morris_indices(effects, ALPHA, 10, 0)["mu"].value, [1.0, 2.0, 3.0])
+
+
+def test_interval_of_a_quantile_has_the_tightest_ranks_of_the_binomial_distribution() -> None:
+    for count, share in ((40, 0.5), (60, 0.05), (200, 0.9)):
+        found = quantile_estimate(np.arange(1.0, count + 1.0), share, 0.05)
+        below = stats.binom(count, share).cdf(np.arange(count + 1))  # the probability that so many are below, or fewer
+        low = max((rank for rank in range(1, count + 1) if below[rank - 1] <= 0.025), default=-math.inf)
+        high = min((rank for rank in range(1, count + 1) if 1.0 - below[rank - 1] <= 0.025), default=math.inf)
+        assert (found.low, found.high) == (low, high)
+
+
+def test_items_that_fail_are_planned_for() -> None:
+    values = np.random.default_rng(0).normal(size=(4000, 1))
+    some = np.where(np.arange(4000)[:, None] % 2, values, np.nan)
+    whole, half = (
+        sample_in_stages(lambda count, one=one: one[:count], {0: 0.1}, alpha=0.05, pilot=100, most=4000)  # type: ignore[misc]
+        for one in (values, some)
+    )
+    assert whole.needed is not None and half.needed is not None and 1.5 < half.needed / whole.needed < 2.5
+
+
+def test_a_pilot_plans_for_skewness_grows_for_small_errors_and_says_what_is_no_probability() -> None:
+    chance = np.random.default_rng(0)
+    pilot = chance.lognormal(size=100)
+    assert needed_for_mean(pilot, 100.0, ALPHA) == needed_by_skewness(pilot) > FEWEST
+    values = chance.normal(size=(20_000, 1))
+    found = sample_in_stages(lambda n: values[:n], {0: 0.03}, alpha=ALPHA, pilot=100, most=20_000)
+    assert found.pilot == pytest.approx(found.needed / 10.0, rel=0.1) and found.pilot > 300  # type: ignore[operator]
+    values = (chance.random((2000, 1)) < 0.5).astype(float)
+    values[0] = 0.5  # which only the pilot has
+    found = sample_in_stages(lambda n: values[:n], {0: 0.05}, alpha=ALPHA, pilot=100, most=2000)
+    ((look, (estimate,)),) = found.history
+    assert estimate == mean_estimate(values[found.pilot : found.pilot + look.count, 0], look.alpha)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -56,6 +57,11 @@ def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:
     changed = Space({"model": Choice({"short": long})})
     with pytest.raises(ChangedError, match="choice model short"):
         sweep(None, changed, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    less = Space({"model": Choice({"short": short})})
+    sweep(None, less, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
+    forgotten = Space({"model": Choice({"long": short})})
+    with pytest.raises(ChangedError, match="choice model long"):  # its result is there, whoever asked for it last
+        sweep(None, forgotten, {"a": "q.q1"}, until=0.1, store=store, workers=0, q=[0.1])
 
 
 def test_runs_are_kept_by_rule(tmp_path: Path) -> None:
@@ -77,6 +83,36 @@ def test_items_that_fail_are_named_with_their_causes() -> None:
     assert [item.number for item in study.failed] == [1, 2]
     assert "'wrong'" in study.failed[1].cause and "nan" in study.failed[1].cause
     assert study.best("half")[0].number == 0
+
+
+def test_the_best_of_items_that_all_failed_are_none() -> None:
+    with pytest.warns(StudyWarning, match="1 of 1 item failed"):
+        study = sweep(picky, Space({"x": Values([2.0])}), workers=0, keep=BestRuns(1, "half"))
+    assert study.status == (1, 0, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_copy_of_the_process_does_not_write_to_the_store(tmp_path: Path) -> None:
+    caller, said = os.getpid(), tmp_path / "said"
+
+    def forked(x: float) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with other threads
+            child = os.fork() if x == 1.0 else -1
+        if child > 0:
+            os.waitpid(child, 0)
+        return x
+
+    try:
+        study = sweep(forked, Space({"x": Values([1.0, 2.0])}), store=tmp_path / "a.study", workers=0)
+    except BaseException as error:
+        if os.getpid() == caller:
+            raise
+        said.write_text(str(error))
+    finally:
+        if os.getpid() != caller:
+            os._exit(0)
+    assert study.status.done == 2 and "was opened by another process" in said.read_text()
 
 
 def test_results_of_another_kind_of_cpu_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

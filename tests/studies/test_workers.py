@@ -22,7 +22,7 @@ from kinemorph.studies.workers.open_workers import open_workers
 from kinemorph.studies.workers.processes import Processes, WorkerLost
 from kinemorph.studies.workers.work import Limits
 from support.killed_studies import is_running, wait_for
-from support.small_study import MemoryStore, Squares, numbered_items
+from support.small_study import MemoryStore, Squares, do, numbered_items
 
 MIB = 1 << 20
 
@@ -41,9 +41,10 @@ def done(
 
 
 def test_items_that_kill_hang_or_raise_are_named_and_the_others_are_done(capfd: pytest.CaptureFixture[str]) -> None:
-    deeds = {637: "kill", 0: "sleep", 5: "raise", 6: "print", 7: "warn", 8: "warn"}
-    store, tally = done(1000, Squares(deeds), 2, seconds=0.5)
+    deeds = {637: "kill", 0: "sleep", 5: "raise", 6: "print", 7: "warn", 8: "warn", 20: "read", 21: "quit"}
+    store, tally = done(1000, Squares(deeds if sys.platform == "win32" else {**deeds, 22: "fork"}), 2, seconds=0.5)
     assert store.causes.pop(5).startswith("ArithmeticError: no such number (small_study.py, line ")
+    assert store.causes.pop(21).startswith("SystemExit: 0 (")
     assert store.causes == {
         637: "It killed its worker (signal SIGKILL) each of the 3 times it was tried alone.",
         0: "It took longer than 0.5 s, the limit for one item.",
@@ -155,7 +156,8 @@ def _threads() -> Executor:
 
 def test_processes_call_functions_tell_deaths_exactly_and_leave_nothing_behind() -> None:
     with Processes(2, Limits(), idle=0.3) as executor:
-        fatal, usual = executor.submit(os._exit, 5), executor.submit(divmod, 17, 5)
+        deed = executor.submit(os._exit, 5) if sys.platform == "win32" else executor.submit(do, "orphan")
+        fatal, usual = deed, executor.submit(divmod, 17, 5)
         assert usual.result(10) == (3, 2)
         with pytest.raises(WorkerLost) as lost:
             fatal.result(10)

@@ -28,6 +28,8 @@ class Squares:
     kill        the worker is killed          exit    it ends             raise   an exception
     sleep       it never ends                 spin    it never ends, in C code that holds the interpreter's lock
     memory      it holds 128 MiB              print   it prints           warn    it warns
+    quit        it calls exit(), which closes stdin           read    it reads stdin
+    fork        it goes on twice              orphan  it ends, and leaves a forked copy for a while
     pause       it takes 5 ms; -1 stands for all items without a deed of their own
     """
 
@@ -73,6 +75,17 @@ def do(deed: str) -> None:
         print("a worker prints")
     elif deed == "warn":
         warnings.warn("a worker warns", stacklevel=1)
+    elif deed == "quit":
+        exit(0)  # this one closes stdin, sys.exit does not
+    elif deed == "read":
+        assert not os.read(0, 10)
+    elif deed == "fork":
+        os.fork()
+    elif deed == "orphan":
+        if os.fork():
+            os._exit(5)
+        time.sleep(15.0)
+        os._exit(0)
     elif deed == "pause":
         time.sleep(0.005)
 

@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from kinemorph.vocabulary.frozen_array import FrozenArray
 FEW = 12  # numbers of an array that are written out; larger ones are known by their digest
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 LOOKS = ("color", "symbol")  # fields that determine how something is shown, and no result
+INNER = ("__func__", "fget", "func")  # where static and class methods, properties and cached ones have their function
+GENERATED = "<string>"  # the file of methods that dataclasses and named tuples write themselves
 PLAIN = (bool, int, float, str, complex)
 
 
@@ -73,7 +76,7 @@ def _short(value: Any) -> str | None:
         return f"{_sizes(value.shape)} {value.dtype} {digest[:16]}"
     if isinstance(value, os.PathLike):
         return repr(os.fspath(value))
-    if isinstance(value, type):
+    if isinstance(value, type) and is_installed(value.__module__):
         return f"class {value.__module__}.{value.__qualname__}"
     if isinstance(value, (set, frozenset)) and value:
         return "{" + ", ".join(sorted(flat_text(one).replace("\n", "; ") for one in value)) + "}"
@@ -111,6 +114,8 @@ def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     """(what the value is, its parts by name)."""
     if isinstance(value, types.FunctionType):
         return _indented(source_text(value)), read_values(value)
+    if isinstance(value, type):
+        return f"class {value.__qualname__}", _methods(value)
     if isinstance(value, functools.partial):
         given = {str(k): one for k, one in enumerate(value.args)} | value.keywords
         return "partial", iter({"function": value.func, **given}.items())
@@ -119,21 +124,43 @@ def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     if isinstance(value, Mapping):
         return "", iter(sorted(((str(key), one) for key, one in value.items()), key=lambda pair: pair[0]))
     if hasattr(value, "_fields"):
-        return type(value).__qualname__, iter(zip(value._fields, value, strict=True))
+        return type(value).__qualname__, chain(zip(value._fields, value, strict=True), _of_class(value))
     if isinstance(value, (tuple, list)):
         names = [getattr(one, "name", None) for one in value]
         named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
         return "", iter(zip(names if named else map(str, range(len(names))), value, strict=True))  # type: ignore[arg-type]
     if is_dataclass(value):
         held = ((one.name, getattr(value, one.name)) for one in fields(value) if one.compare or not _eq(value))
-        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and part != "")
-        return type(value).__qualname__, shown
+        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and not _is_empty(part))
+        return type(value).__qualname__, chain(shown, _of_class(value))
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     own = getattr(value, "__dict__", None)
     if own:
-        return kind, iter(sorted((str(name), part) for name, part in own.items()))
+        return kind, chain(sorted((str(name), part) for name, part in own.items()), _of_class(value))
     plain = repr(value)
-    return (kind if ADDRESS.search(plain) else f"{kind} {plain}"), iter(())
+    return (kind if ADDRESS.search(plain) else f"{kind} {plain}"), _of_class(value)
+
+
+def _of_class(value: Any) -> Iterator[tuple[str, Any]]:
+    """The class of an object, where it is one of the user, whose methods may compute something else one day."""
+    kind = type(value)
+    if not is_installed(kind.__module__):
+        yield "class", kind
+
+
+def _methods(kind: type) -> Iterator[tuple[str, Any]]:
+    """What determines what objects of a class do: its methods, its plain data, and the classes it is made from."""
+    for name, part in vars(kind).items():
+        made = next((one for one in (getattr(part, key, None) for key in INNER) if one is not None), part)
+        is_method = isinstance(made, types.FunctionType) and made.__code__.co_filename != GENERATED
+        if is_method or (isinstance(made, PLAIN) and not name.startswith("__")):
+            yield name, made
+    yield from ((f"base {one.__name__}", one) for one in kind.__bases__ if not is_installed(one.__module__))
+
+
+def _is_empty(part: Any) -> bool:
+    """Whether a field is an empty text. An array, which compares its elements, is none."""
+    return isinstance(part, str) and not part
 
 
 def _eq(value: Any) -> bool:

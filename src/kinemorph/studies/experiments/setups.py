@@ -250,8 +250,8 @@ class Setup:
                             found.pop(other, None)
         return until, found
 
-    def batch(self, values: Mapping[str, Array], *, samples: bool, threads: int | None) -> BatchRun:
-        """The runs of n items; `values` are (n,) by name, and values of options are equal.
+    def batch(self, values: Mapping[str, Array], count: int, *, samples: bool, threads: int | None) -> BatchRun:
+        """The runs of `count` items; `values` are (count,) by name, and values of options are equal.
 
         With `samples` they have all samples, otherwise only as many as are needed.
         """
@@ -264,8 +264,7 @@ class Setup:
         for name in ("events", "locked", "loops"):  # these are in the plant
             options.pop(name, None)
         batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], **options, threads=threads)
-        count = len(next(iter(values.values()), (0.0,)))
-        if len(batch) < count:  # only options are varied, so that all items are equal
+        if len(batch) < count:  # at most options are varied, so that all items are equal
             batch = batch[np.zeros(count, dtype=np.int64)]
         return batch
 

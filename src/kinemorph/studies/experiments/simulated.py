@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from kinemorph.studies.items import Indices, Items
 
 ROOM = 2**27  # [bytes] that the samples of one batch may take
 LEAST = 64  # items of one batch, where there are so many
+SAMPLES = ("t", "q", "v", "x", "m", "u", "p")  # arrays of a segment
 FIRST = "state 0 of the batch: "  # how messages about a batch of one item begin
 
 
@@ -115,7 +117,7 @@ class Simulated:
             kept = [k for k, place in enumerate(places[part].tolist()) if collected.wants_run(place)]
             if kept and not samples:
                 again = {name: numbers[part[kept]] for name, numbers in values.items()}
-                whole = self.setup.batch(again, samples=True, threads=threads)
+                whole = self.setup.batch(again, len(kept), samples=True, threads=threads)
                 for k, run in zip(kept, whole, strict=True):
                     collected.keep(int(places[part[k]]), run)
             elif kept:
@@ -138,9 +140,8 @@ class Simulated:
         are alone; these fail.
         """
         try:
-            batch = self.setup.batch(
-                {name: numbers[rows] for name, numbers in values.items()}, samples=samples, threads=threads
-            )
+            some = {name: numbers[rows] for name, numbers in values.items()}
+            batch = self.setup.batch(some, len(rows), samples=samples, threads=threads)
         except FAILURES as error:
             if len(rows) == 1:
                 collected.fail(int(places[rows[0]]), failure(error).removeprefix(FIRST))
@@ -172,7 +173,7 @@ class Simulated:
         """Stores the measures that are functions of a run."""
         for one in self.functions if place not in collected.causes else ():
             try:
-                collected.column(one.name)[place] = number_of(called(one, run), one.name)
+                collected.column(one.name)[place] = number_of(called(one, _copied(run)), one.name)
             except UnsupportedError as error:
                 collected.fail(place, str(error))
                 return
@@ -217,10 +218,17 @@ class Simulated:
         if self.setup.alone:
             return self.setup.single(values)
         try:
-            batch = self.setup.batch({name: np.array([one]) for name, one in values.items()}, samples=True, threads=1)
+            some = {name: np.array([one]) for name, one in values.items()}
+            batch = self.setup.batch(some, 1, samples=True, threads=1)
         except ShapeError as error:
             raise ShapeError(str(error).removeprefix(FIRST)) from None
         return batch[0]
+
+
+def _copied(run: Trajectory) -> Trajectory:
+    """The run with arrays of its own: what a measure writes to them reaches neither other measures nor a kept run."""
+    segments = (replace(one, **{name: getattr(one, name).copy() for name in SAMPLES}) for one in run.segments)
+    return replace(run, segments=tuple(segments))
 
 
 def _equal(columns: Sequence[Array], count: int) -> Iterator[Indices]:

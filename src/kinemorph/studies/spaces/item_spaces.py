@@ -13,7 +13,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.studies.items import Column, Items, Value, items_of, label_column, number_column
 from kinemorph.studies.spaces.distinct import distinct
-from kinemorph.studies.spaces.parts import is_number, label_of, text_of
+from kinemorph.studies.spaces.parts import float_of, is_number, label_of, text_of
 from kinemorph.words import counted
 
 
@@ -106,9 +106,9 @@ def listed_space(items: Sequence[Mapping[str, Any]]) -> ListedSpace:
 
 def _listed_numbers(name: str, given: list[Any]) -> Column:
     for k, value in enumerate(given):
-        if value is not None and not np.isfinite(value):
+        if value is not None and not np.isfinite(float_of(value)):
             raise UnsupportedError(
-                f"part '{name}': item {k} has the value {value}, expected a finite number. "
+                f"part '{name}': item {k} has the value {text_of(value)}, expected a finite number. "
                 "Leave the part out of items to which it does not apply."
             )
     return number_column(name, [np.nan if value is None else value for value in given])

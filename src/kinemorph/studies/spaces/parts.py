@@ -28,6 +28,7 @@ from kinemorph.errors import Problem
 from kinemorph.frozen import dataclass
 from kinemorph.studies.items import Column, Value, label_column, number_column
 
+LEAST_RATIO = 1e-12  # less than this the ratio of two points of a logarithmic grid must not differ from 1
 SHOWN_DIGITS = 15  # significant digits of the numbers of a grid: 0.3, not 0.30000000000000004, and so has its key
 
 
@@ -89,7 +90,16 @@ class Range(Part):
         if self.points is not None and (not is_whole(self.points) or self.points < 2):
             shown = f"points is {self.points!r}, expected a whole number of 2 or more"
             found.append(Problem("part", name, shown, "Use Choice(value) for a fixed value.", "points"))
+        elif not found and self.points is not None and not self._is_wide(self.points):
+            shown = f"points is {self.points}, but the range from {self.low!r} to {self.high!r} has not so many numbers"
+            found.append(Problem("part", name, shown, "Widen the range, or use fewer points.", "points"))
         return found
+
+    def _is_wide(self, points: int) -> bool:
+        """Whether so many points of the range are different numbers of 64 bits."""
+        if self.log:
+            return math.log(self.high) - math.log(self.low) >= LEAST_RATIO * points
+        return self.high - self.low >= 4.0 * math.ulp(max(abs(self.low), abs(self.high))) * points
 
     def at(self, unit: Array) -> Array:
         if self.log:
@@ -103,9 +113,10 @@ class Range(Part):
 
     def grid(self) -> Array:
         assert self.points is not None
-        inner = self.at(np.arange(1, self.points - 1) / (self.points - 1))
-        rounded = [float(f"{value:.{SHOWN_DIGITS}g}") for value in inner.tolist()]
-        return np.array([self.low, *rounded, self.high], dtype=float)
+        inner = self.at(np.arange(1, self.points - 1) / (self.points - 1)).tolist()
+        rounded = np.array([self.low, *(float(f"{value:.{SHOWN_DIGITS}g}") for value in inner), self.high], dtype=float)
+        is_rising = bool((np.diff(rounded) > 0.0).all())
+        return rounded if is_rising else np.array([self.low, *inner, self.high], dtype=float)
 
 
 Uniform = Range  # the name that a Range has among distributions
@@ -131,7 +142,7 @@ class Values(Part):
         return number_problems(name, *self.numbers) or _twice(name, self.numbers, "value")
 
     def at(self, unit: Array) -> Array:
-        return self.grid()[_index(unit, len(self.numbers))]
+        return self.grid()[index_at(unit, len(self.numbers))]
 
     @property
     def size(self) -> int:
@@ -178,7 +189,7 @@ class Choice(Part):
         return _twice(name, self.labels, "choice")
 
     def at(self, unit: Array) -> npt.NDArray[Any]:
-        return self.grid()[_index(unit, len(self.options))]
+        return self.grid()[index_at(unit, len(self.options))]
 
     @property
     def size(self) -> int:
@@ -215,7 +226,8 @@ def label_of(value: object) -> str:
     if isinstance(value, str):
         return value
     if is_number(value):
-        return repr(float(value)).removesuffix(".0")  # type: ignore[arg-type]  # the same label for 1 and 1.0
+        number = float_of(value)  # the same label for 1 and 1.0
+        return repr(number).removesuffix(".0") if math.isfinite(number) else str(value)
     if isinstance(value, (bool, np.bool_)):
         return str(value)
     if isinstance(value, os.PathLike):
@@ -226,7 +238,15 @@ def label_of(value: object) -> str:
 
 def known_value(value: object) -> Value:
     """A value as items have it: a number, or a label."""
-    return float(value) if is_number(value) else label_of(value)  # type: ignore[arg-type]
+    return float_of(value) if is_number(value) else label_of(value)
+
+
+def float_of(value: Any) -> float:
+    """A number of 64 bits; infinite where a whole number is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def text_of(value: object) -> str:
@@ -241,22 +261,23 @@ def number_problems(name: str, *numbers: Any, **fields: Any) -> list[Problem]:
         found = f"{key} is {text_of(value)}" if key else f"one of its values is {text_of(value)}"
         if not is_number(value):
             return [Problem("part", name, f"{found}, expected a number", "Write a plain number.", key, "number")]
-        if not math.isfinite(value):
+        if not math.isfinite(float_of(value)):
             return [Problem("part", name, f"{found}, expected a finite number", "Correct it.", key, "number")]
     return []
 
 
 def _twice(name: str, values: tuple[Any, ...], noun: str) -> list[Problem]:
-    """The problem of a part that has a value twice."""
+    """The problem of a part that has a value twice; whole numbers and fractions count as numbers of 64 bits."""
     seen: set[Any] = set()
     for value in values:
-        if value in seen:
+        known = float_of(value) if is_number(value) else value
+        if known in seen:
             shown = f"the {noun} {text_of(value)} is given twice, expected different ones"
             return [Problem("part", name, shown, "Remove one of them.", f"{noun}s", "name")]
-        seen.add(value)
+        seen.add(known)
     return []
 
 
-def _index(unit: Array, count: int) -> npt.NDArray[np.int64]:
+def index_at(unit: Array, count: int) -> npt.NDArray[np.int64]:
     """The indices of `count` equal parts of the unit interval in which numbers lie."""
     return np.minimum((unit * count).astype(np.int64), count - 1)

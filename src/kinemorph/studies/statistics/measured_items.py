@@ -18,6 +18,7 @@ from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies.items import Items
 from kinemorph.studies.outcomes import State
 from kinemorph.studies.spaces.distinct import distinct
+from kinemorph.studies.spaces.parts import is_number, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep
@@ -84,11 +85,20 @@ def check_varies(space: Space, what: str) -> None:
 
 def alpha_of(confidence: float, what: str) -> float:
     """The permitted probability of a miss."""
-    if not 0.0 < confidence < 1.0:
+    if not is_number(confidence) or not 0.0 < confidence < 1.0:
         raise UnsupportedError(
             f"{what}: confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95."
         )
     return 1.0 - confidence
+
+
+def seed_of_study(seed: int | None, space: Space, what: str) -> int:
+    """The seed of a study: that of its space by default."""
+    if seed is None:
+        return space.seed
+    if not is_whole(seed) or seed < 0:
+        raise UnsupportedError(f"{what}: seed is {seed!r}, expected a whole number of 0 or more.")
+    return int(seed)
 
 
 def check_measure(name: str, names: tuple[str, ...], what: str) -> None:

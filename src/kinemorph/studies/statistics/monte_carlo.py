@@ -41,6 +41,7 @@ from kinemorph.studies.statistics.measured_items import (
     alpha_of,
     check_measure,
     measured_items,
+    seed_of_study,
     space_of,
 )
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
@@ -122,6 +123,9 @@ class MonteCarlo(ShownStudy):
 
     def quantiles(self, measure: str, shares: Sequence[float] = (0.05, 0.5, 0.95)) -> dict[float, Estimate]:
         """The quantiles of a measure: below each lies this share of its values."""
+        for share in shares:
+            if not is_number(share) or not 0.0 < share < 1.0:
+                raise UnsupportedError(f"{WHAT}: a share is {share!r}, expected a number between 0 and 1, such as 0.5.")
         values = self.finished(measure)
         return {share: quantile_estimate(values, share, self._alpha) for share in shares}
 
@@ -215,14 +219,16 @@ def monte_carlo(
         raise UnsupportedError(
             f"{WHAT}: both error and count are given, expected one of them. Use most to limit items."
         )
-    total = most if error is not None else count or (space.count if space.design == "random" else None) or COUNT
+    usual = (space.count if space.design == "random" else None) or COUNT
+    total = most if error is not None else usual if count is None else count
     for name, number in (("most" if error is not None else "count", total), ("pilot", pilot)):
         if not is_whole(number) or number < 2:
             raise UnsupportedError(f"{WHAT}: {name} is {number!r}, expected a whole number of 2 or more.")
     if isinstance(measures, Mapping):
         _known_errors(error, tuple(measures))  # before any work
+    seed = seed_of_study(seed, space, WHAT)
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
-        draws = Draws(space, space.seed if seed is None else seed, measured)
+        draws = Draws(space, seed, measured)
         draws.values_of(min(pilot, total))
         errors = _known_errors(error, draws.names)
         columns = {draws.names.index(name): value for name, value in errors.items()}
@@ -324,5 +330,5 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
 
 
 def _failed(values: Array) -> NDArray[np.bool_]:
-    """Which items (n,) failed: those without measures."""
-    return np.asarray(np.isnan(values).any(axis=1))
+    """Which items (n,) failed: those without any measure. A function may give some measures to some items only."""
+    return np.asarray(np.isnan(values).all(axis=1))

@@ -13,7 +13,7 @@ Both need parts that vary independently. Parts that apply to some items only are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.shown import ShownStudy
 from kinemorph.studies.spaces.distributions import Distribution
-from kinemorph.studies.spaces.parts import Part, is_whole
+from kinemorph.studies.spaces.parts import Part, index_at, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.statistics.measured_items import (
     MeasuredItems,
@@ -31,9 +31,10 @@ from kinemorph.studies.statistics.measured_items import (
     check_measure,
     check_varies,
     measured_items,
+    seed_of_study,
     space_of,
 )
-from kinemorph.studies.statistics.morris import elementary_effects, morris_indices, morris_trajectories
+from kinemorph.studies.statistics.morris import Trajectories, elementary_effects, morris_indices, morris_trajectories
 from kinemorph.studies.statistics.sobol import (
     FEWEST_ROWS,
     Bounded,
@@ -152,7 +153,7 @@ def sensitivity(
             f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
             "other. Make a study for each case."
         )
-    asked = _Asked(count, space.seed if seed is None else seed, alpha, resamples, second, levels)
+    asked = _Asked(count, seed_of_study(seed, space, WHAT), alpha, resamples, second, levels)
     with measured_items(model, space, measures, {"store": store, **options}) as measured:
         values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
     tell_warnings(measured.opened.warnings)  # failures are in the notes
@@ -227,6 +228,8 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     space, names = measured.space, measured.space.dimensions
     if not is_whole(asked.rows) or asked.rows < 2:
         raise UnsupportedError(f"{WHAT}: count is {asked.rows!r}, expected a whole number of 2 or more trajectories.")
+    if not is_whole(asked.resamples) or asked.resamples < 1:
+        raise UnsupportedError(f"{WHAT}: resamples is {asked.resamples!r}, expected a whole number of 1 or more.")
     if not is_whole(asked.levels) or asked.levels < 2 or asked.levels % 2:
         raise UnsupportedError(f"{WHAT}: levels is {asked.levels!r}, expected an even number, such as {LEVELS}.")
     for name in names:
@@ -241,6 +244,7 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     low = np.array([TAIL * open_ends[name][0] for name in names])
     high = np.array([1.0 - TAIL * open_ends[name][1] for name in names])
     points = low + (high - low) * trajectories.points
+    trajectories = trajectories._replace(steps=_steps(trajectories, [space.parts[name] for name in names]))
     values, states = measured.values(space.at(points.reshape(-1, len(names))))
     notes = [_interrupted(int((states == 0).sum()), len(states), "item")] if (states == 0).any() else []
     cut = [name for name, ends in open_ends.items() if any(ends)]
@@ -261,6 +265,19 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
             )
         indices[name] = morris_indices(effects, asked.alpha, asked.resamples, asked.seed)
     return _Found(values, indices, notes)
+
+
+def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
+    """The steps of trajectories (r, d) as shares of the way from end to end of the part that changes.
+
+    A part with a list of values goes over whole values: from one to the other of two it is the whole way.
+    """
+    places = trajectories.points.copy()
+    for k, part in enumerate(parts):
+        if part.listed and part.size:
+            places[..., k] = index_at(places[..., k], part.size) / (part.size - 1)
+    found: Array = np.take_along_axis(np.diff(places, axis=1), trajectories.order[..., None], axis=2)[..., 0]
+    return found
 
 
 def _open_ends(part: Part) -> tuple[bool, bool]:

@@ -200,6 +200,9 @@ class StoreFile:
             raise StorageError(f"'{self.path}' was opened for reading. Open it with mode='write'.")
         if self.connection is None:
             raise StorageError(f"'{self.path or 'store'}' is closed. Open it again.")
+        if self.process != os.getpid():
+            where = self.path or "store"
+            raise StorageError(f"'{where}' was opened by another process, of which this is a copy. Open it again.")
         return self.connection
 
     def contents(self, known: KnownItems | None) -> Contents:

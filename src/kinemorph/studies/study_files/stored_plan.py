@@ -56,7 +56,7 @@ def planned_study(path: Path | str) -> Study:
     except KinemorphError as error:
         changed = str(error)
     else:
-        if experiment.aspects == study.store.aspects:
+        if not changed:
             return replace(study, experiment=experiment)
     warnings.warn(
         f"'{path}': no run can be shown, since the study file or its model has changed. {changed}",

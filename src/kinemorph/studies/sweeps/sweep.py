@@ -243,7 +243,7 @@ def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
         return np.empty(0, dtype=np.int64)
     table = store.table()
     wanted = table.numbers[table.states == State.DONE]
-    if isinstance(keep, BestRuns):
+    if isinstance(keep, BestRuns) and len(wanted):
         wanted = np.array(best_numbers(table, keep.of, keep.best, largest=keep.largest), dtype=np.int64)
     found: Indices = np.array([one for one in wanted.tolist() if one not in table.runs], dtype=np.int64)
     return found[np.isin(found, numbers)]

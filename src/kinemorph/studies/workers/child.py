@@ -164,16 +164,28 @@ def _pass_on_words(child: Child[Any]) -> None:
 def opened_pipes() -> tuple[BinaryIO, BinaryIO, dict[str, Any]] | None:
     """The pipes from and to the owner, and the configuration, in a child that starts; None if the owner has gone.
 
-    Anything that is printed goes to stderr from here on. Ctrl-C in the terminal is for the owner.
+    No other code gets these pipes: anything that is printed goes to stderr from here on, stdin is empty for whoever
+    reads or closes it, also for a program that an item starts, and a forked copy of this process does not have them.
+    Ctrl-C in the terminal is for the owner.
     """
-    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    _replace_by_nothing(0)
     os.dup2(2, 1)  # what is printed does not get between the frames
+    if hasattr(os, "register_at_fork"):  # a copy would answer too, and keep the owner from seeing the end of this one
+        os.register_at_fork(after_in_child=lambda: [*map(_replace_by_nothing, (source.fileno(), target.fileno()))])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     frame = read_frame(source)
     if frame is None:
         return None
     _end_with_owner(frame.header["alive"])
     return source, target, frame.header
+
+
+def _replace_by_nothing(handle: int) -> None:
+    """Lets a file handle mean the file of the operating system that is always empty and forgets what it is given."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, handle, inheritable=handle == 0)
+    os.close(nothing)
 
 
 def _end_with_owner(pipe: int) -> None:

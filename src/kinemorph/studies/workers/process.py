@@ -28,12 +28,14 @@ class Worker:
     """This process: its pipes and the calls that wait."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
-        self.source, self.target = source, target
+        self.source, self.target, self.process = source, target, os.getpid()
         self._calls: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._sending, self._is_making = threading.Lock(), False
 
     def send(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
-        """Sends a frame; where the owner has gone, the process ends."""
+        """Sends a frame; where the owner has gone, the process ends, and so does a copy that an item has forked."""
+        if os.getpid() != self.process:
+            os._exit(0)
         try:
             with self._sending:
                 write_frame(self.target, header, payload)
