@@ -19,6 +19,7 @@ def test_regressors_of_panda_are_those_of_pinocchio(form: str) -> None:
     assert disagreement(contest, PythonPeer(contest.twin, contest.tip)) < 1e-12
 
 
+@pytest.mark.slow
 def test_triangles_of_panda_are_those_of_all_columns() -> None:
     contest = RegressorContest("panda", "matrix")
     assert difference(contest, one_thread(contest), PythonPeer(contest.twin, contest.tip)) < 1e-10

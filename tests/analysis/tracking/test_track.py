@@ -367,6 +367,7 @@ def test_all_frames_of_the_fly_and_points_that_are_hidden():
     assert off(again.positions, markers.positions, hidden) < 0.118e-3
 
 
+@pytest.mark.slow
 def test_hidden_points_of_the_fly_come_back_better_than_by_straight_lines():
     markers = load_markers(DATA / "fly_keypoints.csv").part(0, 24)
     hidden = hidden_gaps(markers, 0.18, 5, seed=1)
