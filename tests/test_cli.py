@@ -351,7 +351,7 @@ def test_a_terminal_without_unicode_shows_escapes(arguments: list[str], tmp_path
 
 def test_doctor_names_packages_that_are_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parsed("doctor")["outdated"] == []
-    monkeypatch.setattr("kinemorph.cli.installation._version", lambda name: "1.9.7" if name == "numpy" else "999")
+    monkeypatch.setattr("kinemorph.cli.installation._version", lambda name: "1.9.7" if name == "numpy" else "9999")
     monkeypatch.setattr("platform.python_version", lambda: "3.9.2")
     result = run("doctor")
     assert result.exit_code == 1
