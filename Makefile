@@ -12,7 +12,8 @@ PINNED := constraints.txt
 export PYTHONDONTWRITEBYTECODE :=
 
 # One thread per numerical library: the test runner already uses two processes.
-PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+# Warnings of tests are counted and not listed, so that failures are what is read last.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --disable-warnings
 # Errors only; both names are set so that the build backend is pinned with old and new versions of pip.
 PIP    := PIP_CONSTRAINT=$(PINNED) PIP_BUILD_CONSTRAINT=$(PINNED) \
           $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-input
@@ -23,12 +24,15 @@ PIP    := PIP_CONSTRAINT=$(PINNED) PIP_BUILD_CONSTRAINT=$(PINNED) \
 .PHONY: help demo test suite slow newest oldest clean browser
 
 # The long sweeps in parts.
-PARTS      := mechanics simulation analysis files faces
+PARTS      := mechanics simulation analysis files programs studies studio faces
 mechanics  := tests/mechanics
 simulation := tests/simulation
 analysis   := tests/analysis
 files      := tests/formats tests/fuzzing tests/model tests/algebra
-faces      := tests/codegen tests/bench tests/display $(wildcard tests/test_*.py)
+programs   := tests/programs
+studies    := tests/studies
+studio     := tests/studio
+faces      := tests/codegen tests/bench tests/cli tests/display $(wildcard tests/test_*.py)
 PART       ?= $(PARTS)
 
 help:

@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph.codegen.backends.llvm import engine
+from kinemorph.plants import robot_plant
 from support.tools.browsing import Browser, started_browser
 from support.tools.durations import Durations
 
@@ -36,6 +37,7 @@ SELDOM = (20_000, 20, 50)  # how seldom garbage is looked for: graphs are many s
 FULL = (
     "bench/*",
     "codegen/*",
+    "codegen/*/*",
     "*abreast*",
     "*batch*",
     "*in_loops*",
@@ -63,7 +65,7 @@ PAGES = (
     "test_replay*.py",
     "test_viewer*.py",
 )  # documents and browsers
-FIRST = (*PAGES, "test_examples.py", "test_conservation.py", "test_cli*.py")  # long ones: none is left for the end
+FIRST = (*PAGES, "test_examples.py", "test_conservation.py", "cli/test_*.py")  # long ones: none is left for the end
 
 
 def among(path: Path, patterns: Sequence[str]) -> bool:
@@ -110,7 +112,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """How hard LLVM tries for the code of this test, and of the fixtures that are made for it."""
     full = among(item.path, FULL) or item.get_closest_marker("slow") is not None
-    engine.SPEED = EFFORT if full else LEAST
+    effort = EFFORT if full else LEAST
+    if effort != engine.SPEED:
+        engine.SPEED = effort
+        robot_plant.forget_plants()  # those of earlier tests have code of another effort, which rounds differently
 
 
 @pytest.hookimpl(wrapper=True)

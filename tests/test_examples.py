@@ -14,7 +14,7 @@ import kinemorph
 from support.tools.each_case import each_case
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
-EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))  # notebooks are run by display/test_notebook.py
+EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))  # notebooks are run by display/pages/test_notebook_run.py
 
 
 def test_examples_are_numbered_without_gaps() -> None:

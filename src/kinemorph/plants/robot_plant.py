@@ -227,6 +227,11 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     return found
 
 
+def forget_plants() -> None:
+    """Lets `shared_plant` make plants anew for models that have none, as in a process that has just started."""
+    _MADE.clear()
+
+
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
     """A mask (nv,) of the dependent velocities: 1 for velocities of joints that are not named, else 0.
 

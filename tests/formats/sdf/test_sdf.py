@@ -15,8 +15,8 @@ from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose, neutral
 from kinemorph.model.shapes import Box, Frustum, MeshFile
-from support.cases.sdf_texts import sdf_of, sdf_robot
 from support.robots.sdf_models import GRIPPER, assert_same, examined, joint, link, model, pose_of, robot_of
+from support.texts.sdf_texts import sdf_of, sdf_robot
 from support.tools.each_case import each_case
 
 # ── the same robot ────────────────────────────────────────────────────────────────────────────────────────────────────

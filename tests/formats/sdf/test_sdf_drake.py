@@ -88,7 +88,7 @@ def test_files_of_others(path: Path | None, record_property) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_robots(seed: int, record_property) -> None:
     peers = drake()
-    from support.cases.sdf_texts import sdf_of, sdf_robot
+    from support.texts.sdf_texts import sdf_of, sdf_robot
 
     text = sdf_of(sdf_robot(seed, upright=True), seed)
     system = read(Source("x.sdf", text.encode()), Options(), Findings("x.sdf"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -19,50 +18,8 @@ from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements import Actuator
 from kinemorph.model.shapes import Box, Capsule, Cylinder, MeshFile, Sphere
+from support.texts.urdf_texts import CHAIN, LIMIT, MASS, arm, joint, link, only, read, robot, sound
 from support.tools.each_case import each_case
-
-MASS = '<inertial><mass value="2"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>'
-LIMIT = '<limit lower="-1" upper="1" effort="5" velocity="2"/>'
-
-
-def link(name, inside=MASS):
-    return f'<link name="{name}">\n{inside}</link>\n'
-
-
-def joint(name, kind, parent, child, inside=""):
-    if kind not in ("fixed", "floating", "spherical", "ball") and "<axis" not in inside:
-        inside = f'<axis xyz="1 0 0"/>{inside}'
-    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>\n'
-
-
-def robot(*parts):
-    return '<robot name="r">\n' + "".join(parts) + "</robot>"
-
-
-def arm(inside=LIMIT, kind="revolute"):
-    return robot(link("a"), link("b"), joint("j", kind, "a", "b", inside))
-
-
-def read(text, **options):
-    findings = Findings("r.urdf")
-    system = urdf.read(Source("r.urdf", text.encode()), Options(**options), findings)
-    return system, findings
-
-
-def sound(text, **options):
-    system, findings = read(text, **options)
-    assert system is not None and not findings.found, "\n".join(map(str, findings.found))
-    return system
-
-
-def only(text, severity, rule):
-    """The one finding of a file."""
-    system, findings = read(text)
-    assert (system is None) == (severity == "error")
-    (finding,) = findings.found
-    assert (finding.severity, finding.rule) == (severity, rule), str(finding)
-    return finding
-
 
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -423,64 +380,7 @@ def test_a_heavy_link_called_world_is_a_body():
     assert system.robot.body_names == ("world_link", "a") and [f.rule for f in findings.found] == ["name"]
 
 
-# ── extensions ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-CHAIN = (link("a"), link("b"), link("c"), joint("j", "continuous", "a", "b"), joint("k", "continuous", "b", "c"))
-LOOPS = [
-    '<loop_joint name="l" type="continuous"><link1 link="a" xyz="1 0 0"/><link2 link="c" xyz="0 1 0" rpy="0 0 1"/>'
-    '<axis xyz="0 0 1"/></loop_joint>',
-    '<loop name="l" type="continuous"><predecessor link="a"><origin xyz="1 0 0"/></predecessor>'
-    '<successor link="c"><origin xyz="0 1 0" rpy="0 0 1"/></successor><axis xyz="0 0 1"/></loop>',
-    '<constraint name="l" type="continuous"><parent link="a"/><parent_origin xyz="1 0 0"/>'
-    '<parent_axis xyz="0 0 1"/><child link="c"/><child_origin xyz="0 1 0" rpy="0 0 1"/></constraint>',
-]
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_loops_of_three_dialects_are_read_and_leave_the_tree_as_it_is(loop):
-    model = sound(robot(*CHAIN, loop)).robot
-    assert model.joint_names == ("a_root", "j", "k")
-    (closing,) = model.loops
-    assert (closing.kind, closing.parent, closing.child, closing.axis) == ("revolute", "c", "a", (0.0, 0.0, 1.0))
-    assert closing.placement.p == (0.0, 1.0, 0.0) and closing.child_placement.p == (1.0, 0.0, 0.0)
-    assert closing.placement.R[0][0] == math.cos(1.0)
-
-
-def test_loops_that_say_too_little_are_refused():
-    no_end = '<loop_joint name="l" type="fixed"><link1 link="a"/></loop_joint>'
-    assert "<link2> is missing" in only(robot(*CHAIN, no_end), "error", "structure").problem
-    lost = '<loop_joint name="l" type="fixed"><link1 link="a"/><link2 link="cc"/></loop_joint>'
-    assert "'cc'" in only(robot(*CHAIN, lost), "error", "name").problem
-    idle = '<loop_joint name="l" type="floating"><link1 link="a"/><link2 link="c"/></loop_joint>'
-    only(robot(*CHAIN, idle), "error", "loop")
-
-
-def test_a_sidecar_closes_loops_and_may_carry_the_root(tmp_path):
-    (tmp_path / "arm.urdf").write_text(robot(*CHAIN))
-    (tmp_path / "arm.sidecar.toml").write_text(
-        'kinemorph = 1\n[joints.close]\nkind = "revolute"\nparent = "c"\nchild = "a"\n'
-        '[joints.drive]\nkind = "planar"\nparent = "world"\nchild = "a"\n'
-    )
-    model = load(tmp_path / "arm.urdf").robot
-    assert [loop.name for loop in model.loops] == ["close"]
-    assert model.joint_names == ("j", "k", "drive") and model.joint("drive").kind == "planar"
-
-
-def test_transmissions_are_actuators_and_mixed_ones_are_named():
-    new = (
-        '<transmission name="t"><type>x</type><joint name="j"/><actuator name="m">'
-        "<mechanicalReduction>50</mechanicalReduction></actuator></transmission>"
-    )
-    assert sound(robot(*CHAIN, new)).elements == (Actuator("m", "j", 50.0),)
-    old = (
-        '<transmission name="t"><actuator name="m"/><joint name="k"/>'
-        "<mechanicalReduction>-3.5</mechanicalReduction></transmission>"
-    )
-    assert sound(robot(*CHAIN, old)).elements == (Actuator("m", "k", -3.5),)
-    mixed = '<transmission name="t"><joint name="j"/><joint name="k"/><actuator name="m"/></transmission>'
-    only(robot(*CHAIN, mixed), "warning", "dropped")
-    lost = '<transmission name="t"><joint name="nobody"/><actuator name="m"/></transmission>'
-    only(robot(*CHAIN, lost), "warning", "name")
+# ── the text as a whole ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("repairable", [False, True])
@@ -507,18 +407,6 @@ def test_lines_are_known_in_long_files(repairable):
     assert abs(findings.lines["body", "2"] - place) <= 1  # beyond line 65,535 libxml2 gives that of the next text
 
 
-def test_fixed_frames_are_frames():
-    frame = '<fixed_frame name="tool"><parent link="b"/><origin xyz="0 0 1"/></fixed_frame>'
-    (read_frame,) = sound(robot(*CHAIN, frame)).robot.frames
-    assert (read_frame.name, read_frame.body, read_frame.placement.p) == ("tool", "b", (0.0, 0.0, 1.0))
-
-
-def test_tags_of_other_programs_are_passed_over():
-    inside = LIMIT + '<safety_controller k_velocity="1"/><calibration rising="0"/>'
-    text = arm(inside).replace("</robot>", "<gazebo><x/></gazebo><!-- so --><ros2_control/></robot>")
-    sound(text)
-
-
 def test_parts_without_a_say_in_the_motion_come_after_the_blueprint():
     text = robot(link("a", MASS + meshes("gone.stl")), link("b"), joint("j", "continuous", "a", "b"))
     findings = Findings("r.urdf")
@@ -540,18 +428,6 @@ def test_a_slip_in_an_attribute_that_moves_something_is_named(slip):
         load_text(text, "urdf")
 
 
-def test_a_loop_that_is_read_backwards_swaps_the_axes_of_a_universal_joint():
-    """It is declared from the link farther from the root, which is the second one here."""
-    axes = '<axis xyz="1 0 0"/><axis2 xyz="0 1 0"/>'
-    ends = '<link1 link="a" xyz="1 2 3"/><link2 link="c" xyz="4 5 6"/>'
-    loop = f'<loop_joint name="l" type="universal">{ends}{axes}</loop_joint>'
-    tree = joint("i", "continuous", "a", "b"), joint("j", "continuous", "b", "c", '<origin xyz="1 0 0"/>')
-    (closed,) = sound(robot(link("a"), link("b"), link("c"), *tree, loop)).robot.loops
-    assert (closed.parent, closed.child) == ("c", "a")
-    assert (closed.placement.p, closed.child_placement.p) == ((4.0, 5.0, 6.0), (1.0, 2.0, 3.0))
-    assert (closed.axis, closed.axis2) == ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-
-
 def test_independent_errors_are_all_reported() -> None:
     inertial = '<inertial><mass value="-1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     text = f"""<robot name="r"><link name="a">{inertial}</link><link name="b"/><link name="c"/><link name="d"/>
@@ -561,16 +437,3 @@ def test_independent_errors_are_all_reported() -> None:
     _, findings = read(text)
     found = {(finding.line, finding.rule) for finding in findings.errors}
     assert found == {(1, "mass"), (2, "structure"), (2, "name"), (2, "axis"), (3, "name"), (4, "axis")}
-
-
-@pytest.mark.parametrize("declared", ["", ' xmlns:drake="http://drake.mit.edu"'])
-def test_rotor_inertias_of_drake_are_armature(declared):
-    """The inertia seen at the joint is that of the rotor times the square of the gear ratio."""
-    rotor = '<drake:gear_ratio value="100"/><drake:rotor_inertia value="2e-4"/>'
-    drive = f'<transmission name="t"><joint name="j"/><actuator name="motor">{rotor}</actuator></transmission>'
-    text = robot(link("a"), link("b"), joint("j", "continuous", "a", "b"), drive)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the prefix may be missing
-        system = load_text(text.replace('name="r"', f'name="r"{declared}', 1), "urdf")
-    assert system.robot.joint("j").armature == pytest.approx((2.0,))
-    assert system.elements == (Actuator("motor", "j", inertia=2e-4),)

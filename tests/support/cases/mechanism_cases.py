@@ -13,7 +13,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 from support.references.maximal_coordinates import Array, Mechanism, Solution, solve
-from support.robots.random_mechanisms import Draft
+from support.robots.mechanism_drafts import Draft
 
 EXACT = 1e-9  # of the largest acceleration or effort, or of 1 where they are smaller
 CLOSED = 1e-12  # [m or rad, and per second]
