@@ -9,6 +9,7 @@ function named in its docstring. This is the only file that imports from layers 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -224,22 +225,21 @@ class ShownStudy(Shown):
         return plot_study(self, kind, measure, where=where, path=path, **options)  # type: ignore[arg-type]
 
     def page(self, path: Path | str, **options: Any) -> Path:
-        """Writes an HTML page with pictures, a table of items and replays of kept runs, and returns its path.
+        """Writes an HTML page with pictures, estimates, a table of items and replays of kept runs; returns its path.
 
         See `display.study_pages.study_page.write_study_page`.
         """
         from kinemorph.display.study_pages.study_page import write_study_page
 
-        study: Any = self
-        return write_study_page(getattr(study, "study", study), path, **options)
+        return write_study_page(self, path, **options)  # type: ignore[arg-type]
 
 
-class ShownStudyItem:
-    """A base class for an item of a study, whose run can be shown. `run` loads it, or computes it again."""
+class ShownStudyItem(ABC):
+    """A base class for an item of a study, whose run can be shown."""
 
+    @abstractmethod
     def run(self) -> Any:
-        """The run of the item."""
-        raise NotImplementedError
+        """The run of the item, loaded or computed again."""
 
     def replay(self, path: str | Path | None = None, **options: Any) -> Any:
         """Makes an HTML page that plays the run of the item; see `display.replays.replay.replay`."""

@@ -159,7 +159,7 @@ def test_a_scheduler_that_is_killed_ends_the_study_with_a_sentence(cluster: Clus
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victims", ["caller", "worker", "scheduler"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(20))
 def test_dask_killed_at_random_moments_nothing_is_lost(victims: str, seed: int, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     chance = random.Random(seed)

@@ -18,9 +18,10 @@ from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.spaces.distributions import LogNormal, Normal, Triangular
 from kinemorph.studies.spaces.parts import Choice, Range, Values
 from kinemorph.studies.spaces.space import Space
+from kinemorph.studies.statistics.plans import MonteCarloPlan, SensitivityPlan
 from kinemorph.studies.study_files.reader import examine_study, load_study_plan
 from kinemorph.studies.study_files.schema import study_schema
-from kinemorph.studies.study_files.study_plan import BestRuns, MonteCarloPlan, SensitivityPlan, StudyPlan
+from kinemorph.studies.study_files.study_plan import BestRuns, StudyPlan
 from kinemorph.studies.study_files.writer import save_study_plan, study_text
 
 SCHEMA = Draft202012Validator(study_schema())

@@ -12,6 +12,7 @@ import pytest
 import kinemorph
 from kinemorph.errors import ChangedError, StorageError, StudyWarning, UnsupportedError
 from kinemorph.studies import BestRuns, Choice, Range, Space, Values, load_study, sweep
+from kinemorph.studies.dispatch.tally import Tally
 from kinemorph.studies.sweeps import sweep as module
 
 
@@ -68,11 +69,18 @@ def test_runs_are_kept_by_rule(tmp_path: Path) -> None:
     store, space = tmp_path / "a.study", Space({"q.q1": Range(0.1, 0.5, points=5)})
     given = {"until": 0.1, "store": store, "workers": 0}
     pendulum = kinemorph.library.pendulum()
-    study = sweep(pendulum, space, {"angle": "q.q1"}, keep=BestRuns(2, "angle", largest=True), **given)
+    best, tallies = BestRuns(2, "angle", largest=True), list[Tally]()
+    study = sweep(pendulum, space, {"angle": "q.q1"}, keep=best, progress=tallies.append, **given)
     assert sorted(study.table.runs) == [3, 4]
+    assert list(dict.fromkeys((one.what, one.total) for one in tallies)) == [("items", 5), ("runs to be kept", 2)]
     kept, computed = load_study(store).item(4).run(), study.item(4).run()
     assert kept.q.tobytes() == computed.q.tobytes() and kept.q[-1, 0] == study["angle"][4]
     assert len(sweep(pendulum, space, {"angle": "q.q1"}, keep="all", **given).table.runs) == 5
+    lost = next((tmp_path / "a.study.runs").iterdir())
+    lost.unlink()
+    assert len(study.store.lost_runs(load_study(store).table)) == 1
+    sweep(pendulum, space, {"angle": "q.q1"}, keep="all", **given)  # it is computed again
+    assert lost.exists()
     with pytest.raises(UnsupportedError, match="keep is 'best'"):
         sweep(pendulum, space, {"angle": "q.q1"}, keep="best", **given)  # type: ignore[arg-type]
 
@@ -83,6 +91,8 @@ def test_items_that_fail_are_named_with_their_causes() -> None:
     assert [item.number for item in study.failed] == [1, 2]
     assert "'wrong'" in study.failed[1].cause and "nan" in study.failed[1].cause
     assert study.best("half")[0].number == 0
+    with pytest.raises(UnsupportedError, match="several measures: 'half', 'wrong'"):
+        study.best()
 
 
 def test_the_best_of_items_that_all_failed_are_none() -> None:

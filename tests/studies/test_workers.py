@@ -17,6 +17,7 @@ import pytest
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.workers import child as child_module
 from kinemorph.studies.workers import processes as processes_module
 from kinemorph.studies.workers.open_workers import open_workers
 from kinemorph.studies.workers.processes import Processes, WorkerLost
@@ -124,6 +125,8 @@ def test_what_cannot_be_meant_is_refused(workers: Any, limits: dict[str, Any], s
 
 
 def test_workers_that_cannot_start_end_the_study_with_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    pass_on = child_module._pass_on_words
+    monkeypatch.setattr(child_module, "_pass_on_words", lambda child: (time.sleep(0.1), pass_on(child)))  # a busy CPU
     monkeypatch.setattr(processes_module, "PROGRAM", "no_such_program")
     with pytest.raises(UnsupportedError, match=r"cannot be started: (.|\n)*no_such_program"):
         done(10, Squares(), 1)

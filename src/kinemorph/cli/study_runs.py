@@ -42,14 +42,14 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
         except ChangedError as error:
             raise KinemorphError(f"{error.args[0].what}. {CHANGED}") from None
     study = found if plan.kind == "sweep" else found.study
-    data = study_reports.status_summary(study)
-    data["results"] = [] if plan.kind == "sweep" else study_reports.results_summary(found)
+    data = study_reports.found_summary(found)
     store = arguments.get("store")
     data["store"] = None if store is None else str(store)
     put(data, as_json, study_reports.status_tables)
     if study.tally is not None and study.tally.is_interrupted:
-        left = data["waiting"]
-        say(f"interrupted: {left:,} of {data['items']:,} items have no result yet. {_how_to_resume(store)}")
+        missing = f"{data['waiting']:,} of {data['items']:,} items have no result yet"
+        missing = missing if data["waiting"] else "all items have results, but not all runs are kept"
+        say(f"interrupted: {missing}. {_how_to_resume(store)}")
         raise typer.Exit(INTERRUPTED)
     if data["items"] and not data["done"]:
         say("failed: no item has a result")
@@ -95,7 +95,7 @@ def progress_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], None] 
 def progress_text(tally: Tally) -> str:
     """The numbers beside a progress bar: `1,200 of 2,000 items   240 /s   3 failed   4 s left`."""
     parts = [
-        f"{tally.finished:,} of {tally.total:,} items",
+        f"{tally.finished:,} of {tally.total:,} {tally.what}",
         f"{tally.rate:,.3g} /s" if tally.rate < 100.0 else f"{tally.rate:,.0f} /s",
     ]
     parts += [f"{tally.failed:,} failed"] if tally.failed else []

@@ -18,6 +18,8 @@ from kinemorph.errors import KinemorphError
 from kinemorph.words import listed, quoted
 
 if TYPE_CHECKING:
+    from kinemorph.studies.statistics.monte_carlo import MonteCarlo
+    from kinemorph.studies.statistics.sensitivity import Sensitivity
     from kinemorph.studies.sweeps.study import Study
 
 COUNT = 10  # items that are listed
@@ -87,7 +89,9 @@ def study(
     ] = None,
     kind: Annotated[
         str | None,
-        option("plot: curve, map, parallel, convergence or histogram.", "KIND", default="by what is varied"),
+        option(
+            "plot: curve, map, parallel, convergence, histogram or sensitivity.", "KIND", default="by what is varied"
+        ),
     ] = None,
     x: Annotated[str | None, option("plot: the part along the horizontal axis.", "PART")] = None,
     y: Annotated[str | None, option("plot: the part along the vertical axis of a map.", "PART")] = None,
@@ -130,10 +134,18 @@ def study(
     ACTIONS[what](opened, file, given, as_json)
 
 
+def _found(study: Study) -> Study | MonteCarlo | Sensitivity:
+    """The study, or its estimates or indices where it is a statistical one."""
+    from kinemorph.studies.study_files.stored_plan import found_so_far
+
+    with reported_warnings():
+        return found_so_far(study)
+
+
 def _status(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
-    put({**study_reports.status_summary(study), "store": str(file)}, as_json, study_reports.status_tables)
+    put({**study_reports.found_summary(_found(study)), "store": str(file)}, as_json, study_reports.status_tables)
 
 
 def _best(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
@@ -185,8 +197,9 @@ def _plot(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> Non
     options: dict[str, Any] = {name: given[name] for name in ("x", "y") if given[name]}
     options |= {"largest": True} if given["largest"] else {}
     where = dict(_value(study, text) for text in given["where"] or ())
+    found = _found(study)
     with working("drawing"):
-        study.plot(given["kind"], given["measure"], where=where, path=path, **options)
+        found.plot(given["kind"], given["measure"], where=where, path=path, **options)
     _wrote([path], as_json)
 
 
@@ -197,19 +210,20 @@ def _show(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> Non
     path = _output(given["output"], PAGES)
     if given["item"] is not None:
         path = path or file.with_name(f"{file.stem}-{given['item']}.html")
-        found = study.item(given["item"])
+        item = study.item(given["item"])
         if study.experiment is None:
             made = "study was made by Python" if TEXT not in study.store.facts else "model has changed"
             raise KinemorphError(
-                f"item {found.number} of '{file}' cannot be shown, since replays need its model, and its {made}. Call "
-                f"sweep in Python with the model of the results and this store, then item({found.number}).replay()."
+                f"item {item.number} of '{file}' cannot be shown, since replays need its model, and its {made}. Call "
+                f"sweep in Python with the model of the results and this store, then item({item.number}).replay()."
             )
         with reported_warnings(), working(f"replaying item {given['item']}"):
-            found.replay(path)
+            item.replay(path)
     else:
         path = path or file.with_suffix(".html")
+        found = _found(study)
         with reported_warnings(), working("writing the page"):
-            study.page(path, measure=given["measure"], largest=given["largest"])
+            found.page(path, measure=given["measure"], largest=given["largest"])
     _wrote([path], as_json)
     if given["open"] and not open_page(path.resolve().as_uri()):
         say("note: no graphical browser was found; open the page in a browser on any machine")

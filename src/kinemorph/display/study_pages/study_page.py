@@ -1,5 +1,7 @@
 """`write_study_page`: a study as one HTML page that works offline: pictures, and a table of items, the best ones first.
 
+Monte Carlo estimates and sensitivities have a table of their own, and the pictures that belong to them.
+
 A click on the name of a column sorts the table. Items whose runs were kept have links to replays, which are pages of
 their own in a folder beside the page. Nothing is loaded from elsewhere: a policy in the page forbids it, and permits no
 other script than the one that sorts. All names are escaped.
@@ -18,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.display.canvas import raised, small_png_of
-from kinemorph.display.charts.studies.plot_study import KINDS, plotted, usual_kind
+from kinemorph.display.charts.studies.plot_study import KINDS, OWN, plotted, usual_kind
 from kinemorph.display.charts.studies.plotted_items import PlottedItems
 from kinemorph.display.html import SENTENCE, number
 from kinemorph.display.replays.replay import html_path, replay
@@ -26,6 +28,8 @@ from kinemorph.display.stage.bundle import display_file, trimmed
 from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.items import Indices
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo
+from kinemorph.studies.statistics.sensitivity import Sensitivity
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted, listed
 
@@ -41,8 +45,11 @@ class Replays(NamedTuple):
     notes: list[str]
 
 
+Subject = Study | MonteCarlo | Sensitivity
+
+
 def write_study_page(
-    study: Study,
+    subject: Subject,
     path: Path | str,
     *,
     measure: str | None = None,
@@ -57,6 +64,7 @@ def write_study_page(
     `rows`       how many items the table has at most: the best, then failed ones
     `replays`    of how many items, the best ones whose runs were kept, replays are written, in the folder NAME.replays
     """
+    study = subject if isinstance(subject, Study) else subject.study
     target = html_path(path)
     shown = plotted(study)
     order = _best_first(shown, measure, largest)
@@ -69,8 +77,9 @@ def write_study_page(
         "title": escape(study.name or "study"),
         "style": trimmed(display_file("study_pages/page/page.css")),
         "facts": escape(_facts(shown)),
-        "notes": "".join(f'<p class="note">{escape(note[:SENTENCE])}</p>' for note in made.notes),
-        "pictures": "".join(_pictures(shown, measure, largest)),
+        "notes": "".join(f'<p class="note">{escape(note[:SENTENCE])}</p>' for note in (*_notes(subject), *made.notes)),
+        "pictures": "".join(_pictures(subject, shown, measure, largest)),
+        "results": _results(subject),
         "rows": escape(_told(shown, measure, largest, len(kept))),
         "heads": "".join(_heads(shown, measure, largest)),
         "items": "\n".join(_row(study, shown, int(k), made) for k in kept),
@@ -129,18 +138,50 @@ def _told(shown: PlottedItems, measure: str | None, largest: bool, count: int) -
     return f"{order}{cut}A click on the name of a column sorts by it."
 
 
-def _pictures(shown: PlottedItems, measure: str | None, largest: bool) -> Sequence[str]:
-    """The usual picture of the study and the best item so far, as HTML; none where there are no results."""
+def _pictures(subject: Subject, shown: PlottedItems, measure: str | None, largest: bool) -> Sequence[str]:
+    """The pictures of the study as HTML; none where there are no results.
+
+    Those of Monte Carlo estimates and sensitivities are their own; of other studies they are the usual picture, and the
+    best item so far.
+    """
     if not shown.done.any():
         return ()
-    usual = usual_kind(shown)
-    best = {} if usual in ("curve", "histogram") else {"largest": largest}
-    figures = [
-        (KINDS[usual](shown, measure, **best), f"{usual} of the study"),
-        (KINDS["convergence"](shown, measure, largest=largest), "the best item so far"),
-    ]
+    own = OWN.get(type(subject), {})
+    figures = [(draw(subject, measure), f"{kind} of the study") for kind, draw in own.items()]
+    if not own:
+        usual = usual_kind(shown)
+        best = {} if usual in ("curve", "histogram") else {"largest": largest}
+        figures = [
+            (KINDS[usual](shown, measure, **best), f"{usual} of the study"),
+            (KINDS["convergence"](shown, measure, largest=largest), "the best item so far"),
+        ]
     sources = [(base64.b64encode(small_png_of(figure)).decode(), says) for figure, says in figures]
     return [f'<img src="data:image/png;base64,{source}" alt="{escape(says)}">' for source, says in sources]
+
+
+# ── estimates and indices ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _notes(subject: Subject) -> tuple[str, ...]:
+    return () if isinstance(subject, Study) else subject.notes
+
+
+def _results(subject: Subject) -> str:
+    """The table of estimates or indices with their intervals, as HTML; empty for other studies."""
+    if isinstance(subject, Study):
+        return ""
+    rows = [[_cell(value) for value in row.values()] for row in subject.rows]
+    kinds = [' class="text"' if isinstance(value, str) else "" for value in subject.rows[0].values()]
+    heads = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, subject.rows[0], strict=True))
+    body = "\n".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    name = "Estimates" if isinstance(subject, MonteCarlo) else "Indices"
+    told = f'<h2>{name}</h2>\n<p class="faint">{escape(subject.heading)}</p>'
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f'{told}\n<div class="wide">{table}</div>'
+
+
+def _cell(value: float | str) -> str:
+    return f'<td class="text">{escape(value)}</td>' if isinstance(value, str) else _number(value)
 
 
 # ── table ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

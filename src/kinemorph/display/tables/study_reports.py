@@ -34,6 +34,7 @@ def status_summary(study: Study) -> Data:
         "parts": [_part(column) for column in table.items.columns],
         "measures": [_measure(name, table.measure(name)) for name in table.names],
         "kept runs": len(table.runs),
+        "lost runs": len(study.store.lost_runs(table)),
         "causes": [{"cause": cause, "items": count} for cause, count in causes],
     }
 
@@ -58,6 +59,7 @@ def _measure(name: str, values: Any) -> Data:
 def status_tables(data: Data) -> Parts:
     """The tables of the status of a study."""
     kept = f", {counted(data['kept runs'], 'run')} kept" if data["kept runs"] else ""
+    kept += f" ({data['lost runs']:,} of them without their file)" if data["lost runs"] else ""
     counts = f"{data['items']:,}: {data['done']:,} done, {data['failed']:,} failed, {data['waiting']:,} waiting{kept}"
     parts: Parts = [Facts([("study", data["name"]), ("items", counts)])]
     rows = [[row["name"], _over(row)] for row in data["parts"]]
@@ -69,16 +71,20 @@ def status_tables(data: Data) -> Parts:
     if results:
         heads = tuple(results[0])
         right = [name for name in heads if not isinstance(results[0][name], str)]
-        parts.append(Grid("results", heads, [[_text(value) for value in row.values()] for row in results], right))
+        parts.append(Grid(data["found"], heads, [[_text(value) for value in row.values()] for row in results], right))
+    parts += [textwrap.fill(note, WIDTH) for note in data.get("notes") or []]
     if data["causes"]:
         told = [[f"{row['items']:,}", textwrap.shorten(row["cause"], CAUSE)] for row in data["causes"]]
         parts.append(Grid("why items failed", ("items", "cause"), told, ("items",)))
     return parts
 
 
-def results_summary(found: MonteCarlo | Sensitivity) -> list[Data]:
-    """The estimates of a Monte Carlo study, or the indices of a sensitivity study, as data."""
-    return [{name: _finite(value) for name, value in row.items()} for row in found.rows]
+def found_summary(found: Study | MonteCarlo | Sensitivity) -> Data:
+    """The status of a study as data, with its estimates or indices under `results`, and what is said of them."""
+    if isinstance(found, Study):
+        return {**status_summary(found), "found": "", "results": [], "notes": []}
+    results = [{name: _finite(value) for name, value in row.items()} for row in found.rows]
+    return {**status_summary(found.study), "found": found.heading, "results": results, "notes": list(found.notes)}
 
 
 def _finite(value: Any) -> Any:

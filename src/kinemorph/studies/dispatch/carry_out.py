@@ -54,13 +54,14 @@ def carry_out(
     *,
     keep: RunsKept = "none",
     progress: Callable[[Tally], None] | None = None,
+    what: str = "items",
 ) -> Tally:
     """Computes items, whose numbers (n,) in the store are given, and records their outcomes.
 
-    `progress` is called after commits. Raises KinemorphError where the workers cannot go on, and what the store raises;
-    what has arrived is recorded before.
+    `progress` is called after commits with a Tally, which counts `what`. Raises KinemorphError where the workers cannot
+    go on, and what the store raises; what has arrived is recorded before.
     """
-    return _Campaign(experiment, store, numbers, items, crew, keep, progress).run()
+    return _Campaign(experiment, store, numbers, items, crew, keep, progress, Tally(len(numbers), what=what)).run()
 
 
 class _Flight(NamedTuple):
@@ -83,14 +84,14 @@ class _Campaign:
         crew: Crew,
         keep: RunsKept,
         progress: Callable[[Tally], None] | None,
+        tally: Tally,
     ) -> None:
         self.store, self.numbers, self.items, self.crew = store, numbers, items, crew
-        self.keep, self.progress = keep, progress
+        self.keep, self.progress, self.tally = keep, progress, tally
         crew.begin(experiment)
         self.queue = ChunkQueue(experiment.groups(items), crew.limits.seconds)
         self.flying: dict[Future[Any], _Flight] = {}
         self.arrived: list[Outcome] = []
-        self.tally = Tally(len(numbers))
         self.began = time.monotonic()
         self.committed = 0.0  # when the last commit ended [s]
         self.warnings: dict[str, None] = {}

@@ -15,6 +15,7 @@ class Tally(NamedTuple):
     `seconds`           the time since the start [s]
     `is_interrupted`    whether Ctrl-C has ended the study
     `warnings`          what warnings in the workers said, each once
+    `what`              what is counted: items, or runs that are computed again to be kept
     """
 
     total: int
@@ -25,6 +26,7 @@ class Tally(NamedTuple):
     seconds: float = 0.0
     is_interrupted: bool = False
     warnings: tuple[str, ...] = ()
+    what: str = "items"
 
     @property
     def finished(self) -> int:

@@ -59,8 +59,8 @@ class Part(ABC):
         return False
 
     def grid(self) -> npt.NDArray[Any]:
-        """All values of the part in a grid, shape (size,): numbers, or indices of labels."""
-        raise NotImplementedError
+        """All values of the part in a grid, shape (size,): numbers, or indices of labels; none where it has no size."""
+        return np.empty(0)
 
     def column(self, name: str, values: npt.NDArray[Any]) -> Column:
         """The column of items with these values."""

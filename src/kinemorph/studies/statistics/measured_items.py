@@ -1,12 +1,13 @@
 """Items that are drawn by a statistical method, and the measures that a sweep gives them.
 
 A method draws items one after the other, some of them twice, and asks for more when it has seen the first ones. Here
-the items are measured by `sweep`, each once, and all in one store, so that a study that was interrupted goes on.
+the items are measured by `sweep`, each once, and all in one store, so that a study that was interrupted goes on. The
+measures that a store has already suffice to tell what the study has found so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,17 +21,23 @@ from kinemorph.studies.outcomes import State
 from kinemorph.studies.spaces.distinct import distinct
 from kinemorph.studies.spaces.parts import is_number, is_whole
 from kinemorph.studies.spaces.space import Space
+from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.studies.sweeps.sweep import OpenSweep, open_sweep
+from kinemorph.studies.sweeps.sweep import open_sweep, tell_warnings
 from kinemorph.words import did_you_mean, listed
 
 
 class MeasuredItems:
-    """Measures of items that are given in stages to one sweep. `study` has all of them so far."""
+    """Measures of items that are asked for in stages.
 
-    def __init__(self, space: Space, opened: OpenSweep) -> None:
-        self.space, self.opened = space, opened
-        self.names: tuple[str, ...] = ()
+    `space`         the items are from it
+    `names`         of the measures; empty before the first stage where a function that is the model returns them
+    `study_of`      gives a study that has these items, computed or waiting, from distinct ones
+    """
+
+    def __init__(self, space: Space, names: tuple[str, ...], study_of: Callable[[Items], Study]) -> None:
+        self.space, self.names = space, names
+        self._study_of = study_of
         self._study: Study | None = None
 
     @property
@@ -41,13 +48,14 @@ class MeasuredItems:
 
     def values(self, items: Items) -> tuple[Array, npt.NDArray[np.int8]]:
         """The measures (n, k) of items, NaN for those that failed, and their states (n,): 0 means not computed."""
-        self._study = self.opened.study(distinct(items))
+        self._study = self._study_of(distinct(items))
         table = self._study.table
         self.names = tuple(table.names)
         row_of = {key: row for row, key in enumerate(table.keys.tolist())}
-        rows = np.array([row_of[key] for key in items.keys], dtype=np.int64)
-        states = table.states[rows]
-        values: Array = np.where((states == State.DONE)[:, None], table.measures[rows], np.nan)
+        rows = np.array([row_of.get(key, -1) for key in items.keys], dtype=np.int64)
+        states = np.append(table.states, np.int8(WAITING))[rows]  # the last row is that of items that are not there
+        known = np.vstack([table.measures, np.full(len(self.names), np.nan)])[rows]
+        values: Array = np.where((states == State.DONE)[:, None], known, np.nan)
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
             raise KinemorphError(
@@ -60,7 +68,13 @@ class MeasuredItems:
 def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str, Any]) -> Iterator[MeasuredItems]:
     """Items of a space that are measured by one sweep with these options, which has ended after the context."""
     with open_sweep(model, measures, space.objects, **options) as opened:
-        yield MeasuredItems(space, opened)
+        yield MeasuredItems(space, opened.experiment.names, opened.study)
+    tell_warnings(opened.warnings)  # failures are in the notes of the study
+
+
+def stored_items(space: Space, study: Study) -> MeasuredItems:
+    """Items of a space with the measures that a study has; those that it does not have are waiting."""
+    return MeasuredItems(space, study.measures, lambda items: study)
 
 
 def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:

@@ -44,15 +44,12 @@ from kinemorph.studies.statistics.measured_items import (
     seed_of_study,
     space_of,
 )
+from kinemorph.studies.statistics.plans import CONFIDENCE, COUNT, MOST, PILOT, MonteCarloPlan
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.studies.sweeps.sweep import tell_warnings
 from kinemorph.words import counted
 
 WHAT = "monte_carlo"
-COUNT = 1000  # items, where neither a count nor an error is given
-MOST = 100_000  # items, where an error is given
-PILOT = 100
 POINTS = 200  # of a curve of convergence
 
 
@@ -154,15 +151,20 @@ class MonteCarlo(ShownStudy):
                 "low": found.low,
                 "high": found.high,
                 "items": found.count,
-                "error": self.errors.get(name, math.nan),
+                "stated error": self.errors.get(name, math.nan),
             }
             for name, found in self.estimates.items()
         ]
 
-    def __str__(self) -> str:
-        percent = f"{100.0 * self.confidence:g} %"
+    @property
+    def heading(self) -> str:
+        """How many items the estimates are from, and how sure their intervals are."""
         planned = f", after {counted(self.pilot, 'item')} of a pilot" if self.pilot else ""
-        lines = [f"Monte Carlo study of {counted(self.count, 'item')}{planned}; intervals of {percent} confidence"]
+        percent = f"{100.0 * self.confidence:g} %"
+        return f"Monte Carlo study of {counted(self.count, 'item')}{planned}; intervals of {percent} confidence"
+
+    def __str__(self) -> str:
+        lines = [self.heading]
         width = max(16, *(len(name) for name in self.measures))
         lines.append(f"{'measure':{width}} {'estimate of':>12} {'value':>12} {'low':>12} {'high':>12} {'items':>9}")
         for row in self.rows:
@@ -190,7 +192,7 @@ def monte_carlo(
     measures: Any = (),
     *,
     error: float | Mapping[str, float] | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     count: int | None = None,
     most: int = MOST,
     pilot: int = PILOT,
@@ -213,28 +215,32 @@ def monte_carlo(
     Items that fail have no measure: estimates are those of items that finish, the notes say how many did not, and
     `failed` is the probability of a failure.
     """
-    alpha = alpha_of(confidence, WHAT)
-    space = space_of(space, WHAT, COUNT)
-    if error is not None and count is not None:
+    plan = MonteCarloPlan(error, confidence, count, most, pilot, seed)
+    with measured_items(model, space_of(space, WHAT, COUNT), measures, {"store": store, **options}) as measured:
+        return estimated(measured, plan)
+
+
+def estimated(measured: MeasuredItems, plan: MonteCarloPlan) -> MonteCarlo:
+    """The estimates from items that are measured, or were: what `monte_carlo` returns."""
+    space, error, pilot = measured.space, plan.error, plan.pilot
+    alpha = alpha_of(plan.confidence, WHAT)
+    if error is not None and plan.count is not None:
         raise UnsupportedError(
             f"{WHAT}: both error and count are given, expected one of them. Use most to limit items."
         )
     usual = (space.count if space.design == "random" else None) or COUNT
-    total = most if error is not None else usual if count is None else count
+    total = plan.most if error is not None else usual if plan.count is None else plan.count
     for name, number in (("most" if error is not None else "count", total), ("pilot", pilot)):
         if not is_whole(number) or number < 2:
             raise UnsupportedError(f"{WHAT}: {name} is {number!r}, expected a whole number of 2 or more.")
-    if isinstance(measures, Mapping):
-        _known_errors(error, tuple(measures))  # before any work
-    seed = seed_of_study(seed, space, WHAT)
-    with measured_items(model, space, measures, {"store": store, **options}) as measured:
-        draws = Draws(space, seed, measured)
-        draws.values_of(min(pilot, total))
-        errors = _known_errors(error, draws.names)
-        columns = {draws.names.index(name): value for name, value in errors.items()}
-        staged = sample_in_stages(draws.values_of, columns, alpha=alpha, pilot=pilot, most=total)
-    tell_warnings(measured.opened.warnings)  # failures are in the notes
-    found = MonteCarlo(draws.names, draws.values, staged.pilot, confidence, errors, staged, measured.study, ())
+    if measured.names:
+        _known_errors(error, measured.names)  # before any work
+    draws = Draws(space, seed_of_study(plan.seed, space, WHAT), measured)
+    draws.values_of(min(pilot, total))
+    errors = _known_errors(error, draws.names)
+    columns = {draws.names.index(name): value for name, value in errors.items()}
+    staged = sample_in_stages(draws.values_of, columns, alpha=alpha, pilot=pilot, most=total)
+    found = MonteCarlo(draws.names, draws.values, staged.pilot, plan.confidence, errors, staged, measured.study, ())
     notes = [*_space_notes(space, draws), *_stopping_notes(found, total, draws.waiting), *_value_notes(found)]
     return replace(found, notes=tuple(notes))
 

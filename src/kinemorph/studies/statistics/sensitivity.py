@@ -35,6 +35,7 @@ from kinemorph.studies.statistics.measured_items import (
     space_of,
 )
 from kinemorph.studies.statistics.morris import Trajectories, elementary_effects, morris_indices, morris_trajectories
+from kinemorph.studies.statistics.plans import CONFIDENCE, LEVELS, RESAMPLES, SensitivityPlan
 from kinemorph.studies.statistics.sobol import (
     FEWEST_ROWS,
     Bounded,
@@ -43,14 +44,11 @@ from kinemorph.studies.statistics.sobol import (
     sobol_indices_of,
 )
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.studies.sweeps.sweep import tell_warnings
 from kinemorph.words import counted, listed
 
 WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]
 COUNTS: dict[str, int] = {"sobol": 1024, "morris": 20}  # rows of a design, and trajectories
-LEVELS = 4
-RESAMPLES = 300
 MOST_MISSING = 0.01  # the share of rows that indices of Sobol can do without
 TAIL = 0.01  # the probability beyond each end of the range in which Morris varies a part without ends
 
@@ -95,10 +93,15 @@ class Sensitivity(ShownStudy):
             for part, value, low, high in _by_part(self.parts, bounded)
         ]
 
-    def __str__(self) -> str:
+    @property
+    def heading(self) -> str:
+        """How the indices were found, from how many items, and how sure their intervals are."""
         percent = f"{100.0 * self.confidence:g} %"
+        return f"Sensitivity by the method '{self.method}' from {len(self.values)} items; intervals of {percent}"
+
+    def __str__(self) -> str:
         width = max(16, *(len(row["part"]) for row in self.rows))
-        lines = [f"Sensitivity by the method '{self.method}' from {len(self.values)} items; intervals of {percent}"]
+        lines = [self.heading]
         for measure in self.measures:
             lines.append(f"{measure}")
             lines += [
@@ -122,7 +125,7 @@ def sensitivity(
     count: int | None = None,
     second: bool = False,
     levels: int = LEVELS,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int | None = None,
     store: Any = None,
@@ -142,22 +145,27 @@ def sensitivity(
 
     Items of a smaller `count` are those of a larger one too, so that a study with a store can be refined.
     """
-    alpha = alpha_of(confidence, WHAT)
+    plan = SensitivityPlan(method, count, second, levels, confidence, resamples, seed)
+    with measured_items(model, space_of(space, WHAT, 1), measures, {"store": store, **options}) as measured:
+        return analyzed(measured, plan)
+
+
+def analyzed(measured: MeasuredItems, plan: SensitivityPlan) -> Sensitivity:
+    """The indices from items that are measured, or were: what `sensitivity` returns."""
+    space, method = measured.space, plan.method
+    alpha = alpha_of(plan.confidence, WHAT)
     if method not in COUNTS:
         raise UnsupportedError(f"{WHAT}: the method is {method!r}, expected one of {listed(COUNTS)}.")
-    count = COUNTS[method] if count is None else count
-    space = space_of(space, WHAT, 1)
+    count = COUNTS[method] if plan.count is None else plan.count
     check_varies(space, WHAT)
     if space.when:
         raise UnsupportedError(
             f"{WHAT}: {listed(space.when)} apply to some items only, expected parts that vary independently of each "
             "other. Make a study for each case."
         )
-    asked = _Asked(count, seed_of_study(seed, space, WHAT), alpha, resamples, second, levels)
-    with measured_items(model, space, measures, {"store": store, **options}) as measured:
-        values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
-    tell_warnings(measured.opened.warnings)  # failures are in the notes
-    return Sensitivity(method, space.dimensions, indices, confidence, values, measured.study, tuple(notes))
+    asked = _Asked(count, seed_of_study(plan.seed, space, WHAT), alpha, plan.resamples, plan.second, plan.levels)
+    values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
+    return Sensitivity(method, space.dimensions, indices, plan.confidence, values, measured.study, tuple(notes))
 
 
 class _Asked(NamedTuple):

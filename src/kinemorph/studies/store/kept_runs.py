@@ -39,6 +39,10 @@ class KeptRuns:
             return False
         return True
 
+    def has_file(self, name: str) -> bool:
+        """Whether there is a file of a kept run, damaged or not."""
+        return name in self._data if self.folder is None else self.path(name).is_file()
+
     def read(self, name: str) -> bytes:
         """The bytes of a kept run. Raises StorageError where its file is missing or damaged."""
         if self.folder is None:

@@ -214,6 +214,10 @@ class Store:
         """Whether any item has a result."""
         return bool(self._known.states.any())
 
+    def lost_runs(self, table: Table) -> set[int]:
+        """The numbers of items in a table whose kept run has no file any more."""
+        return {number for number, name in table.runs.items() if not self._runs.has_file(name)}
+
     def run_bytes(self, name: str) -> bytes:
         """The bytes of the .npz file of a kept run. Raises StorageError where it is missing or damaged."""
         return self._runs.read(name)

@@ -24,9 +24,10 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.outcomes import BestRuns
+from kinemorph.studies.statistics.plans import MonteCarloPlan, SensitivityPlan
 from kinemorph.studies.study_files import study_fields as rows
 from kinemorph.studies.study_files.parts import MODEL, SpaceReader, model_path
-from kinemorph.studies.study_files.study_plan import MonteCarloPlan, SensitivityPlan, StudyPlan
+from kinemorph.studies.study_files.study_plan import StudyPlan
 from kinemorph.words import did_you_mean, listed
 
 ENDING = ".study"  # of files of results

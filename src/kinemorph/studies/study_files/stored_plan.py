@@ -1,4 +1,8 @@
-"""The study file that a store keeps: with it a study is resumed, and runs of its items are computed again."""
+"""The study file that a store keeps: with it a study is resumed, and runs of its items are computed again.
+
+It also says whether the study is a Monte Carlo or a sensitivity study: then its estimates or indices follow from the
+measures in the store, and no item is computed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from kinemorph.errors import KinemorphError, ParseError, StudyWarning, Unsupport
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.studies.experiments.experiment import experiment_of
+from kinemorph.studies.statistics.measured_items import stored_items
+from kinemorph.studies.statistics.monte_carlo import MonteCarlo, estimated
+from kinemorph.studies.statistics.sensitivity import Sensitivity, analyzed
 from kinemorph.studies.store.aspects import difference
 from kinemorph.studies.study_files.reader import read_study
 from kinemorph.studies.study_files.study_plan import StudyPlan
@@ -64,6 +71,28 @@ def planned_study(path: Path | str) -> Study:
         stacklevel=users_level(),
     )
     return study
+
+
+def found_so_far(study: Study) -> Study | MonteCarlo | Sensitivity:
+    """What a study has found: its estimates or indices where its study file asks for them, otherwise the study itself.
+
+    Warns where they do not follow from what the store has.
+    """
+    if TEXT not in study.store.facts or study.path is None:
+        return study
+    try:
+        plan = _plan_of(study, study.path)
+        items = stored_items(plan.space, study)
+        if plan.monte_carlo is not None:
+            return estimated(items, plan.monte_carlo)
+        return study if plan.sensitivity is None else analyzed(items, plan.sensitivity)
+    except KinemorphError as error:
+        warnings.warn(
+            f"'{study.path}': its estimates or indices do not follow from its results. {error}",
+            StudyWarning,
+            stacklevel=users_level(),
+        )
+        return study
 
 
 def _plan_of(study: Study, path: Path) -> StudyPlan:

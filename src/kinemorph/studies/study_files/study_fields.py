@@ -30,7 +30,7 @@ from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.designs import DESIGNS
 from kinemorph.studies.spaces.distributions import LogNormal, Normal, Triangular
 from kinemorph.studies.spaces.parts import Choice, Range, Values
-from kinemorph.studies.study_files.study_plan import MonteCarloPlan, SensitivityPlan
+from kinemorph.studies.statistics.plans import MonteCarloPlan, SensitivityPlan
 
 MARK = "kinemorph_study"  # the key that opens every study file
 VERSION = 1

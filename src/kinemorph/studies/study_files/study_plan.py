@@ -11,64 +11,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.space import Space
-
-
-def _given(record: Any) -> dict[str, Any]:
-    """The fields of a record that are not None, by name."""
-    values = {one.name: getattr(record, one.name) for one in fields(record)}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class MonteCarloPlan:
-    """The options of `monte_carlo`; those that are None have its defaults.
-
-    `error`         the error to reach, for all measures or by measure; items are added until it is reached
-    `confidence`    the probability with which a confidence interval contains the true value
-    `count`         without an error: how many items
-    `most`          with an error: how many items at most
-    `pilot`         with an error: how many items plan the number of the others
-    `seed`          the seed of the draws; that of the space if it is left out
-    """
-
-    error: float | Mapping[str, float] | None = field(default=None, metadata={"in_files": False})  # read by hand
-    confidence: float | None = field(default=None, metadata={"kind": "number"})
-    count: int | None = None
-    most: int | None = None
-    pilot: int | None = None
-    seed: int | None = None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options that are given, as arguments of `monte_carlo`."""
-        return _given(self)
-
-
-@dataclass(frozen=True)
-class SensitivityPlan:
-    """The options of `sensitivity`; those that are None have its defaults.
-
-    `method`        "sobol" for shares of the variance, "morris" for mean effects
-    `count`         rows of the design for "sobol", a power of two; trajectories for "morris"
-    `second`        with "sobol": also the interactions of two parts
-    `levels`        with "morris": how many values of each part are tried, an even number
-    `confidence`    the probability with which a confidence interval contains the true value
-    `resamples`     resamples of the bootstrap by which intervals are found
-    `seed`          the seed of the design; that of the space if it is left out
-    """
-
-    method: Literal["sobol", "morris"] | None = None
-    count: int | None = None
-    second: bool | None = None
-    levels: int | None = None
-    confidence: float | None = field(default=None, metadata={"kind": "number"})
-    resamples: int | None = None
-    seed: int | None = None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options that are given, as arguments of `sensitivity`."""
-        return _given(self)
+from kinemorph.studies.statistics.plans import MonteCarloPlan, SensitivityPlan
 
 
 @dataclass(frozen=True)
@@ -115,7 +58,7 @@ class StudyPlan:
 
         `model`, `space` and `measures` are always there.
         """
-        values = _given(self) | {"model": self.model}
         special = self.monte_carlo or self.sensitivity
-        values = {name: value for name, value in values.items() if name not in ("monte_carlo", "sensitivity")}
-        return values | (special.options if special is not None else {})
+        names = [one.name for one in fields(self) if one.name not in ("monte_carlo", "sensitivity")]
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return given | {"model": self.model} | (special.options if special is not None else {})

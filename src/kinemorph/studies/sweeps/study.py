@@ -205,8 +205,10 @@ class Study(ShownStudy):
 
 def best_numbers(table: Table, measure: str, count: int, *, largest: bool) -> list[int]:
     """The numbers of the items with the smallest values of a measure, or the largest ones, best first."""
-    if not measure and len(table.names) == 1:
-        (measure,) = table.names
+    if not measure and table.names:
+        measure, *others = table.names
+        if others:
+            raise UnsupportedError(f"best: the study has several measures: {quoted(table.names)}. Name one of them.")
     if measure not in table.names:
         raise UnsupportedError(
             f"best: the measure is {measure!r}; expected one of {quoted(table.names)}."

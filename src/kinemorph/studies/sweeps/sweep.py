@@ -75,6 +75,7 @@ def sweep(
     `measures`      {name: measure}, a list of measures, or one: the name of an Integral, a text with names of signals
                     at the end of a run, a law f(t, q, v, ...), or a function of the run that returns a number
     `store`         the file of the study (.study); without one it is kept in memory
+    `until`         the end of the runs [s]; by default as the settings of the model say
     `run`           a run plan, or the name of one in the model file
     `keep`          which runs are kept as files: "all", "failed", or `BestRuns(5, "work")`
     `workers`       a number of processes, by default one for each CPU; 0 for this process; "dask", or the address of a
@@ -213,7 +214,10 @@ class OpenSweep(ExitStack):
             tally = carry_out(self.experiment, self._store, left, some, self._crew, keep=kept, progress=self.progress)
         missing = _without_run(self._store, numbers, self.keep)
         if len(missing) and not tally.is_interrupted:
-            carry_out(self.experiment, _Runs(self._store), missing, chosen(missing), self._crew, keep="all")
+            runs, what = _Runs(self._store), "runs to be kept"
+            options: dict[str, Any] = {"keep": "all", "progress": self.progress, "what": what}
+            again = carry_out(self.experiment, runs, missing, chosen(missing), self._crew, **options)
+            tally = tally._replace(is_interrupted=again.is_interrupted)
         return tally
 
 
@@ -245,7 +249,8 @@ def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
     wanted = table.numbers[table.states == State.DONE]
     if isinstance(keep, BestRuns) and len(wanted):
         wanted = np.array(best_numbers(table, keep.of, keep.best, largest=keep.largest), dtype=np.int64)
-    found: Indices = np.array([one for one in wanted.tolist() if one not in table.runs], dtype=np.int64)
+    there = table.runs.keys() - store.lost_runs(table)
+    found: Indices = np.array([one for one in wanted.tolist() if one not in there], dtype=np.int64)
     return found[np.isin(found, numbers)]
 
 

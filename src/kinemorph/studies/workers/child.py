@@ -39,6 +39,7 @@ class Child(Generic[J]):
     `job`       what it works on
     `ready`     set as soon as it has said that it waits for jobs, or has ended
     `memory`    the bytes that it used when it was ready
+    `words`     the thread that reads what it writes to stderr
     """
 
     def __init__(
@@ -76,9 +77,11 @@ class Child(Generic[J]):
             os.close(alive)
         self._sending = threading.Lock()
         self.send({**configuration, "alive": alive})
-        of = weakref.ref(owner)
-        for target, given in ((_read, (self, of)), (_pass_on_words, (self,))):
-            threading.Thread(target=target, args=given, name=f"worker {self.process.pid}", daemon=True).start()
+        name = f"worker {self.process.pid}"
+        self.words = threading.Thread(target=_pass_on_words, args=(self,), name=name, daemon=True)
+        reader = threading.Thread(target=_read, args=(self, weakref.ref(owner)), name=name, daemon=True)
+        for thread in (self.words, reader):
+            thread.start()
 
     def send(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
         """Sends a frame; where the child has ended, nothing happens here: the thread that reads from it notices."""
@@ -146,6 +149,8 @@ def _read(child: Child[Any], owner: weakref.ref[Owner]) -> None:
             del one
     status = child.process.wait()
     child.close()
+    if not child.ready.is_set():  # its last words say why, and may still be in the pipe
+        child.words.join(ENDING)  # which a program that it has started may hold open
     one = owner()
     if one is not None:
         one.lost(child, status)
