@@ -10,7 +10,6 @@ from tables import rooms
 
 PACKAGE = Path(kinemorph.__file__).parent
 TESTS = Path(__file__).parent
-STILL_LONG = {"studies/test_experiments.py"}  # to be split, and then to be left out here
 
 
 def test_the_map_is_drawn_from_the_code() -> None:
@@ -24,7 +23,7 @@ def test_no_folder_holds_more_than_20_files_and_no_file_more_than_500_lines() ->
 
 def test_tests_lie_in_small_folders_and_files_too() -> None:
     assert not crowded_folders(TESTS)
-    assert long_files(TESTS).keys() <= STILL_LONG
+    assert not long_files(TESTS)
 
 
 def test_every_folder_of_tests_is_in_a_part_of_the_long_sweeps() -> None:

@@ -21,8 +21,17 @@ from kinemorph.errors import KinemorphError, MissingExtraError, UnsupportedError
 from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.tally import Tally
 from kinemorph.studies.workers.open_workers import open_workers
-from support.killed_studies import COUNT, Place, exported, is_running, kill_and_resume, study, wait_for, workers_of
-from support.small_study import MemoryStore, Squares, numbered_items
+from support.studies.killed_studies import (
+    COUNT,
+    Place,
+    exported,
+    is_running,
+    kill_and_resume,
+    study,
+    wait_for,
+    workers_of,
+)
+from support.studies.small_study import MemoryStore, Squares, numbered_items
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from kinemorph.studies.outcomes import Chunk, Outcome
 from kinemorph.studies.workers.crew import HereCrew
 from kinemorph.studies.workers.open_workers import open_workers
 from kinemorph.studies.workers.work import Trouble, computed
-from support.small_study import MemoryStore, Squares, numbered_items
+from support.studies.small_study import MemoryStore, Squares, numbered_items
 
 
 def sizes(count: int, pace: float, workers: int = 2, **options: Any) -> list[int]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,49 +14,15 @@ from kinemorph.analysis.identification.with_parameters import with_parameters
 from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.model.system import System
 from kinemorph.simulation.files.storage import load_trajectory
-from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studies.experiments import simulated as simulated_module
 from kinemorph.studies.experiments.cases import alike
-from kinemorph.studies.experiments.experiment import Experiment, experiment_of
+from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.experiments.setups import Setup
-from kinemorph.studies.items import Items, items_of, label_column, number_column
-from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State
-
-N = 19
-
-
-def items(values: Mapping[str, Any]) -> Items:
-    """Items with these values of each part, numbers or labels."""
-    columns = []
-    for name, given in values.items():
-        if isinstance(given[0], str):
-            labels = sorted({*given})
-            columns.append(label_column(name, [labels.index(one) for one in given], labels))
-        else:
-            columns.append(number_column(name, given))
-    return items_of(columns)
-
-
-def computed(experiment: Experiment, given: Items, keep: RunsKept = "none") -> Outcome:
-    """The outcome of all items as one chunk, after they were checked."""
-    experiment.check(given)
-    return experiment.compute(Chunk(np.arange(len(given)), given, keep))
-
-
-def double_pendulum() -> System:
-    return System(library.double_pendulum())
-
-
-def swings() -> Items:
-    return items({"q.q1": np.linspace(0.1, 0.9, N), "v.q2": np.linspace(-1.0, 1.0, N), "m1": np.linspace(1.0, 1.4, N)})
-
-
-def span(run: Trajectory) -> float:
-    """How far the first joint swings [rad]."""
-    return float(np.ptp(run["q.q1"]))
-
+from kinemorph.studies.items import Items, items_of, label_column
+from kinemorph.studies.outcomes import Chunk, State
+from support.studies.experiments import ITEMS, computed, double_pendulum, items, span, swings
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -82,9 +44,9 @@ def test_results_do_not_depend_on_chunks_or_their_order(size: int) -> None:
     given = swings()
     experiment = experiment_of(double_pendulum(), ["q.q1", "v.q2", span], until=0.3)
     whole = computed(experiment, given, keep="all")
-    order = np.random.default_rng(size).permutation(N)
+    order = np.random.default_rng(size).permutation(ITEMS)
     measures, runs = np.full_like(whole.measures, np.nan), dict[int, bytes]()
-    for first in range(0, N, size):
+    for first in range(0, ITEMS, size):
         some = order[first : first + size]
         part = experiment.compute(Chunk(some, given.taken(some), "all"))
         measures[some] = part.measures
@@ -387,153 +349,3 @@ def test_wrong_functions_and_options_are_told() -> None:
             experiment_of(model).check(items(values))
     with pytest.raises(KinemorphError, match=r"no option 'rtool'.* Did you mean 'rtol'\?"):
         experiment_of(quotient, rtool=1e-6)
-
-
-# ── aspects ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def changed(one: Experiment, other: Experiment) -> list[tuple[str, str, str]]:
-    """(aspect, old line, new line) of all differences."""
-    assert one.aspects.keys() == other.aspects.keys()
-    pairs = ((name, one.aspects[name].splitlines(), other.aspects[name].splitlines()) for name in one.aspects)
-    return [(name, *lines) for name, old, new in pairs for lines in zip(old, new, strict=True) if lines[0] != lines[1]]
-
-
-def scaled(factor: float) -> Any:
-    return lambda run: factor * span(run)
-
-
-def test_aspects_name_what_changed() -> None:
-    robot = library.double_pendulum()
-    plain = experiment_of(System(robot), {"span": scaled(1.0)}, until=1.0)
-    assert not changed(plain, experiment_of(System(library.double_pendulum()), {"span": scaled(1.0)}, until=1.0))
-    joints = (replace(robot.joints[0], axis=(1.0, 0.0, 0.0)), *robot.joints[1:])
-    turned = experiment_of(System(replace(robot, joints=joints)), {"span": scaled(1.0)}, until=1.0)
-    assert changed(plain, turned) == [
-        ("model", "joints.q1.axis = (0.0, -1.0, 0.0)", "joints.q1.axis = (1.0, 0.0, 0.0)")
-    ]
-    body = replace(robot.bodies[0], mass=1.2)
-    heavier = experiment_of(System(replace(robot, bodies=(body, *robot.bodies[1:]))), {"span": scaled(1.0)}, until=1.0)
-    ((_, old, new),) = changed(plain, heavier)
-    assert old.startswith("bodies.link1.mass = parameter m1 = 1.1") and new == "bodies.link1.mass = 1.2"
-    other = experiment_of(System(robot), {"span": scaled(2.0)}, until=1.0)
-    assert changed(plain, other) == [("measure span", "enclosed factor = 1.0", "enclosed factor = 2.0")]
-    longer = experiment_of(System(robot), {"span": scaled(1.0)}, until=2.0)
-    assert changed(plain, longer) == [("run", "until = 1.0", "until = 2.0")]
-    assert "kinemorph" in plain.aspects
-    shaped = [
-        experiment_of(System(robot), {"s": scaled(1.0)}, objects={"a": {"b": Shape(k * ONES)}}) for k in (1, 1, 2)
-    ]
-    assert not changed(*shaped[:2])
-    assert changed(*shaped[1:]) == [("choice a b", "corners = array [1.0, 1.0]", "corners = array [2.0, 2.0]")]
-    callers = [experiment_of(make(k)) for make, k in ((halves, 1.0), (halves, 1.0), (halves, 2.0), (thirds, 1.0))]
-    assert not changed(*callers[:2])
-    assert changed(*callers[1:3]) == [("model", "scale = 1.0", "scale = 2.0")]
-    assert ("/ 2.0" in callers[0].aspects["model"]) and changed(callers[0], callers[3])  # the class has another method
-    assert "span" in plain.aspects["measure span"] and "np.ptp(run['q.q1'])" in plain.aspects["measure span"]
-
-
-def halves(scale: float) -> Any:
-    @dataclass(frozen=True)
-    class Caller:
-        scale: float
-
-        def __call__(self, x: float) -> float:
-            return self.scale * x / 2.0
-
-    return Caller(scale)
-
-
-def thirds(scale: float) -> Any:
-    @dataclass(frozen=True)
-    class Caller:
-        scale: float
-
-        def __call__(self, x: float) -> float:
-            return self.scale * x / 3.0
-
-    return Caller(scale)
-
-
-ONES = np.ones(2)
-
-
-@dataclass
-class Shape:
-    """A thing of a user that has an array."""
-
-    corners: np.ndarray
-
-
-TWICE = """
-import sys
-sys.path.insert(0, {folder!r})
-from test_experiments import *
-soft = elements.TorsionSpring("spring", "q1", Parameter("k", 1.0))
-objects = {{"spring": {{"soft": soft}}, "set": {{"a": {{"x", "y", "z"}}}}}}
-low = Guard("low", lambda q: q[0])
-one = experiment_of(double_pendulum(), {{"s": span, "t": lambda run: run.t[-1]}}, objects=objects, events=low)
-print(one.aspects)
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_write_the_same_aspects() -> None:
-    script = TWICE.format(folder=str(Path(__file__).parent))
-    texts = []
-    for seed in ("1", "2"):
-        around = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=around)
-        texts.append(done.stdout)
-    assert texts[0] == texts[1]
-    text = texts[0]
-    assert " at 0x" not in text and len(text) > 1000
-
-
-# ── the same bits in any chunk ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def same_in_any_chunk(experiment: Experiment, given: Items) -> None:
-    """Asserts that measures and causes have the same bits in chunks of 1, 2 and 7 items, in any order, as in one."""
-    whole = computed(experiment, given)
-    assert (whole.states == State.DONE).any()
-    for size in (1, 2, 7):
-        order = np.random.default_rng(size).permutation(len(given))
-        measures, causes = np.full_like(whole.measures, np.nan), dict[int, str]()
-        for first in range(0, len(given), size):
-            some = order[first : first + size]
-            part = experiment.compute(Chunk(some, given.taken(some)))
-            measures[some] = part.measures
-            causes |= part.causes
-        assert measures.tobytes() == whole.measures.tobytes() and causes == whole.causes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [*METHODS])
-def test_every_method_gives_the_same_bits_in_any_chunk(method: str) -> None:
-    if method == "moreau":  # the method for rigid contacts
-        block = library.sliding_block()
-        name = f"v.{block.robot.v_names[0]}"
-        given = items({name: np.linspace(0.1, 0.9, N)})
-        same_in_any_chunk(experiment_of(block, name, until=0.2, method=method, step=1e-3), given)
-    else:
-        experiment = experiment_of(double_pendulum(), ["q.q1", "v.q2"], until=0.3, method=method, step=1e-3)
-        same_in_any_chunk(experiment, swings())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loops", ["projection", "baumgarte", "partitioning", "perturbation", "multipliers"])
-def test_loops_give_the_same_bits_in_any_chunk(loops: str) -> None:
-    given = items({"q.q1": np.linspace(0.3, 1.2, N), "v.q1": np.linspace(0.5, 3.0, N)})
-    same_in_any_chunk(experiment_of(library.four_bar(), ["q.q1", "v.q3"], until=0.3, loops=loops), given)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["crawler", "rigid_ball", "rocking_block", "simplest_walker", "slip_runner", "rover"])
-def test_contacts_and_events_give_the_same_bits_in_any_chunk(name: str) -> None:
-    system = getattr(library, name)()
-    velocity = system.robot.v_names[-1]
-    begin = system.initial_state()[1][-1]
-    measures = [*(f"q.{one}" for one in system.robot.q_names), *(f"v.{one}" for one in system.robot.v_names)]
-    given = items({f"v.{velocity}": begin + np.linspace(0.01, 0.3, N)})
-    same_in_any_chunk(experiment_of(system, measures, until=0.3), given)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.killed_studies import (
+from support.studies.killed_studies import (
     COUNT,
     Place,
     exported,

@@ -13,7 +13,7 @@ import kinemorph
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies import packing
 from kinemorph.studies.packing import PYTHON, packed, refuse_in_worker, unpacked
-from support.small_study import do
+from support.studies.small_study import do
 
 SCRIPT = """
 import sys

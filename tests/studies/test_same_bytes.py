@@ -10,7 +10,7 @@ from kinemorph.library import double_pendulum
 from kinemorph.studies.spaces.parts import Range
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.sweeps.sweep import sweep
-from support.killed_studies import contents
+from support.studies.killed_studies import contents
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from kinemorph.studies.items import Items, items_of, label_column, number_column
 from kinemorph.studies.store import journals
 from kinemorph.studies.store.layout import folded
 from kinemorph.studies.store.store import open_store
-from support.stores import assert_equal, outcome, some_items
+from support.studies.stores import assert_equal, outcome, some_items
 
 
 @pytest.mark.parametrize("place", ["file", "memory"])

@@ -17,7 +17,7 @@ from kinemorph.studies.items import items_of, label_column, number_column
 from kinemorph.studies.store.export import fields, to_dataframe, write_export
 from kinemorph.studies.store.store import open_store
 from kinemorph.studies.store.table import Table
-from support.stores import outcome, some_items
+from support.studies.stores import outcome, some_items
 
 
 def a_table(order: list[int]) -> Table:

@@ -22,7 +22,7 @@ from kinemorph.studies.store import journals, pages, swaps
 from kinemorph.studies.store.locks import is_held
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
-from support.stores import (
+from support.studies.stores import (
     ASPECTS,
     assert_equal,
     assert_part,
@@ -192,7 +192,7 @@ def test_an_interrupt_right_behind_a_commit_is_noticed(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("times", [5, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_writers_lose_nothing_that_was_reported(tmp_path: Path, times: int) -> None:
-    command = [sys.executable, ROOT / "tests" / "support" / "killed_writers.py", tmp_path, str(times), "1"]
+    command = [sys.executable, ROOT / "tests" / "support" / "studies" / "killed_writers.py", tmp_path, str(times), "1"]
     paths = os.pathsep.join([str(Path(pages.__file__).parents[3]), str(ROOT / "tests")])
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -22,8 +22,8 @@ from kinemorph.studies.workers import processes as processes_module
 from kinemorph.studies.workers.open_workers import open_workers
 from kinemorph.studies.workers.processes import Processes, WorkerLost
 from kinemorph.studies.workers.work import Limits
-from support.killed_studies import is_running, wait_for
-from support.small_study import MemoryStore, Squares, do, numbered_items
+from support.studies.killed_studies import is_running, wait_for
+from support.studies.small_study import MemoryStore, Squares, do, numbered_items
 
 MIB = 1 << 20
 

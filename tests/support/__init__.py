@@ -9,6 +9,6 @@ pages/        the viewer and packed scenes, as a page has them
 codegen/      code that is compiled and kept
 studio/       documents, commands and pages of the studio
 serving/      attacks on the server of pages, and switches that turn its guards off
-studies/      functions whose sensitivity is known
+studies/      small studies, killed ones, their stores, and functions whose sensitivity is known
 tools/        the command line, a browser, every way to run a program
 """

@@ -1,6 +1,6 @@
 """Kills processes that write to a store, and looks at what they leave.
 
-    python tests/support/killed_writers.py FOLDER TIMES SEED
+    python tests/support/studies/killed_writers.py FOLDER TIMES SEED
 
 A child process continues a study and reports each result after `record` has returned. It is killed (SIGKILL) at a
 random moment, and the store has to have everything that was reported. Prints how many results were reported, and how
@@ -20,7 +20,7 @@ from pathlib import Path
 from kinemorph.studies.store import journals
 from kinemorph.studies.store.export import write_export
 from kinemorph.studies.store.store import open_store
-from support.stores import ASPECTS, assert_equal, complete, filled_store, natural_outcome, some_items
+from support.studies.stores import ASPECTS, assert_equal, complete, filled_store, natural_outcome, some_items
 
 COUNT, AT_A_TIME = 400, 4
 LONGEST = 0.4  # [s] after which a process is killed at the latest

@@ -23,7 +23,7 @@ from kinemorph.studies.outcomes import Outcome
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
 from kinemorph.studies.workers.open_workers import open_workers
-from support.small_study import Squares, append, numbered_items
+from support.studies.small_study import Squares, append, numbered_items
 
 COUNT = 120
 ASPECTS = {"model": "squares"}
