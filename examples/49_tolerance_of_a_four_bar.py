@@ -73,7 +73,7 @@ print(f"the closed form differs by at most {abs(angle - exact).max():.1e} rad in
 
 # ── which tolerance matters? by Sobol indices, and by derivatives of the closed form ──────────────────────────────────
 
-shares = sensitivity(robot, space, {"angle": "q.D"}, count=256, **options)
+shares = sensitivity(robot, space, {"angle": "q.D"}, **options)
 print(shares)
 variance = {}
 for name in shares.parts:
@@ -113,4 +113,5 @@ right.set_yticks(rows, shares.parts)
 right.set_ylim(-0.6, len(rows) + 1.2)
 right.set_xlabel("share of the variance of the rocker's angle")
 right.legend(fontsize="small", loc="upper right")
+figure.tight_layout()
 print("wrote", save(figure, folder / "49_tolerance_of_a_four_bar.png"))

@@ -63,7 +63,7 @@ fell, push = study["fell"] == 1.0, np.hypot(study["u.ahead"], study["u.aside"])
 rough = study["friction"] > 0.6
 for name, some in (("slippery", ~rough), ("rough", rough)):
     print(
-        f"{name} floors: {fell[some].sum()} of {some.sum()} fell; the weakest push was {push[some & fell].min():.0f} N"
+        f"{name} floors: {fell[some].sum()} of {some.sum()} fell, by a push of {push[some & fell].min():.0f} N or more"
     )
 figure = blank(10.0, 4.2)
 left, right = figure.subplots(1, 2)
@@ -81,4 +81,5 @@ right.set_xscale("log")
 right.set_xlabel("items")
 right.set_ylim(0.0, 50.0)
 right.legend(fontsize="small")
+figure.tight_layout()
 print("wrote", save(figure, folder / "50_falling_hexapod.png"))

@@ -114,6 +114,11 @@ def test_links_lead_to_files_and_headings_that_exist() -> None:
     assert not broken
 
 
+def test_the_index_has_every_page() -> None:
+    pages = {page.name for page in LINKED if page.parent.name == "docs"} - {"index.md"}
+    assert not pages - {*LINK.findall((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))}
+
+
 def _anchors(page: Path) -> set[str]:
     """The anchors of a page, made from its headings by the rules of GitHub."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
