@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -155,6 +156,24 @@ def _threads() -> Executor:
 
 
 # ── processes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+OWNER_GONE = """
+import os
+from kinemorph.studies.workers.child import _end_with_owner
+alive, owner = os.pipe()
+os.close(owner)
+_end_with_owner(alive)
+print("it lives on")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_a_process_whose_owner_ended_while_it_started_ends_at_once() -> None:
+    paths = os.pathsep.join(place for place in sys.path if place)
+    around = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run([sys.executable, "-c", OWNER_GONE], capture_output=True, text=True, check=True, env=around)
+    assert not done.stdout
 
 
 def test_processes_call_functions_tell_deaths_exactly_and_leave_nothing_behind() -> None:

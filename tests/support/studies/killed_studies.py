@@ -139,7 +139,7 @@ def kill_and_resume(place: Place, workers: Any, victims: str, moment: float, und
     if victims == "caller":
         os.kill(caller, signal.SIGKILL)
         os.waitpid(caller, 0)
-        assert wait_for(lambda: not any(map(is_running, children)), 5.0), "a worker has outlived its caller"
+        assert wait_for(lambda: not any(map(is_running, children)), 20.0), "a worker has outlived its caller"
     else:
         if victims == "worker" and workers == "dask":
             children = children[1:]  # the first one has the scheduler

@@ -3,8 +3,9 @@
     python tests/support/studies/killed_writers.py FOLDER TIMES SEED
 
 A child process continues a study and reports each result after `record` has returned. It is killed (SIGKILL) at a
-random moment, and the store has to have everything that was reported. Prints how many results were reported, and how
-many moments fell into the making of the store, the declaration of items, and the recording.
+random moment: of the whole, or of what follows the opening of the store, where items are declared for a short time. The
+store has to have everything that was reported. Prints how many moments fell into the making of the store, the
+declaration of items, and the recording.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from support.studies.stores import ASPECTS, assert_equal, complete, filled_store
 
 COUNT, AT_A_TIME = 400, 4
 LONGEST = 0.4  # [s] after which a process is killed at the latest
+SHORT = 2e-3  # [s] the same after it has opened the store, in one of four cases
 
 
 def work(path: Path, report: int) -> None:
@@ -40,8 +42,8 @@ def work(path: Path, report: int) -> None:
             os.write(report, "".join(f"{number}\n" for number in some).encode())
 
 
-def killed(path: Path, seconds: float) -> list[str]:
-    """What a process reports that is killed after some time."""
+def killed(path: Path, seconds: float, *, opened: bool) -> list[str]:
+    """What a process reports that is killed after some time [s], of its life or since it has opened the store."""
     source, report = os.pipe()
     child = os.fork()
     if child == 0:
@@ -51,11 +53,12 @@ def killed(path: Path, seconds: float) -> list[str]:
         finally:
             os._exit(0)
     os.close(report)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(source) as file:
-        return file.read().split()
+        first = file.readline() if opened else ""
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return [*first.split(), *file.read().split()]
 
 
 def main(folder: Path, times: int, seed: int) -> None:
@@ -70,7 +73,8 @@ def main(folder: Path, times: int, seed: int) -> None:
     mounts = journals.MOUNTS
     for trial in range(times):
         journals.MOUNTS = mounts if random.random() < 0.6 else folder / "unknown"
-        lines = killed(path, random.uniform(0.0, LONGEST))
+        opened = random.random() < 0.25
+        lines = killed(path, random.uniform(0.0, SHORT if opened else LONGEST), opened=opened)
         moments["recording" if "declared" in lines else "declaring" if "open" in lines else "opening"] += 1
         reported |= {int(line) for line in lines if line.isdigit()}
         if not path.exists():
