@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -19,7 +19,7 @@ import numpy as np
 
 from kinemorph.errors import KinemorphError, told
 from kinemorph.studies.dispatch.chunk_queue import ChunkQueue, Piece
-from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.dispatch.tally import Progress, Tally
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State, failed_outcome
 from kinemorph.studies.workers.crew import Crew, Packable
@@ -53,7 +53,7 @@ def carry_out(
     crew: Crew,
     *,
     keep: RunsKept = "none",
-    progress: Callable[[Tally], None] | None = None,
+    progress: Progress | None = None,
     what: str = "items",
 ) -> Tally:
     """Computes items, whose numbers (n,) in the store are given, and records their outcomes.
@@ -83,7 +83,7 @@ class _Campaign:
         items: Items,
         crew: Crew,
         keep: RunsKept,
-        progress: Callable[[Tally], None] | None,
+        progress: Progress | None,
         tally: Tally,
     ) -> None:
         self.store, self.numbers, self.items, self.crew = store, numbers, items, crew

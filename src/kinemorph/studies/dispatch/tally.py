@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 
 class Tally(NamedTuple):
@@ -43,3 +44,6 @@ class Tally(NamedTuple):
         """An estimate of the time that is left [s]; inf as long as nothing is known."""
         left = self.total - self.finished
         return 0.0 if not left else left / self.rate if self.finished else float("inf")
+
+
+Progress: TypeAlias = Callable[[Tally], None]  # is called after results were stored

@@ -14,6 +14,7 @@ Both need parts that vary independently. Parts that apply to some items only are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -128,7 +129,7 @@ def sensitivity(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-    store: Any = None,
+    store: str | Path | None = None,
     **options: Any,
 ) -> Sensitivity:
     """Tells how much measures depend on each part of a space.

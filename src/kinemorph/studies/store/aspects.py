@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from typing import Literal
 
 CHOICE = "choice "  # begins the names of aspects that belong to one label: a study may get more of them, or fewer
 MOST_LINES = 3  # of a difference that a message shows
 LONGEST = 160  # characters of such a line
+Changed = Literal["refuse", "recompute"]  # what happens to results where an aspect has changed
 
 
 def is_shared(name: str) -> bool:

@@ -20,14 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import numpy as np
 
 from kinemorph.errors import ChangedError, Problem, StorageError, UnsupportedError
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import Outcome
-from kinemorph.studies.store.aspects import difference
+from kinemorph.studies.store.aspects import Changed, difference
 from kinemorph.studies.store.checks import Results, aspects_digest
 from kinemorph.studies.store.contents import Contents, transaction
 from kinemorph.studies.store.failures import store_error
@@ -235,7 +234,7 @@ class Store:
         found: dict[str, str] = json.loads(self._texts["aspects"])
         return found
 
-    def check_aspects(self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse") -> None:
+    def check_aspects(self, aspects: Mapping[str, str], changed: Changed = "refuse") -> None:
         """Stores what determines results, or compares it with what the store has.
 
         Raises ChangedError where something differs and there are results. With changed="recompute" these are forgotten
