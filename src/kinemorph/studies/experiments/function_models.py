@@ -12,9 +12,9 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.studies.experiments.collected import Collected
+from kinemorph.studies.experiments.collected import Places
 from kinemorph.studies.experiments.measures import Measure, number_of
-from kinemorph.studies.items import Indices, Items, Value, seed_of
+from kinemorph.studies.items import Items, Value, seed_of
 from kinemorph.words import did_you_mean, listed
 
 VALUE = "value"  # the name of the measure of a function that returns a number
@@ -81,11 +81,8 @@ class FunctionModel:
     def _object(self, name: str, value: Value) -> Any:
         return self.objects.get(name, {}).get(value, value) if isinstance(value, str) else value
 
-    def results(self, items: Items, collected: Collected, places: Indices) -> list[Any]:
-        """What the function returns for items that have values of the same parts; None where it failed.
-
-        `places` are those of the items in the chunk.
-        """
+    def results(self, items: Items, places: Places) -> list[Any]:
+        """What the function returns for items that have values of the same parts; None where it failed."""
         columns: dict[str, Sequence[Any]] = {}
         for column in items.columns:
             if not self.takes(column.name) or not column.applies[0]:
@@ -104,7 +101,7 @@ class FunctionModel:
                 found.append(function(**dict(zip(names, row, strict=True))))
             except FAILURES as error:
                 found.append(None)
-                collected.fail(int(places[k]), failure(error, f"the model function '{self.name}' failed with "))
+                places.fail(k, failure(error, f"the model function '{self.name}' failed with "))
         return found
 
 
@@ -123,9 +120,10 @@ def is_run(result: object) -> bool:
     return isinstance(result, Trajectory)
 
 
-def measure_results(results: Sequence[Any], measures: Sequence[Measure], collected: Collected, places: Indices) -> None:
-    """Stores the numbers that a function returned for items, which are at these `places` in the chunk."""
-    for k, result in zip(places.tolist(), results, strict=True):
+def measure_results(results: Sequence[Any], measures: Sequence[Measure], places: Places) -> None:
+    """Stores the numbers that a function returned for items."""
+    collected = places.collected
+    for k, result in zip(places.indices.tolist(), results, strict=True):
         if k in collected.causes:
             continue
         if type(result) is float and not measures and result - result == 0.0:  # the usual case: a finite number
