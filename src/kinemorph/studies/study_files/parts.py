@@ -151,10 +151,10 @@ class SpaceReader:
         for other, wanted in condition.items():
             part, at = parts.get(other), At(("space", "parts", name, "when", other), f"part '{name}'", other)
             if isinstance(part, Part) and not part.labels:
-                several = wanted if isinstance(wanted, list) else [wanted]
+                values = wanted if isinstance(wanted, list) else [wanted]
                 found[other] = [
-                    self.values.literal(one, at) if isinstance(one, str) and units.is_quantity(one) else one
-                    for one in several
+                    self.values.literal(value, at) if isinstance(value, str) and units.is_quantity(value) else value
+                    for value in values
                 ]
         return found
 
