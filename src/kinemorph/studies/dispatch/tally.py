@@ -1,4 +1,4 @@
-"""What a study has done so far, for those who watch it."""
+"""The progress of a study: how many items have results so far."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Tally(NamedTuple):
-    """The state of a study after a commit; everything that it counts is in the store.
+    """The progress of a study after a commit; all results that it counts are in the store.
 
     `total`             items to compute
     `done`, `failed`    items with measures, and those that failed
@@ -15,8 +15,8 @@ class Tally(NamedTuple):
     `again`             items of these chunks, which are computed again
     `seconds`           the time since the start [s]
     `is_interrupted`    whether Ctrl-C has ended the study
-    `warnings`          what warnings in the workers said, each once
-    `what`              what is counted: items, or runs that are computed again to be kept
+    `warnings`          the sentences of warnings in the workers, each once
+    `what`              what is counted: "items", or "runs to be kept", which are computed again
     """
 
     total: int

@@ -21,7 +21,7 @@ import numpy as np
 
 from kinemorph.errors import StorageError, StudyWarning, UnsupportedError, users_level
 from kinemorph.model.run_plans import RunPlan
-from kinemorph.studies.dispatch.carry_out import Recording, carry_out
+from kinemorph.studies.dispatch.carry_out import Recorder, carry_out
 from kinemorph.studies.dispatch.tally import Progress, Tally
 from kinemorph.studies.experiments.aspects import cpu_text
 from kinemorph.studies.experiments.experiment import Experiment, experiment_of
@@ -132,7 +132,7 @@ class OpenSweep(ExitStack):
         """Computes the items that wait for a result, and the runs that the rule wants and the store does not have."""
         rows = dict(zip(numbers[::-1].tolist(), range(len(numbers) - 1, -1, -1), strict=True))  # by number, the first
 
-        def compute(recorder: Recording, wanted: Indices, keep: RunsKept, what: str = "items") -> Tally:
+        def compute(recorder: Recorder, wanted: Indices, keep: RunsKept, what: str = "items") -> Tally:
             chosen = items.taken([rows[number] for number in wanted.tolist()])
             progress = self.options.progress
             return carry_out(
