@@ -377,7 +377,7 @@ def _parameters(model: Any) -> list[str]:
 
 
 def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
-    plain = [one for one in known if "." not in one] or known
+    plain = [parameter for parameter in known if "." not in parameter] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
         f"part '{name}': '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "

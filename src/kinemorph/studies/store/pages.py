@@ -129,9 +129,9 @@ def _checksums(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
         a, b = (((x + y) & mask, (x + 2 * y) & mask) for x, y in (a, b))
     total = np.empty((len(words), 2), dtype=np.uint64)
     for start in range(0, len(words), 1000):
-        some = words[start : start + 1000].astype(np.uint64)
+        block = words[start : start + 1000].astype(np.uint64)
         for k in range(2):
-            total[start : start + 1000, k] = (some * weights[:, k] & np.uint64(mask)).sum(axis=1) & np.uint64(mask)
+            total[start : start + 1000, k] = (block * weights[:, k] & np.uint64(mask)).sum(axis=1) & np.uint64(mask)
     return total
 
 

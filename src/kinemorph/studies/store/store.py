@@ -116,8 +116,8 @@ class Store:
                 with self._writing() as connection:
                     layout = with_columns(connection, self._layout, missing)
                     for start in range(0, len(places), TOGETHER):
-                        some = places[start : start + TOGETHER]
-                        insert_items(connection, layout, numbers[some], keys[some], items.taken(some))
+                        block = places[start : start + TOGETHER]
+                        insert_items(connection, layout, numbers[block], keys[block], items.taken(block))
                 self._layout = layout
                 self._known.add(numbers[places], keys[places])
                 self._is_current = True

@@ -213,7 +213,7 @@ def _cells(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> Non
     from scipy.spatial import Voronoi
 
     bounds = [_bounds(axis.distinct) for axis in axes_of]
-    low, span = np.array([one[0] for one in bounds]), np.array([one[1] - one[0] for one in bounds])
+    low, span = np.array([ends[0] for ends in bounds]), np.array([ends[1] - ends[0] for ends in bounds])
     size = np.array([WIDTH, HEIGHT])
     spots = (places.spots - low) / span * size
     # the mirror images of all items at the four sides of the frame make the sides edges of cells
@@ -268,13 +268,13 @@ def _polygons(axes: Any, polygons: list[Array], places: Places, axes_of: list[Pa
     """Colored cells, with a dot for each item where there are not too many."""
     from matplotlib.collections import PolyCollection
 
-    drawn = [np.column_stack([axis.shown(one[:, k]) for k, axis in enumerate(axes_of)]) for one in polygons]
+    drawn = [np.column_stack([axis.shown(polygon[:, k]) for k, axis in enumerate(axes_of)]) for polygon in polygons]
     known = np.isfinite(places.values)
-    inside = [one for one, good in zip(drawn, known, strict=True) if good]
+    inside = [polygon for polygon, good in zip(drawn, known, strict=True) if good]
     look: dict[str, Any] = {"array": places.values[known], "norm": norm, "cmap": frames.COLORS, "edgecolors": "face"}
     axes.grid(False)
     axes.add_collection(PolyCollection(inside, linewidths=0.3, rasterized=len(inside) > 3000, **look))
-    lost = [one for one, bad in zip(drawn, places.failed, strict=True) if bad]
+    lost = [polygon for polygon, bad in zip(drawn, places.failed, strict=True) if bad]
     axes.add_collection(PolyCollection(lost, facecolors=frames.FAILED_FACE, edgecolors="white", linewidths=0.3))
     if len(polygons) <= MOST_DOTS:
         dots = [axis.shown(places.spots[known, k]) for k, axis in enumerate(axes_of)]
