@@ -29,7 +29,7 @@ from kinemorph.simulation.planned_run import changed_plan, missing_contacts, pla
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
-from kinemorph.simulation.simulate_batch import batch_of_plant, only_alone
+from kinemorph.simulation.simulate_batch import BatchOptions, batch_of_plant, only_alone
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
@@ -260,7 +260,8 @@ class Setup:
             given["u"] = self.model.start(options["start"]).numbers("u")
         for name in ("events", "locked", "loops"):  # these are in the plant
             options.pop(name, None)
-        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], **options, threads=threads)
+        how = BatchOptions(**options, threads=threads)
+        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], how)
         if len(batch) < count:  # at most options are varied, so that all items are equal
             batch = batch[np.zeros(count, dtype=np.int64)]
         return batch
