@@ -80,7 +80,7 @@ def status_tables(data: Data) -> Parts:
 
 
 def found_summary(found: Study | MonteCarlo | Sensitivity) -> Data:
-    """The status of a study as data, with its estimates or indices under `results`, and what is said of them."""
+    """The status of a study as data, with its estimates or indices under `results`, and notes about them."""
     if isinstance(found, Study):
         return {**status_summary(found), "found": "", "results": [], "notes": []}
     results = [{name: _finite(value) for name, value in row.items()} for row in found.rows]

@@ -2,7 +2,8 @@
 
 Results are recorded after they have arrived, at most a few times a second, and reported after that. A chunk whose
 worker ends is divided until the guilty item is alone; an item that ends its worker each time it is tried alone is
-marked as failed with that cause, and the study goes on. Ctrl-C ends the study after what has arrived is recorded.
+marked as failed with that cause, and the study continues. Ctrl-C ends the study after outcomes that have arrived are
+recorded.
 """
 
 from __future__ import annotations

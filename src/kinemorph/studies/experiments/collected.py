@@ -29,7 +29,7 @@ class Collected:
         return np.full(len(self.chunk.numbers), np.nan)
 
     def column(self, name: str) -> Array:
-        """The values (n,) of a measure, to be written to; NaN where there is none."""
+        """The values (n,) of a measure, to be written to; NaN for items without a value."""
         if name not in self.values:
             self.values[name] = self._empty()
         return self.values[name]

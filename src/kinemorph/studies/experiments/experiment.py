@@ -108,7 +108,10 @@ class Experiment(Fixed):
         return [indices for _, indices in self._split(items, together=True)]
 
     def _split(self, items: Items, *, together: bool = False) -> Iterable[tuple[str, Indices]]:
-        """(label of the model, indices) of items of one case; with `together`, arguments of functions do not count."""
+        """(label of the model, indices) of the items of each case.
+
+        With `together`, items that differ only in the arguments of a function are in one case.
+        """
         for of_model in alike(items, {"model"}, ()):
             label = str(case_of(items, int(of_model[0]), {"model"}).chosen.get("model", ONLY))
             model = self.model(label)
@@ -123,7 +126,7 @@ class Experiment(Fixed):
         return OrderedDict()
 
     def _simulation(self, model: Any, case: Case, key: Any = None) -> Simulated:
-        """The simulation of the items of a case; those of the last cases are kept, under the `key` of the model."""
+        """The simulation of the items of a case; the last ones are kept, by the `key` of the model and the case."""
         kept = self._simulated
         place = (key, case)
         if key is None or place not in kept:
@@ -166,7 +169,7 @@ class Experiment(Fixed):
                 )
 
     def _check_function(self, model: FunctionModel, items: Items, k: int) -> None:
-        """Checks the names of an item for a function; a name that is no argument belongs to the system it returns."""
+        """Checks the names of an item for a function; names other than its arguments belong to the system it returns."""
         values = items[k]
         others = [name for name in values if not model.takes(name) and name != "model"]
         model.check([name for name in values if name not in others])
@@ -187,7 +190,7 @@ class Experiment(Fixed):
         return tuple(measure.name for measure in self.measures)
 
     def compute(self, chunk: Chunk, threads: int | None = 1) -> Outcome:
-        """The measures of some items, and of those that fail the cause. `threads` does not change any result."""
+        """The measures of some items, and the causes of failures. The number of `threads` changes no result."""
         began = time.perf_counter()
         collected = Collected(chunk, self.names)
         sentences: list[str] = []

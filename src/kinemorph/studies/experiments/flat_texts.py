@@ -32,7 +32,7 @@ PLAIN = (bool, int, float, str, complex)
 
 
 def flat_text(value: object, path: str = "") -> str:
-    """The text of any data, one line for each fact; what is empty or None is left out."""
+    """The text of any data, one line for each fact; None and empty data are left out."""
     return "\n".join(_lines(value, path, ()))
 
 
@@ -159,7 +159,7 @@ def _methods(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def _is_empty(part: Any) -> bool:
-    """Whether a field is an empty text. An array, which compares its elements, is none."""
+    """Whether a field is an empty text. Other types are not compared: an array would compare its elements."""
     return isinstance(part, str) and not part
 
 

@@ -138,7 +138,7 @@ def measure_results(results: Sequence[Any], measures: Sequence[Measure], places:
 
 
 def _numbers(result: Any, measures: Sequence[Measure]) -> dict[str, float]:
-    """The measures of one item by name; raises UnsupportedError for what is no number, and for missing ones."""
+    """The measures of one item by name; raises UnsupportedError where one is missing or not a number."""
     by_name = isinstance(result, Mapping)
     if not measures:
         named = result if by_name else {VALUE: result}

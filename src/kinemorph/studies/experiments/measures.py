@@ -84,7 +84,7 @@ def _name(given: Any) -> str:
 
 
 def number_of(value: Any, name: str) -> float:
-    """The number that a measure returned; raises UnsupportedError where it is no finite number."""
+    """The number that a measure returned; raises UnsupportedError for anything but a finite number."""
     shape = np.shape(value) if isinstance(value, (np.ndarray, list, tuple)) else ()
     if shape:
         raise UnsupportedError(f"measure '{name}' has the shape {shape}; expected one number.")

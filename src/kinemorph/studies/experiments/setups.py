@@ -46,7 +46,7 @@ OPTIONS = (  # of the runs of a study, beside their end and their plan
     *("q", "v", "x", "u", "p", "m", "method", "step", "rtol", "atol", "max_step", "output_step", "start", "locked"),
     *("loops", "events", "most_events", "most_steps"),
 )
-# those that a run plan has too
+# options that a run plan has too
 OF_PLAN = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "q", "v", "x", "locked", "loops")
 ENDS_ONLY = 1e9  # [s] the time between samples of runs of which only the final states count
 
@@ -222,7 +222,7 @@ class Setup:
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _group(self, group: str, values: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """The values of a group by name, with those that are varied; None where nothing is varied in it."""
+        """The values of a group by name, fixed and varied ones; None where the group has no varied value."""
         varied = {column: name for name, (where, column) in self.places.items() if where == group}
         if not varied:
             return None
@@ -338,7 +338,7 @@ def _placed(
     """The model, (group, column) of each number by name, and the names of inertial numbers.
 
     Inertial numbers of a model, which it does not have as Parameters, become Parameters. Raises ModelError for a name
-    that fits nothing; `where` tells the choices of the case in its message.
+    that fits nothing; `where` names the choices of the case in its message.
     """
     places: dict[str, tuple[str, str]] = {}
     known = _parameters(model)

@@ -1,4 +1,4 @@
-"""Items that are simulated: runs in batches, their measures, and those that fail."""
+"""Items that are simulated: runs in batches, their measures, and the causes of failures."""
 
 from __future__ import annotations
 

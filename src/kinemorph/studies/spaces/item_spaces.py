@@ -145,7 +145,7 @@ def _add_object(name: str, objects: dict[str, Any], label: str, value: Any) -> N
 
 
 def union_of(spaces: Sequence[ItemSpace]) -> ListedSpace:
-    """The items of some spaces, those of the first space first, each once."""
+    """The items of several spaces in the order of these, each once."""
     objects: dict[str, dict[str, Any]] = {}
     for space in spaces:
         for name, labeled in space.objects.items():

@@ -212,7 +212,7 @@ class Choice(Part):
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a plain number. True and False are none: they are choices with these labels."""
+    """Whether a value is a plain number. True and False are not: they are choices with these labels."""
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 

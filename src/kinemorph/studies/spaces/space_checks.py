@@ -43,7 +43,7 @@ def part_problems(parts: Sequence[tuple[Any, Any]]) -> Iterator[Problem]:
 
 
 def _instead(value: object) -> str:
-    """The part that was probably meant by a value that is none."""
+    """The remedy for a value that is not a part: the part that was probably meant."""
     if isinstance(value, (list, tuple)):
         return f"Write {'Values([...])' if all(map(is_number, value)) else 'Choice(...)'}."
     if isinstance(value, Mapping):

@@ -33,7 +33,7 @@ CHECKPOINT = 4_000  # pages of the write-ahead log, after which they go to the f
 class StoreFile:
     """An open store: its connection, and the lock of its writer. `path` is None in memory.
 
-    `saved` has what was saved from a damaged file that was opened for reading; there is no connection then.
+    `saved` are the contents that were saved from a damaged file that was opened for reading; it has no connection.
     """
 
     def __init__(self, path: Path | None, mode: Mode) -> None:
@@ -225,7 +225,7 @@ class StoreFile:
         raise problem(where, "rows that were recorded are damaged", remedy)
 
     def close(self) -> None:
-        """Closes the file, and lets others write to it. What is left is one plain file, where no reader has it open."""
+        """Closes the file, and lets others write to it. One plain file is left, unless a reader has it open."""
         if self.process != os.getpid():
             return  # a forked process has a copy of this object, and no lock
         if self.connection is not None and self.lock is not None:

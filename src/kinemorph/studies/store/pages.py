@@ -20,7 +20,7 @@ from kinemorph.studies.store.layout import APPLICATION, PAGE, VERSION
 MAGIC = b"SQLite format 3\0"
 WAL_HEADER, FRAME_HEADER = 32, 24
 WAL_WORDS = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # how the checksums of a log read words, by its first word
-NEARLY = 6  # bytes of a salt of 8 that are equal to those of the log, although others may be damaged
+NEARLY = 6  # a damaged frame of this log has at least so many of the 8 bytes of its salt
 JOURNAL_SECTORS = (512, 4096)  # sizes of the header of a rollback journal
 
 

@@ -275,7 +275,7 @@ class Store:
         self._is_current = True
 
     def _look(self) -> None:
-        """Makes sure that the store can be written, and that what is remembered of the file is true."""
+        """Makes sure that the store can be written, and that this object knows all that the file has."""
         self._file.writable()
         if not self._is_current:
             self._take(self._file.contents(None))

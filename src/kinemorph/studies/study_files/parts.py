@@ -19,7 +19,7 @@ from kinemorph.studies.study_files import study_fields as rows
 from kinemorph.words import listed
 
 MODEL = "model"  # the part whose choices are model files
-# remedies in the words of a study file, by what is wrong, where those of a Space are in the words of Python
+# remedies in the words of a study file, by the key that is wrong; those of a Space are in the words of Python
 REMEDIES = {
     "low": "Correct the numbers; choices = [value] is a fixed value.",
     "deviation": "Raise it; choices = [value] is a fixed value.",

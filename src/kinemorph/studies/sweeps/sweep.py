@@ -89,7 +89,7 @@ def sweep(
     `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
     Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
-    the same store continues it. An item that fails has a cause, and the others go on.
+    the same store continues it. An item that fails has a cause, and the others continue.
     """
     items = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects

@@ -20,7 +20,7 @@ RETURNED: dict[Any, RunsKept] = {None: "none", "failed": "failed", "all": "all"}
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """The options of `sweep`, which explains each of them, without those of its runs."""
+    """The options of `sweep`, without the options of its runs; `sweep` explains each of them."""
 
     store: str | Path | None = None
     keep: Keep = None

@@ -26,7 +26,7 @@ J = TypeVar("J")
 
 
 class Owner(Protocol):
-    """Who has children: it takes in their frames and their ends, in a thread that reads from the child."""
+    """An object that has children: it takes in their frames and their ends, in a thread that reads from the child."""
 
     def take(self, child: Any, frame: Frame) -> None: ...
 

@@ -31,7 +31,7 @@ LEAST_MEMORY = 64 << 20  # bytes
 
 @contextmanager
 def open_workers(workers: Workers = None, *, memory: int | None = None, seconds: float | None = None) -> Iterator[Crew]:
-    """The workers of a study as a context, at whose end those that were started for it have ended.
+    """The workers of a study as a context. Workers that were started for it have ended when the context ends.
 
     `memory` [bytes] is the most that a worker process may use, and `seconds` [s] the longest time of one item, without
     that of compilation. See this module for `workers`.

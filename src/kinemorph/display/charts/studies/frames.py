@@ -160,7 +160,7 @@ def counts(shown: PlottedItems, failed: str = "", waiting: str = "") -> str:
 
 
 def also_varied(others: Sequence[str]) -> list[str]:
-    """A sentence about parts that vary and have no axis, in a list that is empty where there are none."""
+    """A list with a sentence about the parts that vary and have no axis; empty where all parts have one."""
     more = " and others" if len(others) > MOST_OTHERS else ""
     return [f"Also varied, and not shown: {', '.join(others[:MOST_OTHERS])}{more}."] if others else []
 
