@@ -72,6 +72,7 @@ class Experiment(Fixed):
 
     @cached_property
     def _loaded(self) -> dict[str, Any]:
+        """The models that were asked for so far, by label."""
         return {}
 
     def model(self, label: str = ONLY) -> Any:
@@ -123,6 +124,7 @@ class Experiment(Fixed):
 
     @cached_property
     def _simulated(self) -> OrderedDict[Any, Simulated]:
+        """The simulations of the last cases, by the label of the model and the case."""
         return OrderedDict()
 
     def _simulation(self, model: Any, case: Case, key: Any = None) -> Simulated:
@@ -169,7 +171,7 @@ class Experiment(Fixed):
                 )
 
     def _check_function(self, model: FunctionModel, items: Items, k: int) -> None:
-        """Checks the names of an item for a function; names other than its arguments belong to the system it returns."""
+        """Checks the names of an item for a function; names that it does not take belong to the system it returns."""
         values = items[k]
         others = [name for name in values if not model.takes(name) and name != "model"]
         model.check([name for name in values if name not in others])
