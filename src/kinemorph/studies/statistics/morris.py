@@ -62,7 +62,7 @@ def elementary_effects(values: Array, trajectories: Trajectories) -> Array:
 def morris_indices(effects: Array, alpha: float, resamples: int, seed: int) -> dict[str, Bounded]:
     """`mu`, `mu_star` and `sigma` of effects (r, d), each (d,), with their intervals, without missing effects.
 
-    The intervals of the means are Student's; the intervals of sigma are percentiles of a bootstrap.
+    The intervals of the means are Student's, those of sigma percentiles of a bootstrap.
     """
     chance = np.random.default_rng(seed)
     found: dict[str, list[tuple[float, float, float]]] = {"mu": [], "mu_star": [], "sigma": []}

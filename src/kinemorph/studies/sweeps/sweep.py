@@ -102,6 +102,36 @@ def sweep(
     return study
 
 
+@contextmanager
+def _opened_store(experiment: Experiment, options: SweepOptions) -> Iterator[Store]:
+    """The store of a sweep, whose results belong to the experiment."""
+    with open_store(options.store, mode="write") as store:
+        if not options.resume and store.has_results:
+            raise StorageError(
+                f"'{options.store}' has results already, but resume is False. Choose another file, delete it, or leave "
+                "resume out to continue the study."
+            )
+        store.check_aspects(experiment.aspects, changed=options.changed)
+        _record_cpu(store)
+        if options.stored_facts:
+            store.write_facts(options.stored_facts)
+        yield store
+
+
+def _record_cpu(store: Store) -> None:
+    """Records the kind of CPU; warns where earlier results are from another one."""
+    here, there = cpu_text(), store.facts.get("cpu")
+    if there is not None and there != here and store.has_results:
+        warnings.warn(
+            f"'{store.path}' has results from another kind of CPU ({there}; here {here}). They agree with those from "
+            f"here to about {OTHER_CPU:g} of their size, not to the last bit, and less where motion is chaotic.",
+            StudyWarning,
+            stacklevel=users_level(),
+        )
+    elif there != here:
+        store.write_facts({"cpu": here})
+
+
 class OpenSweep(ExitStack):
     """A sweep as a context: items are given in stages, and experiment, store and workers stay between them."""
 
@@ -145,39 +175,9 @@ class OpenSweep(ExitStack):
             tally = compute(self._store, waiting, self.options.returned_runs)
         missing = _without_run(self._store, numbers, self.options.keep)
         if len(missing) and not tally.is_interrupted:
-            again = compute(_RunRecorder(self._store), missing, "all", "runs to be kept")
+            again = compute(_Runs(self._store), missing, "all", "runs to be kept")
             tally = tally._replace(is_interrupted=again.is_interrupted)
         return tally
-
-
-@contextmanager
-def _opened_store(experiment: Experiment, options: SweepOptions) -> Iterator[Store]:
-    """The store of a sweep, whose results belong to the experiment."""
-    with open_store(options.store, mode="write") as store:
-        if not options.resume and store.has_results:
-            raise StorageError(
-                f"'{options.store}' has results already, but resume is False. Choose another file, delete it, or leave "
-                "resume out to continue the study."
-            )
-        store.check_aspects(experiment.aspects, changed=options.changed)
-        _record_cpu(store)
-        if options.stored_facts:
-            store.write_facts(options.stored_facts)
-        yield store
-
-
-def _record_cpu(store: Store) -> None:
-    """Records the kind of CPU; warns where earlier results are from another one."""
-    here, there = cpu_text(), store.facts.get("cpu")
-    if there is not None and there != here and store.has_results:
-        warnings.warn(
-            f"'{store.path}' has results from another kind of CPU ({there}; here {here}). They agree with those from "
-            f"here to about {OTHER_CPU:g} of their size, not to the last bit, and less where motion is chaotic.",
-            StudyWarning,
-            stacklevel=users_level(),
-        )
-    elif there != here:
-        store.write_facts({"cpu": here})
 
 
 def _items_of(space: Any) -> Items:
@@ -189,7 +189,7 @@ def _items_of(space: Any) -> Items:
     return space.items
 
 
-class _RunRecorder:
+class _Runs:
     """A recorder that takes only the runs of outcomes: their measures are in the store already."""
 
     def __init__(self, store: Store) -> None:
@@ -209,8 +209,8 @@ def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
     if isinstance(keep, BestRuns) and len(wanted):
         wanted = np.array(best_numbers(table, keep.of, keep.best, largest=keep.largest), dtype=np.int64)
     there = table.runs.keys() - store.lost_runs(table)
-    missing: Indices = np.array([number for number in wanted.tolist() if number not in there], dtype=np.int64)
-    return missing[np.isin(missing, numbers)]
+    found: Indices = np.array([one for one in wanted.tolist() if one not in there], dtype=np.int64)
+    return found[np.isin(found, numbers)]
 
 
 def repeat_warnings(sentences: Iterable[str]) -> None:

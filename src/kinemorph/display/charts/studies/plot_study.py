@@ -129,10 +129,7 @@ def drawn_histogram(found: MonteCarlo, measure: str | None = None, *, title: str
     if name in found.probabilities:
         return shares(mean, **texts)
     quantiles = found.quantiles(name, SHARES)
-    marks = [
-        Mark(f"{100.0 * share:g} %", estimate.value, estimate.low, estimate.high)
-        for share, estimate in quantiles.items()
-    ]
+    marks = [Mark(f"{100.0 * share:g} %", one.value, one.low, one.high) for share, one in quantiles.items()]
     return histogram(found.finished(name), [*marks, mean], **texts)
 
 
@@ -141,8 +138,7 @@ def drawn_convergence(found: MonteCarlo, measure: str | None = None, *, title: s
     name = _measure(found, measure)
     what = "probability" if name in found.probabilities else "mean"
     last = found[name]
-    percent = f"{100.0 * found.confidence:g} %"
-    interval = f"between {last.low:.4g} and {last.high:.4g} with {percent} confidence"
+    told = f"{what} after {last.count:,} items: {last.value:.4g}, between {last.low:.4g} and {last.high:.4g} with "
     curve = found.convergence(name)
     return estimate_so_far(
         curve.counts.astype(float),
@@ -151,7 +147,7 @@ def drawn_convergence(found: MonteCarlo, measure: str | None = None, *, title: s
         curve.high,
         measure=f"{what} of {name}",
         heading=frames.heading(f"{what} of {name}", found.study.name, title),
-        captions=[f"{what} after {last.count:,} items: {last.value:.4g}, {interval}", *found.notes],
+        captions=[f"{told}{100.0 * found.confidence:g} % confidence", *found.notes],
         goal=found.errors.get(name),
     )
 
@@ -161,13 +157,13 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
     name = _measure(found, measure)
     indices = found[name]
     heading = frames.heading(f"sensitivity of {name}", "" if title else found.study.name, title)
-    percent = f"{100.0 * found.confidence:g} %"
-    captions = [f"{len(found.values):,} items; lines are {percent} confidence intervals", *found.notes]
+    told = [f"{len(found.values):,} items; lines are {100.0 * found.confidence:g} % confidence intervals", *found.notes]
     if found.method == "morris":
-        return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=captions)
+        return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=told)
     bars = {"alone (first order)": indices["first"], "with interactions (total)": indices["total"]}
-    label = f"share of the variance of {frames.shortened(name)}"
-    return sensitivity_bars(found.parts, bars, heading=heading, captions=captions, label=label)
+    return sensitivity_bars(
+        found.parts, bars, heading=heading, captions=told, label=f"share of the variance of {frames.shortened(name)}"
+    )
 
 
 def _measure(found: MonteCarlo | Sensitivity, measure: str | None) -> str:
