@@ -79,16 +79,16 @@ def progress_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], None] 
 
     from kinemorph.codegen.work_clock import reported_by
 
-    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[numbers]}"))
 
     def report(work: str) -> None:
         bar.update(task, description=f"{name} ({work})" if work else name)
 
     def update(tally: Tally) -> None:
-        bar.update(task, completed=tally.finished, total=tally.total, told=progress_text(tally))
+        bar.update(task, completed=tally.finished, total=tally.total, numbers=progress_text(tally))
 
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar, reported_by(report):
-        task = bar.add_task(name, total=None, told="")
+        task = bar.add_task(name, total=None, numbers="")
         yield update
 
 

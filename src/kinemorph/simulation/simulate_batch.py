@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,21 +116,26 @@ def simulate_batch(
     asked: dict[str, Any] = {"parameters": named_parameters(model, p), "locked": locked, "loops": loops}
     asked["account"] = u is not None or exchanges_energy(model)
     plant = (as_plant if guards else shared_plant)(model, **asked)
-    return batch_of_plant(
-        *(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards),
-        method=method,
-        step=step,
-        rtol=rtol,
-        atol=atol,
-        max_step=max_step,
-        output_step=output_step,
-        start=start,
-        most_events=most_events,
-        keep_events=keep_events,
-        most_steps=most_steps,
-        threads=threads,
-        progress=progress,
-    )
+    steps = (method, step, rtol, atol, max_step)
+    options = BatchOptions(*steps, output_step, start, most_events, keep_events, most_steps, threads, progress)
+    return batch_of_plant(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards, options)
+
+
+class BatchOptions(NamedTuple):
+    """The options of `simulate_batch`, which explains them, without those that determine the plant."""
+
+    method: str | Method | None = None
+    step: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    max_step: float | None = None
+    output_step: float | Sequence[float] | None = None
+    start: float | str = 0.0
+    most_events: int | None = None
+    keep_events: bool = True
+    most_steps: int | None = None
+    threads: int | None = None
+    progress: Progress | None = None
 
 
 def batch_of_plant(
@@ -138,36 +143,26 @@ def batch_of_plant(
     plant: Plant,
     until: float | None,
     given: Mapping[str, Any],
-    guards: Sequence[Guard] = (),
-    *,
-    method: str | Method | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_step: float | None = None,
-    output_step: float | Sequence[float] | None = None,
-    start: float | str = 0.0,
-    most_events: int | None = None,
-    keep_events: bool = True,
-    most_steps: int | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    guards: Sequence[Guard],
+    how: BatchOptions,
 ) -> BatchRun:
     """`simulate_batch` with a plant of the model that exists already, so that its programs and those of guards do too.
 
     `given` has q, v, x, p, u and m as `simulate_batch` takes them. The model has the settings and the starts.
     """
+    start, progress = how.start, how.progress
     chosen = start_of(model, start) if isinstance(start, str) else None
     q, v, m, u = (given.get(group) for group in "qvmu")
     obstacle = only_alone(plant)
     if obstacle:
         raise UnsupportedError(f"{obstacle} Write it as Sampled, which is compiled, or use simulate for each state.")
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
-    warn_of_tolerances(options, rtol, atol)
-    check_positive(most_steps=most_steps, most_events=most_events)
+    longest = longest_step(model, how.max_step, how.step)
+    options = step_options(plant, how.method, how.step, how.rtol, how.atol, longest)
+    warn_of_tolerances(options, how.rtol, how.atol)
+    check_positive(most_steps=how.most_steps, most_events=how.most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
-    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
+    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, how.output_step)
     began = time.perf_counter()
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
     one = Stepper.made(plant, options, guards, rows, compiled=True)
@@ -181,7 +176,8 @@ def batch_of_plant(
     _close(plant, float(times[0]), whole, q, v, m)
     for first in whole["q"][:1]:
         warn_before(model, plant, first, driven=u is not None)
-    fleet = Fleet(one, whole, plant.named("m", m), times, (most_steps, most_events), threads, keep_events)
+    most = (how.most_steps, how.most_events)
+    fleet = Fleet(one, whole, plant.named("m", m), times, most, how.threads, how.keep_events)
     prepared, worked = time.perf_counter(), seconds_at_work()
     fleet.carry_out(progress)
     worked = seconds_at_work() - worked  # the code for batches is compiled at the first call

@@ -18,7 +18,7 @@ RunsKept = Literal["none", "failed", "all"]
 
 @dataclass(frozen=True)
 class BestRuns:
-    """A rule of which runs are kept: those of the best items.
+    """A rule that says which runs are kept: the runs of the best items.
 
     `best`      how many runs are kept
     `of`        the measure by which items are compared

@@ -1,4 +1,4 @@
-"""What workers need to know, packed as bytes: pickled, together with the versions that have to be the same there.
+"""Models and functions as bytes for workers: pickled, together with the versions that have to be the same there.
 
 Things of importable modules travel by their names. Things of the script that was started travel by value where
 cloudpickle is installed; otherwise a worker runs the script again, under another name, and finds them there. Lambdas
@@ -26,7 +26,7 @@ PYTHON = ".".join(platform.python_version_tuple()[:2])
 
 
 class Packed(NamedTuple):
-    """A thing as bytes, and a digest of them by which a worker knows it again."""
+    """A thing as bytes, and their digest, by which a worker recognizes it."""
 
     digest: str
     data: bytes

@@ -28,7 +28,8 @@ def varied_crawler() -> tuple[System, Space, int]:
     phases = tuple(Parameter(f"phase{k}", 0.0) for k in range(count))
     varied = replace(gait, amplitude=amplitudes, phases=phases)
     elements = tuple(varied if element is gait else element for element in system.elements)
-    parts = {one.name: Range(0.0, SWING) for one in amplitudes} | {one.name: Range(0.0, 2.0 * np.pi) for one in phases}
+    parts = {amplitude.name: Range(0.0, SWING) for amplitude in amplitudes}
+    parts |= {phase.name: Range(0.0, 2.0 * np.pi) for phase in phases}
     return replace(system, elements=elements), Space(parts, design="random", count=1), 2 * count
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +29,7 @@ PAGES = (".html", ".htm")
 
 
 class What(StrEnum):
-    """What is wanted of a study."""
+    """What is done with a study."""
 
     status = "status"
     best = "best"
@@ -39,7 +40,7 @@ class What(StrEnum):
     show = "show"
 
 
-# the options of each; --json and what is named by no option apply to all
+# which actions use an option; all of them take --json
 USED: dict[str, tuple[What, ...]] = {
     "measure": (What.best, What.plot, What.show),
     "largest": (What.best, What.plot, What.show),
@@ -110,15 +111,8 @@ def study(
     `kinemorph study gaits.study plot --kind map --output map.png`, `kinemorph study gaits.study show --item 7 --output
     best.html`, `kinemorph study gaits.study resume --workers 4`.
     """
-    given: dict[str, Any] = {"measure": measure, "largest": largest, "count": count, "output": output, "kind": kind}
-    given |= {"x": x, "y": y, "where": where, "item": item, "open": open}
-    given |= {name: getattr(work, name) for name in USED if hasattr(work, name)}
-    for name, value in given.items():
-        if (value and what not in USED[name]) or (name == "item" and value is not None and what is not What.show):
-            spelled = name.replace("_", "-")
-            raise KinemorphError(
-                f"--{spelled} is not used by '{what.value}', only by {listed(USED[name])}. Leave --{spelled} out."
-            )
+    asked = Asked(measure, largest, count, output, kind, x, y, where, item, open)
+    _check_used({**vars(asked), **vars(work)}, what)
     if file.suffix == ".toml":
         raise KinemorphError(
             f"'{file}' is a study file; expected a file of results (.study). `kinemorph sweep {file}` carries it out."
@@ -131,7 +125,34 @@ def study(
 
     with reported_warnings():
         opened = (planned_study if what is What.show else load_study)(file)
-    ACTIONS[what](opened, file, given, as_json)
+    ACTIONS[what](opened, file, asked, as_json)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks of a study: the options of this verb, without those of work."""
+
+    measure: str | None
+    largest: bool
+    count: int | None
+    output: Path | None
+    kind: str | None
+    x: str | None
+    y: str | None
+    where: list[str] | None
+    item: int | None
+    open: bool
+
+
+def _check_used(options: Mapping[str, Any], what: What) -> None:
+    """Refuses options that this action does not use."""
+    for name, value in options.items():
+        is_given = value is not None if name == "item" else bool(value)  # an item may have the number 0
+        if is_given and what not in USED[name]:
+            spelled = name.replace("_", "-")
+            raise KinemorphError(
+                f"--{spelled} is not used by '{what.value}', only by {listed(USED[name])}. Leave --{spelled} out."
+            )
 
 
 def _found(study: Study) -> Study | MonteCarlo | Sensitivity:
@@ -142,31 +163,31 @@ def _found(study: Study) -> Study | MonteCarlo | Sensitivity:
         return found_so_far(study)
 
 
-def _status(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
+def _status(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
     put({**study_reports.found_summary(_found(study)), "store": str(file)}, as_json, study_reports.status_tables)
 
 
-def _best(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
+def _best(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
-    if given["measure"] is None and len(study.measures) > 1:
+    if asked.measure is None and len(study.measures) > 1:
         raise KinemorphError(
             f"the study has several measures: {quoted(study.measures)}. Name one of them by --measure."
         )
-    found = study.best(given["measure"] or "", given["count"] or COUNT, largest=given["largest"])
+    found = study.best(asked.measure or "", asked.count or COUNT, largest=asked.largest)
     rows = study_reports.items_summary(found)
-    name = given["measure"] or study.measures[0]
-    title = f"{'largest' if given['largest'] else 'smallest'} {name}"
+    name = asked.measure or study.measures[0]
+    title = f"{'largest' if asked.largest else 'smallest'} {name}"
     put(rows, as_json, lambda rows: study_reports.items_tables(title, rows))
 
 
-def _failed(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
+def _failed(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
     found = study.failed
-    rows = study_reports.items_summary(found[: given["count"] or COUNT])
+    rows = study_reports.items_summary(found[: asked.count or COUNT])
     put(rows, as_json, lambda rows: study_reports.items_tables("items that failed", rows))
     if len(found) > len(rows) and not as_json:
         say(f"note: {len(found) - len(rows):,} more items failed; --count lists more")
@@ -181,8 +202,8 @@ def _resume(file: Path, work: WorkOptions, as_json: bool) -> None:
     carry_out_plan(plan, {}, work, as_json=as_json)
 
 
-def _export(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
-    path = _output(given["output"], TABLES)
+def _export(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
+    path = _output(asked.output, TABLES)
     if path is None:
         with tempfile.TemporaryDirectory(prefix="kinemorph-") as folder:
             out(study.save(Path(folder) / "table.csv").read_text(encoding="utf-8"))
@@ -192,44 +213,44 @@ def _export(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> N
     _wrote([path], as_json)
 
 
-def _plot(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
-    path = _output(given["output"], option_values.PICTURES) or file.with_suffix(".png")
-    options: dict[str, Any] = {name: given[name] for name in ("x", "y") if given[name]}
-    options |= {"largest": True} if given["largest"] else {}
-    where = dict(_value(study, text) for text in given["where"] or ())
+def _plot(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
+    path = _output(asked.output, option_values.PICTURES) or file.with_suffix(".png")
+    options: dict[str, Any] = {"x": asked.x, "y": asked.y, "largest": asked.largest}
+    options = {name: value for name, value in options.items() if value}
+    where = dict(_value(study, text) for text in asked.where or ())
     found = _found(study)
     with working("drawing"):
-        found.plot(given["kind"], given["measure"], where=where, path=path, **options)
+        found.plot(asked.kind, asked.measure, where=where, path=path, **options)
     _wrote([path], as_json)
 
 
-def _show(study: Study, file: Path, given: dict[str, Any], as_json: bool) -> None:
+def _show(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
     from kinemorph.display.browsers import open_page
     from kinemorph.studies.study_files.stored_plan import TEXT
 
-    path = _output(given["output"], PAGES)
-    if given["item"] is not None:
-        path = path or file.with_name(f"{file.stem}-{given['item']}.html")
-        item = study.item(given["item"])
+    path = _output(asked.output, PAGES)
+    if asked.item is not None:
+        path = path or file.with_name(f"{file.stem}-{asked.item}.html")
+        item = study.item(asked.item)
         if study.experiment is None:
             made = "study was made by Python" if TEXT not in study.store.facts else "model has changed"
             raise KinemorphError(
                 f"item {item.number} of '{file}' cannot be shown, since replays need its model, and its {made}. Call "
                 f"sweep in Python with the model of the results and this store, then item({item.number}).replay()."
             )
-        with reported_warnings(), working(f"replaying item {given['item']}"):
+        with reported_warnings(), working(f"replaying item {asked.item}"):
             item.replay(path)
     else:
         path = path or file.with_suffix(".html")
         found = _found(study)
         with reported_warnings(), working("writing the page"):
-            found.page(path, measure=given["measure"], largest=given["largest"])
+            found.page(path, measure=asked.measure, largest=asked.largest)
     _wrote([path], as_json)
-    if given["open"] and not open_page(path.resolve().as_uri()):
+    if asked.open and not open_page(path.resolve().as_uri()):
         say("note: no graphical browser was found; open the page in a browser on any machine")
 
 
-ACTIONS: dict[What, Callable[[Any, Path, dict[str, Any], bool], None]] = {
+ACTIONS: dict[What, Callable[[Study, Path, Asked, bool], None]] = {
     What.status: _status,
     What.best: _best,
     What.failed: _failed,

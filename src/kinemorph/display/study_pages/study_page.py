@@ -125,8 +125,8 @@ def _replays(study: Study, shown: PlottedItems, order: Indices, target: Path, mo
 
 def _facts(shown: PlottedItems) -> str:
     lost, left = int(shown.failed.sum()), int((~shown.done & ~shown.failed).sum())
-    told = [f"{len(shown):,} items", f"{int(shown.done.sum()):,} done", f"{lost:,} failed", f"{left:,} waiting"]
-    return " · ".join(told)
+    facts = [f"{len(shown):,} items", f"{int(shown.done.sum()):,} done", f"{lost:,} failed", f"{left:,} waiting"]
+    return " · ".join(facts)
 
 
 def _told(shown: PlottedItems, measure: str | None, largest: bool, count: int) -> str:
@@ -175,9 +175,9 @@ def _results(subject: Subject) -> str:
     heads = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, subject.rows[0], strict=True))
     body = "\n".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     name = "Estimates" if isinstance(subject, MonteCarlo) else "Indices"
-    told = f'<h2>{name}</h2>\n<p class="faint">{escape(subject.heading)}</p>'
+    head = f'<h2>{name}</h2>\n<p class="faint">{escape(subject.heading)}</p>'
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    return f'{told}\n<div class="wide">{table}</div>'
+    return f'{head}\n<div class="wide">{table}</div>'
 
 
 def _cell(value: float | str) -> str:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts
-from kinemorph.studies.outcomes import State
+from kinemorph.studies.items import Column
 from kinemorph.studies.statistics.monte_carlo import MonteCarlo
 from kinemorph.studies.statistics.sensitivity import Sensitivity
 from kinemorph.studies.sweeps.study import Study, StudyItem
@@ -22,15 +23,14 @@ MOST_CAUSES = 5
 
 def status_summary(study: Study) -> Data:
     """The status of a study as data: how many items are done, failed and waiting, what was varied and measured."""
-    table = study.table
-    done, failed = int((table.states == State.DONE).sum()), int((table.states == State.FAILED).sum())
+    table, status = study.table, study.status
     causes = Counter(table.causes.values()).most_common(MOST_CAUSES)
     return {
         "name": study.name,
-        "items": len(table),
-        "done": done,
-        "failed": failed,
-        "waiting": len(table) - done - failed,
+        "items": status.items,
+        "done": status.done,
+        "failed": status.failed,
+        "waiting": status.waiting,
         "parts": [_part(column) for column in table.items.columns],
         "measures": [_measure(name, table.measure(name)) for name in table.names],
         "kept runs": len(table.runs),
@@ -39,7 +39,7 @@ def status_summary(study: Study) -> Data:
     }
 
 
-def _part(column: Any) -> Data:
+def _part(column: Column) -> Data:
     """What a part was varied over: its labels, or its smallest and largest number."""
     if column.labels:
         return {"name": column.name, "labels": list(column.labels)}
@@ -48,8 +48,8 @@ def _part(column: Any) -> Data:
     return {"name": column.name, "unit": column.unit, "lower": ends[0], "upper": ends[1]}
 
 
-def _measure(name: str, values: Any) -> Data:
-    """The smallest and largest value and the mean of a measure."""
+def _measure(name: str, values: Array) -> Data:
+    """The smallest and largest value and the mean of a measure, from its values (n,)."""
     known = values[values == values]
     if not len(known):
         return {"name": name, "smallest": None, "mean": None, "largest": None}
@@ -74,13 +74,13 @@ def status_tables(data: Data) -> Parts:
         parts.append(Grid(data["found"], heads, [[_text(value) for value in row.values()] for row in results], right))
     parts += [textwrap.fill(note, WIDTH) for note in data.get("notes") or []]
     if data["causes"]:
-        told = [[f"{row['items']:,}", textwrap.shorten(row["cause"], CAUSE)] for row in data["causes"]]
-        parts.append(Grid("why items failed", ("items", "cause"), told, ("items",)))
+        causes = [[f"{row['items']:,}", textwrap.shorten(row["cause"], CAUSE)] for row in data["causes"]]
+        parts.append(Grid("why items failed", ("items", "cause"), causes, ("items",)))
     return parts
 
 
 def found_summary(found: Study | MonteCarlo | Sensitivity) -> Data:
-    """The status of a study as data, with its estimates or indices under `results`, and what is said of them."""
+    """The status of a study as data, with its estimates or indices under `results`, and notes about them."""
     if isinstance(found, Study):
         return {**status_summary(found), "found": "", "results": [], "notes": []}
     results = [{name: _finite(value) for name, value in row.items()} for row in found.rows]
@@ -115,18 +115,18 @@ def items_tables(title: str, rows: list[Data]) -> Parts:
         return [f"{title}: none"]
     measures = list(dict.fromkeys(name for row in rows for name in row["measures"])) if "cause" not in rows[0] else []
     parts = list(dict.fromkeys(name for row in rows for name in row["values"]))
-    told = ["cause"] if any("cause" in row for row in rows) else []
+    cause_head = ["cause"] if any("cause" in row for row in rows) else []
     cells = [
         [
             f"{row['item']:,}",
             *(_text(row["measures"].get(name)) for name in measures),
             *(_text(row["values"].get(name)) for name in parts),
-            *(textwrap.shorten(row.get("cause", ""), CAUSE) for _ in told),
+            *(textwrap.shorten(row.get("cause", ""), CAUSE) for _ in cause_head),
         ]
         for row in rows
     ]
     numbers = [name for name in parts if not any(isinstance(row["values"].get(name), str) for row in rows)]
-    return [Grid(title, ("item", *measures, *parts, *told), cells, ("item", *measures, *numbers))]
+    return [Grid(title, ("item", *measures, *parts, *cause_head), cells, ("item", *measures, *numbers))]
 
 
 def _text(value: Any) -> str:

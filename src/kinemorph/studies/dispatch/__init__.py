@@ -2,5 +2,5 @@
 
 carry_out       sends chunks, takes in outcomes and losses, records and reports
 chunk_queue     which items go together in the next chunk
-tally           what has been done so far
+tally           how many items have results so far
 """

@@ -2,7 +2,8 @@
 
 Results are recorded after they have arrived, at most a few times a second, and reported after that. A chunk whose
 worker ends is divided until the guilty item is alone; an item that ends its worker each time it is tried alone is
-marked as failed with that cause, and the study goes on. Ctrl-C ends the study after what has arrived is recorded.
+marked as failed with that cause, and the study continues. Ctrl-C ends the study after outcomes that have arrived are
+recorded.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -19,7 +20,7 @@ import numpy as np
 
 from kinemorph.errors import KinemorphError, told
 from kinemorph.studies.dispatch.chunk_queue import ChunkQueue, Piece
-from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.dispatch.tally import Progress, Tally
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import Chunk, Outcome, RunsKept, State, failed_outcome
 from kinemorph.studies.workers.crew import Crew, Packable
@@ -28,44 +29,49 @@ from kinemorph.studies.workers.work import Limits, Trouble
 
 COMMIT = 0.2  # [s] between two commits, at least
 HEARTBEAT = 0.5  # [s] of waiting after which the workers are looked at
-# Of an item alone, before it is called guilty: a busy machine, or one that runs out of memory, may hit an innocent one.
+# how often an item is tried alone before it is called guilty: a busy machine, or one that runs out of memory, may end
+# the worker of an innocent item
 TRIES = {"died": 3, "memory": 2, "slow": 2, "raised": 1}
 MOST_WARNINGS = 100
 
 
-class Experiment(Packable, Protocol):
-    """What is done with each item."""
+class GroupedWork(Packable, Protocol):
+    """What is done with each item, and which items share a program: an experiment."""
 
     def groups(self, items: Items) -> Sequence[Indices]: ...
 
 
-class Recording(Protocol):
-    """Where outcomes are kept: `record` returns when they are."""
+class Recorder(Protocol):
+    """Keeps outcomes, such as a store: `record` returns when they are kept."""
 
     def record(self, outcomes: Sequence[Outcome]) -> Any: ...
 
 
 def carry_out(
-    experiment: Experiment,
-    store: Recording,
+    experiment: GroupedWork,
+    recorder: Recorder,
     numbers: Indices,
     items: Items,
     crew: Crew,
     *,
     keep: RunsKept = "none",
-    progress: Callable[[Tally], None] | None = None,
+    progress: Progress | None = None,
     what: str = "items",
 ) -> Tally:
-    """Computes items, whose numbers (n,) in the store are given, and records their outcomes.
+    """Computes n items, which have the `numbers` (n,) in their store, and records their outcomes.
 
     `progress` is called after commits with a Tally, which counts `what`. Raises KinemorphError where the workers cannot
-    go on, and what the store raises; what has arrived is recorded before.
+    continue, and errors of the recorder; outcomes that have arrived are recorded before.
     """
-    return _Campaign(experiment, store, numbers, items, crew, keep, progress, Tally(len(numbers), what=what)).run()
+    return _Campaign(experiment, recorder, numbers, items, crew, keep, progress, Tally(len(numbers), what=what)).run()
 
 
 class _Flight(NamedTuple):
-    """A piece on its way: whether the data of the experiment are with it, and whether nothing else is in flight."""
+    """A piece on its way.
+
+    `asked`     whether the data of the experiment are with it, because a worker has asked for them
+    `alone`     whether nothing else is in flight
+    """
 
     piece: Piece
     asked: bool
@@ -77,16 +83,16 @@ class _Campaign:
 
     def __init__(
         self,
-        experiment: Experiment,
-        store: Recording,
+        experiment: GroupedWork,
+        recorder: Recorder,
         numbers: Indices,
         items: Items,
         crew: Crew,
         keep: RunsKept,
-        progress: Callable[[Tally], None] | None,
+        progress: Progress | None,
         tally: Tally,
     ) -> None:
-        self.store, self.numbers, self.items, self.crew = store, numbers, items, crew
+        self.recorder, self.numbers, self.items, self.crew = recorder, numbers, items, crew
         self.keep, self.progress, self.tally = keep, progress, tally
         crew.begin(experiment)
         self.queue = ChunkQueue(experiment.groups(items), crew.limits.seconds)
@@ -98,7 +104,7 @@ class _Campaign:
         self.is_committing = self.is_asked_to_end = False
 
     def run(self) -> Tally:
-        """Goes on until every item has a result, or Ctrl-C; what arrived is recorded in any case."""
+        """Computes until every item has a result, or until Ctrl-C; what has arrived is recorded in any case."""
         with self._interrupts():
             try:
                 while self.queue or self.flying:
@@ -228,7 +234,7 @@ class _Campaign:
         self.is_committing = True
         try:
             outcomes, self.arrived = self.arrived, []
-            self.store.record(outcomes)
+            self.recorder.record(outcomes)
         finally:
             self.is_committing = False
         self.committed = time.monotonic()

@@ -1,12 +1,13 @@
-"""What a study has done so far, for those who watch it."""
+"""The progress of a study: how many items have results so far."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 
 class Tally(NamedTuple):
-    """The state of a study after a commit; everything that it counts is in the store.
+    """The progress of a study after a commit; all results that it counts are in the store.
 
     `total`             items to compute
     `done`, `failed`    items with measures, and those that failed
@@ -14,8 +15,8 @@ class Tally(NamedTuple):
     `again`             items of these chunks, which are computed again
     `seconds`           the time since the start [s]
     `is_interrupted`    whether Ctrl-C has ended the study
-    `warnings`          what warnings in the workers said, each once
-    `what`              what is counted: items, or runs that are computed again to be kept
+    `warnings`          the sentences of warnings in the workers, each once
+    `what`              what is counted: "items", or "runs to be kept", which are computed again
     """
 
     total: int
@@ -43,3 +44,6 @@ class Tally(NamedTuple):
         """An estimate of the time that is left [s]; inf as long as nothing is known."""
         left = self.total - self.finished
         return 0.0 if not left else left / self.rate if self.finished else float("inf")
+
+
+Progress: TypeAlias = Callable[[Tally], None]  # is called after results were stored

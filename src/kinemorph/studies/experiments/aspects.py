@@ -33,12 +33,12 @@ def aspects_of(
     models: Mapping[str, Any], measures: tuple[Measure, ...], objects: Mapping[str, Mapping[str, Any]], run: Run
 ) -> dict[str, str]:
     """The aspects of an experiment by name."""
-    found = {f"{CHOICE}model {label}" if label else "model": model_text(one) for label, one in models.items()}
-    found |= {f"measure {one.name}": flat_text(one.given) for one in measures}
+    found = {f"{CHOICE}model {label}" if label else "model": model_text(model) for label, model in models.items()}
+    found |= {f"measure {measure.name}": flat_text(measure.given) for measure in measures}
     for part, labels in objects.items():
-        for label, one in labels.items():
-            if one != label:  # a plain text stands for itself
-                found[f"{CHOICE}{part} {label}"] = model_text(one)
+        for label, chosen in labels.items():
+            if chosen != label:  # a plain text stands for itself
+                found[f"{CHOICE}{part} {label}"] = model_text(chosen)
     given = {"until": run.until, "plan": run.plan, **run.options}
     found["run"] = flat_text(given) or "the options of the model"
     return found | {"kinemorph": _version()}
@@ -59,7 +59,7 @@ def _facts(model: System | Robot) -> Any:
     """A system with the parts of its robot first, so that lines begin with "bodies" and "joints"."""
     if isinstance(model, Robot):
         return model
-    own = {one.name: getattr(model.robot, one.name) for one in fields(model.robot) if one.compare}
+    own = {field.name: getattr(model.robot, field.name) for field in fields(model.robot) if field.compare}
     return own | {name: getattr(model, name) for name in OF_SYSTEM}
 
 

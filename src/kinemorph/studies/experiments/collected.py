@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.simulation.files import npz
 from kinemorph.simulation.files.run_record import record_of
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studies.items import Indices
 from kinemorph.studies.outcomes import Chunk, Outcome, State
 
 
@@ -27,7 +29,7 @@ class Collected:
         return np.full(len(self.chunk.numbers), np.nan)
 
     def column(self, name: str) -> Array:
-        """The values (n,) of a measure, to be written to; NaN where there is none."""
+        """The values (n,) of a measure, to be written to; NaN for items without a value."""
         if name not in self.values:
             self.values[name] = self._empty()
         return self.values[name]
@@ -58,3 +60,34 @@ class Collected:
         causes = {int(numbers[k]): self.causes[k] for k in failed}
         runs = {int(numbers[k]): self.runs[k] for k in sorted(self.runs)}
         return Outcome(numbers, names, measures, states, causes, runs, seconds, tuple(dict.fromkeys(warned)))
+
+
+class Places(NamedTuple):
+    """Where m items of a chunk, which are computed together, put their results: item k at place `indices[k]`."""
+
+    collected: Collected
+    indices: Indices
+
+    def taken(self, rows: Any) -> Places:
+        """The places of some of the items, by indices or a slice."""
+        return Places(self.collected, self.indices[rows])
+
+    def write(self, name: str, rows: Any, values: Any) -> None:
+        """Writes the values of a measure for some of the items, or for one."""
+        self.collected.column(name)[self.indices[rows]] = values
+
+    def fail(self, k: int, cause: str) -> None:
+        """Item k of these failed for this cause, a sentence."""
+        self.collected.fail(int(self.indices[k]), cause)
+
+    def has_failed(self, k: int) -> bool:
+        """Whether item k of these has failed."""
+        return int(self.indices[k]) in self.collected.causes
+
+    def wants_run(self, k: int) -> bool:
+        """Whether the run of item k of these is to be kept."""
+        return self.collected.wants_run(int(self.indices[k]))
+
+    def keep(self, k: int, run: Trajectory) -> None:
+        """Keeps the run of item k of these."""
+        self.collected.keep(int(self.indices[k]), run)

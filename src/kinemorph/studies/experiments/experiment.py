@@ -32,7 +32,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studies.experiments.aspects import aspects_of
 from kinemorph.studies.experiments.cases import Case, alike, case_of
-from kinemorph.studies.experiments.collected import Collected
+from kinemorph.studies.experiments.collected import Collected, Places
 from kinemorph.studies.experiments.function_models import (
     FAILURES,
     FunctionModel,
@@ -72,6 +72,7 @@ class Experiment(Fixed):
 
     @cached_property
     def _loaded(self) -> dict[str, Any]:
+        """The models that were asked for so far, by label."""
         return {}
 
     def model(self, label: str = ONLY) -> Any:
@@ -108,27 +109,32 @@ class Experiment(Fixed):
         return [indices for _, indices in self._split(items, together=True)]
 
     def _split(self, items: Items, *, together: bool = False) -> Iterable[tuple[str, Indices]]:
-        """(label of the model, indices) of items of one case; with `together`, arguments of functions do not count."""
+        """(label of the model, indices) of the items of each case.
+
+        With `together`, items that differ only in the arguments of a function are in one case.
+        """
         for of_model in alike(items, {"model"}, ()):
             label = str(case_of(items, int(of_model[0]), {"model"}).chosen.get("model", ONLY))
             model = self.model(label)
             taken = {name for name in items.names if isinstance(model, FunctionModel) and model.takes(name)}
             others = {*items.names} - taken
-            some = items if len(of_model) == items.count else items.taken(of_model)
-            for indices in alike(some, others, () if together else taken):
+            own = items if len(of_model) == items.count else items.taken(of_model)
+            for indices in alike(own, others, () if together else taken):
                 yield label, of_model[indices]
 
     @cached_property
     def _simulated(self) -> OrderedDict[Any, Simulated]:
+        """The simulations of the last cases, by the label of the model and the case."""
         return OrderedDict()
 
     def _simulation(self, model: Any, case: Case, key: Any = None) -> Simulated:
-        """The simulation of the items of a case; those of the last cases are kept, under the `key` of the model."""
+        """The simulation of the items of a case; the last ones are kept, by the `key` of the model and the case."""
         kept = self._simulated
         place = (key, case)
         if key is None or place not in kept:
-            integrals = tuple(one.given for one in self.measures if isinstance(one.given, Integral))
-            sampled = any(one.of_run for one in self.measures)
+            given = [measure.given for measure in self.measures]
+            integrals = tuple(measure for measure in given if isinstance(measure, Integral))
+            sampled = any(measure.of_run for measure in self.measures)
             made = Simulated(Setup(model, case, self.objects, self.run, integrals, sampled), self.measures)
             if key is None:
                 return made
@@ -165,7 +171,7 @@ class Experiment(Fixed):
                 )
 
     def _check_function(self, model: FunctionModel, items: Items, k: int) -> None:
-        """Checks the names of an item for a function; a name that is no argument belongs to the system it returns."""
+        """Checks the names of an item for a function; names that it does not take belong to the system it returns."""
         values = items[k]
         others = [name for name in values if not model.takes(name) and name != "model"]
         model.check([name for name in values if name not in others])
@@ -183,68 +189,59 @@ class Experiment(Fixed):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the measures; empty where a function that is the model returns them."""
-        return tuple(one.name for one in self.measures)
+        return tuple(measure.name for measure in self.measures)
 
     def compute(self, chunk: Chunk, threads: int | None = 1) -> Outcome:
-        """The measures of some items, and of those that fail the cause. `threads` does not change any result."""
+        """The measures of some items, and the causes of failures. The number of `threads` changes no result."""
         began = time.perf_counter()
         collected = Collected(chunk, self.names)
-        told: list[str] = []
+        sentences: list[str] = []
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("default")  # each sentence once, however many items cause it
-            for label, places in self._split(chunk.items):
-                items = chunk.items if len(places) == chunk.items.count else chunk.items.taken(places)
-                model = self.model(label)
+            for label, indices in self._split(chunk.items):
+                items = chunk.items if len(indices) == chunk.items.count else chunk.items.taken(indices)
+                model, places = self.model(label), Places(collected, indices)
                 if isinstance(model, FunctionModel):
-                    told += self._compute_function(model, items, collected, places, threads)
+                    sentences += self._compute_function(model, items, places, threads)
                 else:
                     case = _without(case_of(items, 0), {"model"})
-                    told += self._simulate(model, case, label, items, collected, places, threads)
-        told += [str(one.message) for one in warned]
-        return collected.outcome(time.perf_counter() - began, told)
+                    sentences += self._simulate(model, case, label, items, places, threads)
+        sentences += [str(warning.message) for warning in warned]
+        return collected.outcome(time.perf_counter() - began, sentences)
 
-    def _compute_function(
-        self, model: FunctionModel, items: Items, collected: Collected, places: Indices, threads: int | None
-    ) -> list[str]:
+    def _compute_function(self, model: FunctionModel, items: Items, places: Places, threads: int | None) -> list[str]:
         """The measures of items of a model that is a function; returns sentences for the user."""
-        results = model.results(items, collected, places)
+        results = model.results(items, places)
         made: dict[Any, list[int]] = {}  # equal systems are simulated together
         plain = []
         for k, result in enumerate(results):
             if is_model(result):
                 made.setdefault(result, []).append(k)
             elif is_run(result):
-                self._measured(result).measure_run(result, collected, int(places[k]))
+                self._measured(result).measure_run(result, places, k)
             else:
                 plain.append(k)
         chosen = plain if len(plain) < len(results) else slice(None)
-        measure_results([results[k] for k in plain], self.measures, collected, places[chosen])
-        told = []
+        measure_results([results[k] for k in plain], self.measures, places.taken(chosen))
+        sentences = []
         names = {name for name in items.names if not model.takes(name) and name != "model"}
         for system, rows in made.items():
-            case, some = case_of(items, rows[0], names), items.taken(rows)
-            told += self._simulate(system, case, None, some, collected, places[rows], threads)
-        return told
+            case = case_of(items, rows[0], names)
+            sentences += self._simulate(system, case, None, items.taken(rows), places.taken(rows), threads)
+        return sentences
 
     def _simulate(
-        self,
-        model: Any,
-        case: Case,
-        key: str | None,
-        items: Items,
-        collected: Collected,
-        places: Indices,
-        threads: int | None,
+        self, model: Any, case: Case, key: str | None, items: Items, places: Places, threads: int | None
     ) -> list[str]:
         """Simulates and measures the items of a case; where the model cannot be made for it, all of them fail."""
         try:
             simulation = self._simulation(model, case, key)
             _ = simulation.setup.alone
         except FAILURES as error:
-            for place in places.tolist():
-                collected.fail(place, failure(error))
+            for k in range(items.count):
+                places.fail(k, failure(error))
             return []
-        return simulation.compute(items, collected, places, threads)
+        return simulation.compute(items, places, threads)
 
     def _measured(self, run: Trajectory) -> Simulated:
         """The measures of a run that a function returned."""
@@ -273,17 +270,23 @@ class Experiment(Fixed):
 
     # ── for the store and other processes ─────────────────────────────────────────────────────────────────────────
 
+    @property
+    def _all_models(self) -> dict[str, Any]:
+        """All models by label, also those that items name by the path of their file."""
+        return {label: self.model(label) for label in {**self.models, **self._loaded}}
+
     @cached_property
     def aspects(self) -> dict[str, str]:
         """Everything that determines results, as readable texts by name; see `aspects`."""
-        models = {label: self.model(label) for label in {**self.models, **self._loaded}}
-        return aspects_of(models, self.measures, self.objects, self.run)
+        return aspects_of(self._all_models, self.measures, self.objects, self.run)
 
     @cached_property
     def packed(self) -> Packed:
         """The experiment as bytes; model files are loaded first, so that workers need not have them."""
-        whole = {label: self.model(label) for label in {**self.models, **self._loaded}}
-        models = {label: one.function if isinstance(one, FunctionModel) else one for label, one in whole.items()}
+        models = {
+            label: model.function if isinstance(model, FunctionModel) else model
+            for label, model in self._all_models.items()
+        }
         return packed(replace(self, models=models))
 
 

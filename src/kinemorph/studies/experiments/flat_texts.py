@@ -32,7 +32,7 @@ PLAIN = (bool, int, float, str, complex)
 
 
 def flat_text(value: object, path: str = "") -> str:
-    """The text of any data, one line for each fact; what is empty or None is left out."""
+    """The text of any data, one line for each fact; None and empty data are left out."""
     return "\n".join(_lines(value, path, ()))
 
 
@@ -79,9 +79,9 @@ def _short(value: Any) -> str | None:
     if isinstance(value, type) and is_installed(value.__module__):
         return f"class {value.__module__}.{value.__qualname__}"
     if isinstance(value, (set, frozenset)) and value:
-        return "{" + ", ".join(sorted(flat_text(one).replace("\n", "; ") for one in value)) + "}"
+        return "{" + ", ".join(sorted(flat_text(entry).replace("\n", "; ") for entry in value)) + "}"
     if isinstance(value, (tuple, list)) and value and not hasattr(value, "_fields"):
-        texts = [_short(one) if not isinstance(one, str) or len(value) <= FEW else None for one in value]
+        texts = [_short(entry) if not isinstance(entry, str) or len(value) <= FEW else None for entry in value]
         if all(text is not None and len(text) < 40 for text in texts):
             return f"({', '.join(map(str, texts))})"
     if isinstance(value, types.BuiltinFunctionType | np.ufunc):
@@ -98,12 +98,12 @@ def _sizes(shape: Sequence[int]) -> str:
 def _formula(value: Value) -> str:
     """A parameter with its value, or a formula of parameters."""
 
-    def leaf(one: Value) -> str:
-        if isinstance(one, Coordinate):
-            return f"coordinate {one.name}"
-        if isinstance(one, Parameter):
-            return f"parameter {one.name} = {one.value!r}" + (f" {one.unit}" if one.unit else "")
-        return repr(float(one))
+    def leaf(number: Value) -> str:
+        if isinstance(number, Coordinate):
+            return f"coordinate {number.name}"
+        if isinstance(number, Parameter):
+            return f"parameter {number.name} = {number.value!r}" + (f" {number.unit}" if number.unit else "")
+        return repr(float(number))
 
     if isinstance(value, Formula):
         return str(worked_out(value, leaf, lambda part, args: f"{part.op}({', '.join(args)})"))
@@ -126,11 +126,11 @@ def _parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     if hasattr(value, "_fields"):
         return type(value).__qualname__, chain(zip(value._fields, value, strict=True), _of_class(value))
     if isinstance(value, (tuple, list)):
-        names = [getattr(one, "name", None) for one in value]
+        names = [getattr(entry, "name", None) for entry in value]
         named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
         return "", iter(zip(names if named else map(str, range(len(names))), value, strict=True))  # type: ignore[arg-type]
     if is_dataclass(value):
-        held = ((one.name, getattr(value, one.name)) for one in fields(value) if one.compare or not _eq(value))
+        held = ((field.name, getattr(value, field.name)) for field in fields(value) if field.compare or not _eq(value))
         shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and not _is_empty(part))
         return type(value).__qualname__, chain(shown, _of_class(value))
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -151,15 +151,15 @@ def _of_class(value: Any) -> Iterator[tuple[str, Any]]:
 def _methods(kind: type) -> Iterator[tuple[str, Any]]:
     """What determines what objects of a class do: its methods, its plain data, and the classes it is made from."""
     for name, part in vars(kind).items():
-        made = next((one for one in (getattr(part, key, None) for key in INNER) if one is not None), part)
+        made = next((inner for inner in (getattr(part, key, None) for key in INNER) if inner is not None), part)
         is_method = isinstance(made, types.FunctionType) and made.__code__.co_filename != GENERATED
         if is_method or (isinstance(made, PLAIN) and not name.startswith("__")):
             yield name, made
-    yield from ((f"base {one.__name__}", one) for one in kind.__bases__ if not is_installed(one.__module__))
+    yield from ((f"base {base.__name__}", base) for base in kind.__bases__ if not is_installed(base.__module__))
 
 
 def _is_empty(part: Any) -> bool:
-    """Whether a field is an empty text. An array, which compares its elements, is none."""
+    """Whether a field is an empty text. Other types are not compared: an array would compare its elements."""
     return isinstance(part, str) and not part
 
 

@@ -27,7 +27,7 @@ def with_frictions(system: System, names: Iterable[str]) -> System:
     `NAME.mu` is that of the contact of this name and of all contacts of the body of this name, `ground.mu` that of all
     others. Coefficients that are formulas keep them; those of rigid contacts are parameters of every plant already.
     """
-    known = {one.name for one in parameters_of(system.elements)}
+    known = {parameter.name for parameter in parameters_of(system.elements)}
     wanted = {name.removesuffix(ENDING): name for name in names if names_friction(name) and name not in known}
     if any(element.name == ALL and not isinstance(element, Contact) for element in system.elements):
         wanted.pop(ALL, None)

@@ -12,13 +12,14 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.studies.experiments.collected import Collected
+from kinemorph.studies.experiments.collected import Places
 from kinemorph.studies.experiments.measures import Measure, number_of
-from kinemorph.studies.items import Indices, Items, Value, seed_of
+from kinemorph.studies.items import Items, Value, seed_of
 from kinemorph.words import did_you_mean, listed
 
 VALUE = "value"  # the name of the measure of a function that returns a number
 SEED = "seed"  # the argument that gets the seed of an item
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FAILURES = (Exception, SystemExit)  # of a user's function: they concern one item
 
 
@@ -44,7 +45,7 @@ class FunctionModel:
         """Whether an argument of this name can be given."""
         if self._signature is None:
             return True
-        kinds = {one.name: one.kind for one in self._signature.parameters.values()}
+        kinds = {parameter.name: parameter.kind for parameter in self._signature.parameters.values()}
         named = kinds.get(name) in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         return named or (inspect.Parameter.VAR_KEYWORD in kinds.values() and name != "model")
 
@@ -56,13 +57,13 @@ class FunctionModel:
     def check(self, names: Iterable[str]) -> None:
         """Raises UnsupportedError where an argument that the function needs is not among the names."""
         given = {*names, SEED}
-        for one in self._signature.parameters.values() if self._signature else ():
-            optional = one.default is not one.empty or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
-            if one.name not in given and not optional:
+        for parameter in self._signature.parameters.values() if self._signature else ():
+            is_optional = parameter.default is not parameter.empty or parameter.kind in VARIADIC
+            if parameter.name not in given and not is_optional:
                 raise UnsupportedError(
-                    f"the model function '{self.name}' needs a value of '{one.name}', which the space does not give. "
-                    f"Its parts are {listed(sorted(given - {SEED}))}. Add a part of that name, or give the argument a "
-                    "default."
+                    f"the model function '{self.name}' needs a value of '{parameter.name}', which the space does not "
+                    f"give. Its parts are {listed(sorted(given - {SEED}))}. Add a part of that name, or give the "
+                    "argument a default."
                 )
 
     def unknown(self, name: str, others: Iterable[str] = ()) -> UnsupportedError:
@@ -81,11 +82,8 @@ class FunctionModel:
     def _object(self, name: str, value: Value) -> Any:
         return self.objects.get(name, {}).get(value, value) if isinstance(value, str) else value
 
-    def results(self, items: Items, collected: Collected, places: Indices) -> list[Any]:
-        """What the function returns for items that have values of the same parts; None where it failed.
-
-        `places` are those of the items in the chunk.
-        """
+    def results(self, items: Items, places: Places) -> list[Any]:
+        """What the function returns for items that have values of the same parts; None where it failed."""
         columns: dict[str, Sequence[Any]] = {}
         for column in items.columns:
             if not self.takes(column.name) or not column.applies[0]:
@@ -104,7 +102,7 @@ class FunctionModel:
                 found.append(function(**dict(zip(names, row, strict=True))))
             except FAILURES as error:
                 found.append(None)
-                collected.fail(int(places[k]), failure(error, f"the model function '{self.name}' failed with "))
+                places.fail(k, failure(error, f"the model function '{self.name}' failed with "))
         return found
 
 
@@ -123,9 +121,10 @@ def is_run(result: object) -> bool:
     return isinstance(result, Trajectory)
 
 
-def measure_results(results: Sequence[Any], measures: Sequence[Measure], collected: Collected, places: Indices) -> None:
-    """Stores the numbers that a function returned for items, which are at these `places` in the chunk."""
-    for k, result in zip(places.tolist(), results, strict=True):
+def measure_results(results: Sequence[Any], measures: Sequence[Measure], places: Places) -> None:
+    """Stores the numbers that a function returned for items."""
+    collected = places.collected
+    for k, result in zip(places.indices.tolist(), results, strict=True):
         if k in collected.causes:
             continue
         if type(result) is float and not measures and result - result == 0.0:  # the usual case: a finite number
@@ -139,23 +138,23 @@ def measure_results(results: Sequence[Any], measures: Sequence[Measure], collect
 
 
 def _numbers(result: Any, measures: Sequence[Measure]) -> dict[str, float]:
-    """The measures of one item by name; raises UnsupportedError for what is no number, and for missing ones."""
+    """The measures of one item by name; raises UnsupportedError where one is missing or not a number."""
     by_name = isinstance(result, Mapping)
     if not measures:
         named = result if by_name else {VALUE: result}
         return {str(name): number_of(value, str(name)) for name, value in named.items()}
     found = {}
-    for one in measures:
-        if callable(one.given):
-            found[one.name] = number_of(called(one, result), one.name)
-        elif by_name and one.given in result:
-            found[one.name] = number_of(result[one.given], one.name)
+    for measure in measures:
+        if callable(measure.given):
+            found[measure.name] = number_of(called(measure, result), measure.name)
+        elif by_name and measure.given in result:
+            found[measure.name] = number_of(result[measure.given], measure.name)
         elif not by_name and len(measures) == 1:
-            found[one.name] = number_of(result, one.name)
+            found[measure.name] = number_of(result, measure.name)
         else:
             what = f"the numbers {listed(map(str, result))}" if by_name else f"{result!r:.60}"
-            hint = did_you_mean(one.given, map(str, result)) if by_name else ""
-            raise UnsupportedError(f"measure '{one.name}' is missing: the model function returned {what}.{hint}")
+            hint = did_you_mean(measure.given, map(str, result)) if by_name else ""
+            raise UnsupportedError(f"measure '{measure.name}' is missing: the model function returned {what}.{hint}")
     return found
 
 

@@ -55,18 +55,18 @@ def measures_of(given: Measures | None) -> tuple[Measure, ...]:
     elif isinstance(given, (str, Integral)) or callable(given) or not isinstance(given, Iterable):
         pairs = [(_name(given), given)]
     else:
-        pairs = [(_name(one), one) for one in given]
+        pairs = [(_name(measure), measure) for measure in given]
     found: dict[str, Measure] = {}
-    for name, one in pairs:
+    for name, measure in pairs:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise UnsupportedError(f"measures: a measure has the name {name!r:.60}; expected text. Name it.")
-        if not (isinstance(one, (str, Integral)) or callable(one)):
-            raise UnsupportedError(f"measure '{name}' is {one!r:.60}; {EXPECTED}.")
+        if not (isinstance(measure, (str, Integral)) or callable(measure)):
+            raise UnsupportedError(f"measure '{name}' is {measure!r:.60}; {EXPECTED}.")
         if name in found:
             raise UnsupportedError(f"measure '{name}' is given twice. Give measures with names: {{'name': measure}}.")
-        found[name] = Measure(name, one)
+        found[name] = Measure(name, measure)
         if found[name].of_run:
-            function_of_result(one, f"measure '{name}': the function")
+            function_of_result(measure, f"measure '{name}': the function")
     return tuple(found.values())
 
 
@@ -84,7 +84,7 @@ def _name(given: Any) -> str:
 
 
 def number_of(value: Any, name: str) -> float:
-    """The number that a measure returned; raises UnsupportedError where it is no finite number."""
+    """The number that a measure returned; raises UnsupportedError for anything but a finite number."""
     shape = np.shape(value) if isinstance(value, (np.ndarray, list, tuple)) else ()
     if shape:
         raise UnsupportedError(f"measure '{name}' has the shape {shape}; expected one number.")

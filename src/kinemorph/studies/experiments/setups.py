@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -29,7 +29,7 @@ from kinemorph.simulation.planned_run import changed_plan, missing_contacts, pla
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
-from kinemorph.simulation.simulate_batch import batch_of_plant, only_alone
+from kinemorph.simulation.simulate_batch import BatchOptions, batch_of_plant, only_alone
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
@@ -38,13 +38,15 @@ from kinemorph.studies.experiments.cases import Case
 from kinemorph.studies.experiments.frictions import names_friction, with_frictions
 from kinemorph.words import did_you_mean, listed
 
-GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # of names that are initial values and inputs
+GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # how names of initial values and inputs begin
 NUMBERS = ("step", "rtol", "atol", "max_step", "until")  # options of a run that are numbers
 NAMES = ("model", "run", "start", "method")  # parts whose labels choose a model or an option of its run
-OPTIONS = (
+INSTEAD_OF = {"step": ("rtol", "atol"), "rtol": ("step",), "atol": ("step",)}  # options that exclude each other
+OPTIONS = (  # of the runs of a study, beside their end and their plan
     *("q", "v", "x", "u", "p", "m", "method", "step", "rtol", "atol", "max_step", "output_step", "start", "locked"),
     *("loops", "events", "most_events", "most_steps"),
 )
+# options that a run plan has too
 OF_PLAN = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "q", "v", "x", "locked", "loops")
 ENDS_ONLY = 1e9  # [s] the time between samples of runs of which only the final states count
 
@@ -86,15 +88,15 @@ class Setup:
         """`added` are elements that measures need; `sampled` says whether they need all samples of runs."""
         self.sampled = sampled
         chosen = {part: objects.get(part, {}).get(label, label) for part, label in case.labels}
-        self.fixed = {part: float(one) for part, one in chosen.items() if isinstance(one, Real)}
-        chosen = {part: one for part, one in chosen.items() if part not in self.fixed}
+        self.fixed = {part: float(choice) for part, choice in chosen.items() if isinstance(choice, Real)}
+        chosen = {part: choice for part, choice in chosen.items() if part not in self.fixed}
         options = dict(run.options)
         if "method" in chosen:
             options["method"] = chosen["method"]
         plan = chosen.get("run", run.plan)
         planned = isinstance(model, FileModel) or plan is not None
         base = model.system if isinstance(model, FileModel) else model
-        base = _with_choices(base, {part: one for part, one in chosen.items() if part not in NAMES}, added)
+        base = _with_choices(base, {part: choice for part, choice in chosen.items() if part not in NAMES}, added)
         if "start" in chosen:
             base, options["start"] = _with_start(base, case.chosen["start"], chosen["start"])
         names = (*case.names, *self.fixed)
@@ -132,15 +134,15 @@ class Setup:
         for group in "qv":  # an initial state that is varied is given, so that none is chosen
             varied = dict.fromkeys((column for where, column in self.places.values() if where == group), 0.0)
             if varied:
-                own = given.get(group, chosen.numbers(group))
-                names = getattr(whole.robot, f"{group}_names")
-                named = dict(own) if isinstance(own, Mapping) else dict(zip(names, own, strict=True)) if own else {}
-                given[group] = {**varied, **named}
+                values = given.get(group, chosen.numbers(group)) or {}
+                if not isinstance(values, Mapping):
+                    values = dict(zip(getattr(whole.robot, f"{group}_names"), values, strict=True))
+                given[group] = {**varied, **values}
         if self._touching and chosen.time is None:
             given["time"] = whole.settings.duration  # not the short time of a robot that nothing stops
         prepared = prepared_run(whole, changed_plan(chosen, **given))
-        told = [note for note in prepared.notes if self.until is None or note.another != "time"]
-        self.notes = tuple(f"{whole.name} {note.told()}." for note in told)
+        notes = [note for note in prepared.notes if self.until is None or note.another != "time"]
+        self.notes = tuple(f"{whole.name} {note.told()}." for note in notes)
         arguments = dict(prepared.arguments)
         arguments["u"] = arguments.pop("inputs")
         events = (*arguments.pop("events"), *_several(options.pop("events", ())))
@@ -197,9 +199,9 @@ class Setup:
             if isinstance(given.get(group), Mapping):
                 for name in given[group]:
                     plant.index(group, name)
-        _, told = self._given(dict.fromkeys(self.places, 1.0))
-        method, step, rtol, atol = (told.get(name) for name in ("method", "step", "rtol", "atol"))
-        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, told.get("max_step"), step))
+        _, options = self._arguments_for(dict.fromkeys(self.places, 1.0))
+        method, step, rtol, atol = (options.get(name) for name in ("method", "step", "rtol", "atol"))
+        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, options.get("max_step"), step))
         if steps.method not in OUTSIDE:
             chosen_method(steps)
         run_times(self.model, plant, self.begin, self.until, given.get("output_step"))
@@ -220,42 +222,37 @@ class Setup:
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _group(self, group: str, values: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """The values of a group by name, with those that are varied; None where nothing is varied in it."""
+        """The values of a group by name, fixed and varied ones; None where the group has no varied value."""
         varied = {column: name for name, (where, column) in self.places.items() if where == group}
         if not varied:
             return None
         base = self.arguments.get(group)
         if base is not None and not isinstance(base, Mapping):
-            base = dict(zip((one.name for one in getattr(self.plant, group)), base, strict=False))
+            base = dict(zip((column.name for column in getattr(self.plant, group)), base, strict=False))
         known = {**self.fixed, **(values or {})}
         return {**(base or {}), **{column: known.get(name, 0.0) for column, name in varied.items()}}
 
-    def _given(self, values: Mapping[str, Array | float]) -> tuple[float | None, dict[str, Any]]:
-        """(the end, the arguments) of runs for these values by name; values of options are the same for all of them."""
-        found = dict(self.arguments)
+    def _arguments_for(self, values: Mapping[str, Array | float]) -> tuple[float | None, dict[str, Any]]:
+        """(the end [s], the arguments) of runs with these values by name; all runs have the same values of options."""
+        arguments = dict(self.arguments)
         for group in "qvxup":
             named = self._group(group, values)
             if named is not None:
-                found[group] = named
-        until = self.until
-        for name, (group, _) in self.places.items():
-            if group == "option":
-                number = float(np.ravel({**self.fixed, **values}[name])[0])
-                if name == "until":
-                    until = number
-                else:
-                    found[name] = number
-                    for other in ("rtol", "atol") if name == "step" else ("step",) if name in ("rtol", "atol") else ():
-                        if other not in self.places:
-                            found.pop(other, None)
-        return until, found
+                arguments[group] = named
+        known = {**self.fixed, **values}
+        varied = [name for name, (group, _) in self.places.items() if group == "option"]
+        options = {name: float(np.ravel(known[name])[0]) for name in varied}
+        for other in (other for name in varied for other in INSTEAD_OF.get(name, ())):
+            arguments.pop(other, None)
+        until = options.pop("until", self.until)
+        return until, {**arguments, **options}
 
     def batch(self, values: Mapping[str, Array], count: int, *, samples: bool, threads: int | None) -> BatchRun:
         """The runs of `count` items; `values` are (count,) by name, and values of options are equal.
 
         With `samples` they have all samples, otherwise only as many as are needed.
         """
-        until, options = self._given(values)
+        until, options = self._arguments_for(values)
         if not (samples or self.sampled or self._watched):
             options["output_step"] = ENDS_ONLY
         given = {group: options.pop(group, None) for group in "qvxpum"}
@@ -263,17 +260,18 @@ class Setup:
             given["u"] = self.model.start(options["start"]).numbers("u")
         for name in ("events", "locked", "loops"):  # these are in the plant
             options.pop(name, None)
-        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], **options, threads=threads)
+        how = BatchOptions(**options, threads=threads)
+        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], how)
         if len(batch) < count:  # at most options are varied, so that all items are equal
             batch = batch[np.zeros(count, dtype=np.int64)]
         return batch
 
     def single(self, values: Mapping[str, float]) -> Trajectory:
         """The run of one item that a batch cannot carry out."""
-        until, given = self._given(values)
-        given["inputs"] = given.pop("u", None)
-        given.pop("most_steps", None)
-        return simulate(self.model, until, **given)
+        until, arguments = self._arguments_for(values)
+        arguments["inputs"] = arguments.pop("u", None)
+        arguments.pop("most_steps", None)
+        return simulate(self.model, until, **arguments)
 
 
 def _several(events: Any) -> tuple[Any, ...]:
@@ -293,21 +291,21 @@ def _with_choices(model: Any, chosen: Mapping[str, Any], added: tuple[Any, ...])
             f"{what}: an element cannot be added to a {type(model).__name__}. Give a System or a Robot as the model."
         )
     system = model if isinstance(model, System) else System(model)
-    for part, one in chosen.items():
-        elements = one if isinstance(one, (tuple, list)) else (one,)
-        if all(hasattr(each, "name") and not isinstance(each, (str, System, Robot)) for each in elements):
+    for part, choice in chosen.items():
+        elements = choice if isinstance(choice, (tuple, list)) else (choice,)
+        if all(hasattr(element, "name") and not isinstance(element, (str, System, Robot)) for element in elements):
             system = _with_elements(system, elements)
-        elif isinstance(one, Callable):  # type: ignore[arg-type]
-            changed = one(system)
+        elif callable(choice):
+            changed = choice(system)
             if not isinstance(changed, System):
                 raise UnsupportedError(
-                    f"part '{part}': the function '{getattr(one, '__name__', one)}' returned {changed!r:.60}; expected "
-                    "the changed System."
+                    f"part '{part}': the function '{getattr(choice, '__name__', choice)}' returned {changed!r:.60}; "
+                    "expected the changed System."
                 )
             system = changed
         else:
             raise UnsupportedError(
-                f"part '{part}' has the choice {one!r:.60}, but '{system.name}' has nothing of that name to choose."
+                f"part '{part}' has the choice {choice!r:.60}, but '{system.name}' has nothing of that name to choose."
                 f"{did_you_mean(part, (*NAMES, *NUMBERS))} Give elements, {{label: element}}, functions that change "
                 "the system, or one of the parts model, run, start and method."
             )
@@ -316,19 +314,19 @@ def _with_choices(model: Any, chosen: Mapping[str, Any], added: tuple[Any, ...])
 
 def _with_elements(system: System, elements: Any) -> System:
     """The system with these elements; each takes the place of one of the same name."""
-    new = {one.name: one for one in elements}
-    kept = [new.pop(one.name, one) for one in system.elements]
+    new = {element.name: element for element in elements}
+    kept = [new.pop(element.name, element) for element in system.elements]
     return replace(system, elements=(*kept, *new.values()))
 
 
-def _with_start(model: Any, label: str, one: Any) -> tuple[Any, str]:
+def _with_start(model: Any, label: str, start: Any) -> tuple[Any, str]:
     """The model with the start that is chosen, and the name of this start."""
-    if isinstance(one, Start) and isinstance(model, System):
-        return replace(model, starts={**model.starts, label: one}), label
+    if isinstance(start, Start) and isinstance(model, System):
+        return replace(model, starts={**model.starts, label: start}), label
     if not isinstance(model, System):
         raise UnsupportedError(f"part 'start': a {type(model).__name__} has no starts. Give a System that has them.")
-    model.start(str(one))
-    return model, str(one)
+    model.start(str(start))  # raises an error where there is no start of this name
+    return model, str(start)
 
 
 # ── names of numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -340,7 +338,7 @@ def _placed(
     """The model, (group, column) of each number by name, and the names of inertial numbers.
 
     Inertial numbers of a model, which it does not have as Parameters, become Parameters. Raises ModelError for a name
-    that fits nothing; `where` tells the choices of the case in its message.
+    that fits nothing; `where` names the choices of the case in its message.
     """
     places: dict[str, tuple[str, str]] = {}
     known = _parameters(model)
@@ -376,11 +374,11 @@ def _parameters(model: Any) -> list[str]:
         return [column.name for column in model.p]
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
     elements = model.elements if isinstance(model, System) else ()
-    return [*dict.fromkeys(one.name for one in (*robot.parameters, *parameters_of(elements)))]
+    return [*dict.fromkeys(parameter.name for parameter in (*robot.parameters, *parameters_of(elements)))]
 
 
 def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
-    plain = [one for one in known if "." not in one] or known
+    plain = [parameter for parameter in known if "." not in parameter] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
         f"part '{name}': '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "

@@ -1,4 +1,4 @@
-"""Items that are simulated: runs in batches, their measures, and those that fail."""
+"""Items that are simulated: runs in batches, their measures, and the causes of failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import run_times
-from kinemorph.studies.experiments.collected import Collected
+from kinemorph.studies.experiments.collected import Places
 from kinemorph.studies.experiments.function_models import FAILURES, called, failure
 from kinemorph.studies.experiments.measures import Measure, number_of
 from kinemorph.studies.experiments.setups import Setup
@@ -36,20 +36,20 @@ class Simulated:
 
     def __init__(self, setup: Setup, measures: Sequence[Measure]) -> None:
         self.setup = setup
-        self.laws = [one for one in measures if not one.of_run]
-        self.functions = [one for one in measures if one.of_run]
+        self.laws = [measure for measure in measures if not measure.of_run]
+        self.functions = [measure for measure in measures if measure.of_run]
         self._values: dict[int, tuple[Plant, LawValues]] = {}  # by the id of the plant
 
     def check(self) -> None:
         """Raises KinemorphError for names and laws that do not fit the model."""
         self.setup.check()
-        for k, one in enumerate(self.laws):
+        for k, measure in enumerate(self.laws):
             try:
-                _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, one)}).program
+                _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, measure)}).program
             except KinemorphError:
                 raise
             except FAILURES as error:  # of a user's law, which is called with names in place of numbers
-                raise UnsupportedError(f"measure '{one.name}' failed with {told(error)}.") from None
+                raise UnsupportedError(f"measure '{measure.name}' failed with {told(error)}.") from None
 
     def _law(self, plant: Plant, measure: Measure) -> Law:
         what = "measure" if measure.name == measure.law else f"measure '{measure.name}': the text"
@@ -58,40 +58,39 @@ class Simulated:
     def _laws(self, plant: Plant) -> LawValues:
         """The laws of the measures, compiled for a plant."""
         if id(plant) not in self._values:
-            laws = {str(k): self._law(plant, one) for k, one in enumerate(self.laws)}
+            laws = {str(k): self._law(plant, measure) for k, measure in enumerate(self.laws)}
             self._values[id(plant)] = plant, LawValues(plant, laws)
         return self._values[id(plant)][1]
 
     # ── many items ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def compute(self, items: Items, collected: Collected, places: Indices, threads: int | None) -> list[str]:
-        """Simulates and measures items, which are at these `places` in the chunk; returns sentences for the user."""
+    def compute(self, items: Items, places: Places, threads: int | None) -> list[str]:
+        """Simulates and measures items; returns sentences for the user."""
         values = {name: items.column(name).numbers for name in self.setup.places if name in items.names}
         values = {name: numbers for name, numbers in values.items() if name not in self.setup.fixed}
         if self.setup.alone:
-            for k, place in enumerate(places.tolist()):
-                self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, collected, place)
+            for k in range(items.count):
+                self._compute_one({name: float(numbers[k]) for name, numbers in values.items()}, places, k)
             return [*self.setup.notes, f"{self.setup.alone} The items are simulated one by one."]
         rows = np.arange(items.count)
         if self.setup.inertial:
-            rows = self._possible(values, collected, places)
-        told: dict[str, None] = {}
+            rows = self._possible(values, places)
+        sentences: dict[str, None] = {}
         options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
         for equal in _equal([numbers[rows] for numbers in options], len(rows)):
             chosen = rows[equal]
-            for some in np.split(chosen, range(self._most, len(chosen), self._most)):
-                told |= self._compute_some(
-                    {name: numbers[some] for name, numbers in values.items()}, collected, places[some], threads
-                )
-        return [*self.setup.notes, *told]
+            for piece in np.split(chosen, range(self._most, len(chosen), self._most)):
+                of_piece = {name: numbers[piece] for name, numbers in values.items()}
+                sentences |= self._compute_piece(of_piece, places.taken(piece), threads)
+        return [*self.setup.notes, *sentences]
 
-    def _possible(self, values: Mapping[str, Array], collected: Collected, places: Indices) -> Indices:
+    def _possible(self, values: Mapping[str, Array], places: Places) -> Indices:
         """The rows whose inertial numbers bodies and joints can have; the others fail."""
         rows = []
-        for k, place in enumerate(places.tolist()):
+        for k in range(len(places.indices)):
             problem = self.setup.impossible({name: float(numbers[k]) for name, numbers in values.items()})
             if problem:
-                collected.fail(place, problem)
+                places.fail(k, problem)
             else:
                 rows.append(k)
         return np.array(rows, dtype=np.int64)
@@ -104,35 +103,28 @@ class Simulated:
         each = 8 * len(times) * (plant.nq + plant.nv + plant.nx + len(plant.m))
         return max(LEAST, ROOM // max(each, 1))
 
-    def _compute_some(
-        self, values: Mapping[str, Array], collected: Collected, places: Indices, threads: int | None
-    ) -> dict[str, None]:
-        """Simulates and measures items; returns sentences for the user as keys, each once."""
-        told: dict[str, None] = {}
-        samples = collected.chunk.keep == "all"
-        for part, batch in self._batches(values, np.arange(len(places)), collected, places, samples, threads):
-            self._measure(batch, collected, places[part])
+    def _compute_piece(self, values: Mapping[str, Array], places: Places, threads: int | None) -> dict[str, None]:
+        """Simulates and measures as many items as one batch may have; returns sentences for the user as keys."""
+        sentences: dict[str, None] = {}
+        samples = places.collected.chunk.keep == "all"
+        for rows, batch in self._batches(values, np.arange(len(places.indices)), places, samples, threads):
+            of_batch = places.taken(rows)
+            self._measure(batch, of_batch)
             begun = begun_beyond(self.setup.model, batch.q[:, 0]) if isinstance(self.setup.model, System) else ""
-            told |= {f"{begun}. Initial values q, or a start, of the run choose others.": None} if begun else {}
-            kept = [k for k, place in enumerate(places[part].tolist()) if collected.wants_run(place)]
+            sentences |= {f"{begun}. Initial values q, or a start, of the run choose others.": None} if begun else {}
+            kept = [k for k in range(len(rows)) if of_batch.wants_run(k)]
             if kept and not samples:
-                again = {name: numbers[part[kept]] for name, numbers in values.items()}
+                again = {name: numbers[rows[kept]] for name, numbers in values.items()}
                 whole = self.setup.batch(again, len(kept), samples=True, threads=threads)
                 for k, run in zip(kept, whole, strict=True):
-                    collected.keep(int(places[part[k]]), run)
+                    of_batch.keep(k, run)
             elif kept:
                 for k in kept:
-                    collected.keep(int(places[part[k]]), batch[k])
-        return told
+                    of_batch.keep(k, batch[k])
+        return sentences
 
     def _batches(
-        self,
-        values: Mapping[str, Array],
-        rows: Indices,
-        collected: Collected,
-        places: Indices,
-        samples: bool,
-        threads: int | None,
+        self, values: Mapping[str, Array], rows: Indices, places: Places, samples: bool, threads: int | None
     ) -> Iterator[tuple[Indices, BatchRun]]:
         """(rows, their batch) for the given rows of the values.
 
@@ -140,86 +132,87 @@ class Simulated:
         are alone; these fail.
         """
         try:
-            some = {name: numbers[rows] for name, numbers in values.items()}
-            batch = self.setup.batch(some, len(rows), samples=samples, threads=threads)
+            of_rows = {name: numbers[rows] for name, numbers in values.items()}
+            batch = self.setup.batch(of_rows, len(rows), samples=samples, threads=threads)
         except FAILURES as error:
             if len(rows) == 1:
-                collected.fail(int(places[rows[0]]), failure(error).removeprefix(FIRST))
+                places.fail(int(rows[0]), failure(error).removeprefix(FIRST))
                 return
             half = len(rows) // 2
             for part in (rows[:half], rows[half:]):
-                yield from self._batches(values, part, collected, places, samples, threads)
+                yield from self._batches(values, part, places, samples, threads)
             return
         if batch.interrupted:
             raise KeyboardInterrupt
         yield rows, batch
 
-    def _measure(self, batch: BatchRun, collected: Collected, places: Indices) -> None:
-        """Stores the measures of a batch, whose items are at these `places` in the chunk."""
+    def _measure(self, batch: BatchRun, places: Places) -> None:
+        """Stores the measures of the items of a batch."""
         for k, message in batch.failures.items():
-            collected.fail(int(places[k]), message)
+            places.fail(k, message)
         ok = np.flatnonzero(batch.ok)
-        found = self._laws(batch.plant).at(final_inputs(batch, ok)) if self.laws else np.empty((len(ok), 0))
-        for j, one in enumerate(self.laws):
-            collected.column(one.name)[places[ok]] = found[:, j]
-        for row in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist():
-            j = int(np.flatnonzero(~np.isfinite(found[row]))[0])
-            cause = f"measure '{self.laws[j].name}' is {found[row, j]}; expected a finite number."
-            collected.fail(int(places[ok[row]]), cause)
+        values = self._laws(batch.plant).at(final_inputs(batch, ok)) if self.laws else np.empty((len(ok), 0))
+        for j, measure in enumerate(self.laws):
+            places.write(measure.name, ok, values[:, j])
+        for row in np.flatnonzero(~np.isfinite(values).all(axis=1)).tolist():
+            j = int(np.flatnonzero(~np.isfinite(values[row]))[0])
+            cause = f"measure '{self.laws[j].name}' is {values[row, j]}; expected a finite number."
+            places.fail(int(ok[row]), cause)
         for k in ok.tolist() if self.functions else ():
-            self._call(batch[k], collected, int(places[k]))
+            self._call(batch[k], places, k)
 
-    def _call(self, run: Trajectory, collected: Collected, place: int) -> None:
-        """Stores the measures that are functions of a run."""
-        for one in self.functions if place not in collected.causes else ():
+    def _call(self, run: Trajectory, places: Places, k: int) -> None:
+        """Stores the measures of item k that are functions of its run."""
+        for measure in self.functions if not places.has_failed(k) else ():
             try:
-                collected.column(one.name)[place] = number_of(called(one, _copied(run)), one.name)
+                places.write(measure.name, k, number_of(called(measure, _copied(run)), measure.name))
             except UnsupportedError as error:
-                collected.fail(place, str(error))
+                places.fail(k, str(error))
                 return
 
     # ── one item ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _compute_one(self, values: Mapping[str, float], collected: Collected, place: int) -> None:
+    def _compute_one(self, values: Mapping[str, float], places: Places, k: int) -> None:
         try:
             run = self.setup.single(values)
         except FAILURES as error:
-            collected.fail(place, failure(error))
+            places.fail(k, failure(error))
             return
-        self.measure_run(run, collected, place)
+        self.measure_run(run, places, k)
 
-    def measure_run(self, run: Trajectory, collected: Collected, place: int) -> None:
-        """Stores the measures of a single run, and the run where it is to be kept."""
+    def measure_run(self, run: Trajectory, places: Places, k: int) -> None:
+        """Stores the measures of the single run of item k, and the run where it is to be kept."""
         if run.outcome.kind == "interrupted":
             raise KeyboardInterrupt
         if run.outcome.kind == "failed":
-            collected.fail(place, run.outcome.message)
+            places.fail(k, run.outcome.message)
         else:
-            self._measure_end(run, collected, place)
-            self._call(run, collected, place)
-        if collected.wants_run(place):
-            collected.keep(place, run)
+            self._measure_end(run, places, k)
+            self._call(run, places, k)
+        if places.wants_run(k):
+            places.keep(k, run)
 
-    def _measure_end(self, run: Trajectory, collected: Collected, place: int) -> None:
+    def _measure_end(self, run: Trajectory, places: Places, k: int) -> None:
+        """Stores the measures of item k that are laws of the final state of its run."""
         if not self.laws:
             return
         last = run.segments[-1]
         s = np.concatenate([np.zeros(last.plant.nv), last.v[-1], last.x[-1]])
         state: tuple[Any, ...] = (last.t[-1], last.q[-1], s, last.m[-1], last.u[-1], last.p)
         try:
-            (found,) = self._laws(last.plant).at(tuple(np.asarray(part)[None] for part in state))
-            for one, value in zip(self.laws, found, strict=True):
-                collected.column(one.name)[place] = number_of(value, one.name)
+            (values,) = self._laws(last.plant).at(tuple(np.asarray(part)[None] for part in state))
+            for measure, value in zip(self.laws, values, strict=True):
+                places.write(measure.name, k, number_of(value, measure.name))
         except KinemorphError as error:
-            collected.fail(place, str(error))
+            places.fail(k, str(error))
 
     def run(self, values: Mapping[str, float]) -> Trajectory:
         """The run of one item with all its samples."""
         if self.setup.alone:
             return self.setup.single(values)
         try:
-            some = {name: np.array([one]) for name, one in values.items()}
-            batch = self.setup.batch(some, 1, samples=True, threads=1)
+            arrays = {name: np.array([value]) for name, value in values.items()}
+            batch = self.setup.batch(arrays, 1, samples=True, threads=1)
         except ShapeError as error:
             raise ShapeError(str(error).removeprefix(FIRST)) from None
         return batch[0]
@@ -227,7 +220,9 @@ class Simulated:
 
 def _copied(run: Trajectory) -> Trajectory:
     """The run with arrays of its own: what a measure writes to them reaches neither other measures nor a kept run."""
-    segments = (replace(one, **{name: getattr(one, name).copy() for name in SAMPLES}) for one in run.segments)
+    segments = (
+        replace(segment, **{name: getattr(segment, name).copy() for name in SAMPLES}) for segment in run.segments
+    )
     return replace(run, segments=tuple(segments))
 
 

@@ -76,7 +76,7 @@ def read_values(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 def _global_names(code: types.CodeType) -> set[str]:
     """The names that code, and code in it, may read from the global names of its module."""
-    inner = [_global_names(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+    inner = [_global_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return {*code.co_names}.union(*inner)
 
 
@@ -112,18 +112,18 @@ def _compiled(node: ast.Lambda, function: types.FunctionType) -> types.CodeType:
     assert isinstance(outer, ast.FunctionDef)
     outer.body = [ast.Return(node)]
     code = compile(ast.fix_missing_locations(tree), "lambda", "exec")
-    (inside,) = (one for one in code.co_consts if isinstance(one, types.CodeType))
-    return next(one for one in inside.co_consts if isinstance(one, types.CodeType))
+    (inside,) = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return next(constant for constant in inside.co_consts if isinstance(constant, types.CodeType))
 
 
 def _code(code: types.CodeType) -> Iterator[str]:
     """Bytecode as text: instructions, constants and names, without addresses, file names and line numbers."""
     yield f"instructions {hashlib.sha256(code.co_code).hexdigest()}"
     yield f"names {' '.join((*code.co_names, *code.co_varnames, *code.co_freevars))}"
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _code(one)
-        elif isinstance(one, frozenset):
-            yield f"constant {sorted(map(repr, one))}"
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
+        elif isinstance(constant, frozenset):
+            yield f"constant {sorted(map(repr, constant))}"
         else:
-            yield f"constant {one!r}"
+            yield f"constant {constant!r}"

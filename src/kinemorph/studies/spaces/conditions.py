@@ -4,7 +4,7 @@
     when={"damping": {"foot": ["soft", "medium"]}}          one of several values
     when={"b": {"a": 1.0, "c": "on"}}                       all conditions have to hold
 
-A part does not apply to an item either if a part of its condition does not apply.
+Where a part does not apply, the parts whose conditions name it do not apply either.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def in_order(names: list[str], conditions: Conditions) -> list[str]:
     return placed
 
 
-def fitting(part: Part, values: tuple[Value, ...]) -> npt.NDArray[Any]:
+def column_values(part: Part, values: tuple[Value, ...]) -> npt.NDArray[Any]:
     """The values of a part that a condition names, as they are in columns: numbers, or indices of labels."""
     if part.labels:
         return np.array([part.labels.index(label_of(value)) for value in values], dtype=np.int64)
@@ -64,6 +64,6 @@ def where_applicable(
         found[name] = values[name]
         for other, needed in conditions.get(name, {}).items():
             missing = -1 if parts[name].labels else np.nan
-            holds = np.isin(found[other], fitting(parts[other], needed))
+            holds = np.isin(found[other], column_values(parts[other], needed))
             found[name] = np.where(holds, found[name], missing)
     return found

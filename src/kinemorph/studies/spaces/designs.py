@@ -34,7 +34,7 @@ def sobol(names: Sequence[str], count: int, seed: int) -> Array:
     from scipy.stats import qmc
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a count that is no power of two: the space tells it by its names
+        warnings.simplefilter("ignore", UserWarning)  # about counts other than powers of two: the space warns of them
         points: Array = qmc.Sobol(len(names), scramble=True, seed=np.random.default_rng(seed)).random(count)
     return points
 

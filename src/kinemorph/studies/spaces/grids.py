@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies.spaces.conditions import Conditions, fitting, in_order
+from kinemorph.studies.spaces.conditions import Conditions, column_values, in_order
 from kinemorph.studies.spaces.parts import Part
 
 MOST_ITEMS = 10_000_000  # of a space: their keys take 100 bytes each, and results as much again
@@ -82,8 +82,8 @@ def _applies(name: str, parts: Mapping[str, Part], conditions: Conditions, rows:
     """Which of some combinations a part applies to."""
     found = np.ones(_length(rows), dtype=bool)
     for other, needed in conditions.get(name, {}).items():
-        fits = np.append(np.isin(parts[other].grid(), fitting(parts[other], needed)), False)  # index -1 is the last one
-        found &= fits[rows[other]]
+        fits = np.isin(parts[other].grid(), column_values(parts[other], needed))
+        found &= np.append(fits, False)[rows[other]]  # index -1 is the last one
     return found
 
 

@@ -128,12 +128,12 @@ def _listed_labels(name: str, given: list[Any]) -> tuple[Column, dict[str, Any]]
                 f"part '{name}': item {k} has the value {text_of(value)}, which has no printable name. "
                 "Use a Space with Choice({label: value}) for it."
             )
-        _add(name, objects, label, value)
+        _add_object(name, objects, label, value)
         indices.append(index.setdefault(label, len(index)))
     return label_column(name, indices, list(index)), objects
 
 
-def _add(name: str, objects: dict[str, Any], label: str, value: Any) -> None:
+def _add_object(name: str, objects: dict[str, Any], label: str, value: Any) -> None:
     """Adds an object to those of a part; refuses another object with the same label."""
     known = objects.setdefault(label, value)
     if known is value or (type(known) is type(value) and not isinstance(known, np.ndarray) and known == value):
@@ -145,33 +145,33 @@ def _add(name: str, objects: dict[str, Any], label: str, value: Any) -> None:
 
 
 def union_of(spaces: Sequence[ItemSpace]) -> ListedSpace:
-    """The items of some spaces, those of the first space first, each once."""
+    """The items of several spaces in the order of these, each once."""
     objects: dict[str, dict[str, Any]] = {}
     for space in spaces:
         for name, labeled in space.objects.items():
             for label, value in labeled.items():
-                _add(name, objects.setdefault(name, {}), label, value)
-    every = [space.items for space in spaces]
-    names = dict.fromkeys(name for items in every for name in items.names)
-    columns = [_joined(name, every) for name in names]
-    return ListedSpace(distinct(items_of(columns) if columns else every[0]), objects)
+                _add_object(name, objects.setdefault(name, {}), label, value)
+    pieces = [space.items for space in spaces]
+    names = dict.fromkeys(name for items in pieces for name in items.names)
+    columns = [_joined(name, pieces) for name in names]
+    return ListedSpace(distinct(items_of(columns) if columns else pieces[0]), objects)
 
 
-def _joined(name: str, every: Sequence[Items]) -> Column:
+def _joined(name: str, pieces: Sequence[Items]) -> Column:
     """The column of a part for the items of several spaces."""
-    having = [items.column(name) for items in every if name in items.names]
+    having = [items.column(name) for items in pieces if name in items.names]
     if len({bool(column.labels) for column in having}) > 1:
         raise UnsupportedError(
             f"part '{name}': it has numbers in one space and labels in another. Use the same kind of part in both."
         )
     labels = list(dict.fromkeys(label for column in having for label in column.labels))
-    pieces = []
-    for items in every:
+    numbers = []
+    for items in pieces:
         if name not in items.names:
-            pieces.append(np.full(items.count, -1 if labels else np.nan))
+            numbers.append(np.full(items.count, -1 if labels else np.nan))
             continue
         column = items.column(name)
         index = np.array([labels.index(label) for label in column.labels] + [-1])  # index -1 is the last one
-        pieces.append(index[column.numbers] if labels else column.numbers)
-    joined = np.concatenate(pieces)
+        numbers.append(index[column.numbers] if labels else column.numbers)
+    joined = np.concatenate(numbers)
     return label_column(name, joined, labels) if labels else number_column(name, joined, having[0].unit)

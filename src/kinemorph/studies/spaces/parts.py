@@ -28,12 +28,12 @@ from kinemorph.errors import Problem
 from kinemorph.frozen import dataclass
 from kinemorph.studies.items import Column, Value, label_column, number_column
 
-LEAST_RATIO = 1e-12  # less than this the ratio of two points of a logarithmic grid must not differ from 1
+LEAST_RATIO = 1e-12  # how much the ratio of two points of a logarithmic grid differs from 1, at least
 SHOWN_DIGITS = 15  # significant digits of the numbers of a grid: 0.3, not 0.30000000000000004, and so has its key
 
 
 class Part(ABC):
-    """One thing that is varied. `labels` are those of a part whose values are no numbers; they are its values then."""
+    """One thing that is varied. A part whose values are not numbers has `labels`, and indices of them as values."""
 
     labels: tuple[str, ...] = ()
 
@@ -212,7 +212,7 @@ class Choice(Part):
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a plain number. True and False are none: they are choices with these labels."""
+    """Whether a value is a plain number. True and False are not: they are choices with these labels."""
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 

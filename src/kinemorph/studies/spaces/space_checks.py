@@ -43,7 +43,7 @@ def part_problems(parts: Sequence[tuple[Any, Any]]) -> Iterator[Problem]:
 
 
 def _instead(value: object) -> str:
-    """The part that was probably meant by a value that is none."""
+    """The remedy for a value that is not a part: the part that was probably meant."""
     if isinstance(value, (list, tuple)):
         return f"Write {'Values([...])' if all(map(is_number, value)) else 'Choice(...)'}."
     if isinstance(value, Mapping):
@@ -89,13 +89,13 @@ def condition_problems(parts: Mapping[Any, Any], when: Any) -> Iterator[Problem]
     sound = True
     names = [str(name) for name in parts]
     for name, needed in when.items():
-        for one in (name, *needed):
-            if one not in parts:
+        for named in (name, *needed):
+            if named not in parts:
                 sound = False
-                shown = f"its condition names the part {text_of(one)}, which the space does not have"
-                if one == name:
+                shown = f"its condition names the part {text_of(named)}, which the space does not have"
+                if named == name:
                     shown = "it has a condition, but the space does not have it"
-                guess = did_you_mean(one, names).strip() or f"The parts are {listed(names)}."
+                guess = did_you_mean(named, names).strip() or f"The parts are {listed(names)}."
                 yield Problem("part", name, shown, guess, "when", "name")
         for other, values in known_conditions({name: needed})[name].items():
             if isinstance(parts.get(other), Part):
@@ -122,12 +122,12 @@ def _value_problems(name: str, other: str, part: Part, values: tuple[Any, ...]) 
     for value in values:
         if (label_of(value) if part.labels else value) not in known:
             shown = f"{start} has the value {text_of(value)}, which that part does not have"
-            texts = [label_of(one) for one in known]
+            texts = [label_of(other) for other in known]
             yield Problem("part", name, shown, did_you_mean(value, texts).strip() or f"It has {listed(texts)}.", "when")
 
 
 def option_remarks(parts: Mapping[str, Part], design: str, count: int | None, seed: int) -> list[Problem]:
-    """What to tell about options of a space that have no effect, or less than they could have."""
+    """Remarks on options of a space that have no effect, or a smaller one than they could have."""
     found = []
     for key, value in (("count", count), ("seed", seed or None)):
         if design == "grid" and value is not None:

@@ -2,6 +2,7 @@
 
 monte_carlo      `monte_carlo`: estimates with confidence intervals
 sensitivity      `sensitivity`: which parts matter, by Sobol indices or the elementary effects of Morris
+plans            the options of both, as records
 measured_items   items that a method draws, measured by sweeps
 intervals        confidence intervals of means, probabilities and quantiles
 stages           how many items a stated error needs, and when to look at them without losing confidence

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.items import Items
 from kinemorph.studies.outcomes import State
 from kinemorph.studies.spaces.distinct import distinct
@@ -23,7 +24,8 @@ from kinemorph.studies.spaces.parts import is_number, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
-from kinemorph.studies.sweeps.sweep import open_sweep, tell_warnings
+from kinemorph.studies.sweeps.sweep import OpenSweep, repeat_warnings
+from kinemorph.studies.sweeps.sweep_options import divided
 from kinemorph.words import did_you_mean, listed
 
 
@@ -67,9 +69,11 @@ class MeasuredItems:
 @contextmanager
 def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str, Any]) -> Iterator[MeasuredItems]:
     """Items of a space that are measured by one sweep with these options, which has ended after the context."""
-    with open_sweep(model, measures, space.objects, **options) as opened:
-        yield MeasuredItems(space, opened.experiment.names, opened.study)
-    tell_warnings(opened.warnings)  # failures are in the notes of the study
+    how, of_runs = divided(options)
+    experiment = experiment_of(model, measures, objects=space.objects, **of_runs)
+    with OpenSweep(experiment, how) as opened:
+        yield MeasuredItems(space, experiment.names, opened.study)
+    repeat_warnings(opened.warnings)  # failures are in the notes of the study
 
 
 def stored_items(space: Space, study: Study) -> MeasuredItems:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,7 +198,7 @@ def monte_carlo(
     most: int = MOST,
     pilot: int = PILOT,
     seed: int | None = None,
-    store: Any = None,
+    store: str | Path | None = None,
     **options: Any,
 ) -> MonteCarlo:
     """Estimates the means and probabilities of measures when parts are distributed.

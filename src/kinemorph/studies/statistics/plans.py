@@ -17,8 +17,8 @@ LEVELS = 4
 RESAMPLES = 300
 
 
-def _given(record: Any) -> dict[str, Any]:
-    """The fields of a record that do not have their usual value, by name."""
+def _changed_fields(record: Any) -> dict[str, Any]:
+    """The fields of a record that differ from their defaults, by name."""
     values = {name: (getattr(record, name), usual) for name, usual in defaults_of(record).items()}
     return {name: value for name, (value, usual) in values.items() if value != usual}
 
@@ -44,8 +44,8 @@ class MonteCarloPlan:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options without those that are as usual, as arguments of `monte_carlo`."""
-        return _given(self)
+        """The options that differ from their defaults, as arguments of `monte_carlo`."""
+        return _changed_fields(self)
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,5 @@ class SensitivityPlan:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options without those that are as usual, as arguments of `sensitivity`."""
-        return _given(self)
+        """The options that differ from their defaults, as arguments of `sensitivity`."""
+        return _changed_fields(self)

@@ -13,7 +13,8 @@ Both need parts that vary independently. Parts that apply to some items only are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -128,7 +129,7 @@ def sensitivity(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-    store: Any = None,
+    store: str | Path | None = None,
     **options: Any,
 ) -> Sensitivity:
     """Tells how much measures depend on each part of a space.
@@ -164,7 +165,7 @@ def analyzed(measured: MeasuredItems, plan: SensitivityPlan) -> Sensitivity:
             "other. Make a study for each case."
         )
     asked = _Asked(count, seed_of_study(plan.seed, space, WHAT), alpha, plan.resamples, plan.second, plan.levels)
-    values, indices, notes = (_sobol if method == "sobol" else _morris)(measured, asked)
+    values, indices, notes = METHODS[method](measured, asked)
     return Sensitivity(method, space.dimensions, indices, plan.confidence, values, measured.study, tuple(notes))
 
 
@@ -210,13 +211,13 @@ def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
         enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * count
         if enough and np.ptp(np.concatenate([whole.a, whole.b])) == 0.0:
             notes.append(f"'{name}' is the same for all items, so that it has no indices.")
-        found = sobol_indices_of(whole if enough else saltelli_values(np.zeros((blocks, count)), parts), asked.alpha)
-        indices[name] = found
+        used = whole if enough else saltelli_values(np.zeros((blocks, count)), parts)  # indices of zeros are NaN
+        indices[name] = sobol_indices_of(used, asked.alpha)
     return _Found(values, indices, notes)
 
 
 def _missing_rows(name: str, missing: int, count: int) -> Iterator[str]:
-    """What is said of rows without a value of a measure.
+    """A note about rows of the design that have no value of a measure.
 
     Leaving out a row whose items fail makes the rows of A and B that stay depend on each other, on which the estimators
     rely. A few rows change an index by little more than their share; many can change it by anything.
@@ -234,19 +235,7 @@ def _missing_rows(name: str, missing: int, count: int) -> Iterator[str]:
 def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     """The elementary effects of Morris. Each is a sample of its own: one that is missing is left out."""
     space, names = measured.space, measured.space.dimensions
-    if not is_whole(asked.rows) or asked.rows < 2:
-        raise UnsupportedError(f"{WHAT}: count is {asked.rows!r}, expected a whole number of 2 or more trajectories.")
-    if not is_whole(asked.resamples) or asked.resamples < 1:
-        raise UnsupportedError(f"{WHAT}: resamples is {asked.resamples!r}, expected a whole number of 1 or more.")
-    if not is_whole(asked.levels) or asked.levels < 2 or asked.levels % 2:
-        raise UnsupportedError(f"{WHAT}: levels is {asked.levels!r}, expected an even number, such as {LEVELS}.")
-    for name in names:
-        labels = space.parts[name].labels
-        if len(labels) > 2:
-            raise UnsupportedError(
-                f"{WHAT}: the part '{name}' has {len(labels)} labels, which have no order, expected numbers or two "
-                'labels. Use method="sobol", or vary two of them.'
-            )
+    _check_morris(space, asked)
     trajectories = morris_trajectories(asked.rows, len(names), asked.levels, asked.seed)
     open_ends = {name: _open_ends(space.parts[name]) for name in names}
     low = np.array([TAIL * open_ends[name][0] for name in names])
@@ -275,10 +264,30 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     return _Found(values, indices, notes)
 
 
-def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
-    """The steps of trajectories (r, d) as shares of the way from end to end of the part that changes.
+def _check_morris(space: Space, asked: _Asked) -> None:
+    """Refuses options and parts that the method of Morris cannot use."""
+    if not is_whole(asked.rows) or asked.rows < 2:
+        raise UnsupportedError(f"{WHAT}: count is {asked.rows!r}, expected a whole number of 2 or more trajectories.")
+    if not is_whole(asked.resamples) or asked.resamples < 1:
+        raise UnsupportedError(f"{WHAT}: resamples is {asked.resamples!r}, expected a whole number of 1 or more.")
+    if not is_whole(asked.levels) or asked.levels < 2 or asked.levels % 2:
+        raise UnsupportedError(f"{WHAT}: levels is {asked.levels!r}, expected an even number, such as {LEVELS}.")
+    for name in space.dimensions:
+        labels = space.parts[name].labels
+        if len(labels) > 2:
+            raise UnsupportedError(
+                f"{WHAT}: the part '{name}' has {len(labels)} labels, which have no order, expected numbers or two "
+                'labels. Use method="sobol", or vary two of them.'
+            )
 
-    A part with a list of values goes over whole values: from one to the other of two it is the whole way.
+
+METHODS: dict[str, Callable[[MeasuredItems, _Asked], _Found]] = {"sobol": _sobol, "morris": _morris}
+
+
+def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
+    """The steps of trajectories (r, d), as shares of the range of the part that changes.
+
+    A part with a list of values changes by whole values: a step between two values is the whole range.
     """
     places = trajectories.points.copy()
     for k, part in enumerate(parts):
@@ -308,7 +317,7 @@ def _by_part(parts: tuple[str, ...], bounded: Bounded) -> Iterator[tuple[str, fl
     if bounded.value.ndim == 1:
         yield from zip(parts, *(column.tolist() for column in bounded), strict=True)
         return
-    for i, one in enumerate(parts):
+    for i, part in enumerate(parts):
         for j in range(i + 1, len(parts)):
             value, low, high = (float(column[i, j]) for column in bounded)
-            yield f"{one}, {parts[j]}", value, low, high
+            yield f"{part}, {parts[j]}", value, low, high

@@ -114,7 +114,7 @@ def sobol_indices_of(values: SaltelliValues, alpha: float) -> dict[str, Bounded]
     wide = float(stats.t.isf(alpha / 2, REPLICATES - 1)) * np.sqrt(REPLICATES - 1)
     found = {}
     for name, value in _indices(values).items():
-        reach = wide * np.std([one[name] for one in without], axis=0)
+        reach = wide * np.std([indices[name] for indices in without], axis=0)
         found[name] = Bounded(value, value - reach, value + reach)
     return found
 

@@ -6,7 +6,7 @@ layout          the tables of the file, and which column has which part or measu
 contents        everything that a store has, read with all checks and written to a new file
 rows            rows of the file from arrays, and back, with their checks
 checks          checksums by which damaged rows are found
-known_items     which items there are, in memory of the writer
+known_items     the items that a store has, in the memory of its writer
 aspects         what determines results, and what of it has changed
 files           the file: made, opened, checked, repaired
 swaps           a store in place of another one, whatever happens meanwhile

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from typing import Literal
 
 CHOICE = "choice "  # begins the names of aspects that belong to one label: a study may get more of them, or fewer
 MOST_LINES = 3  # of a difference that a message shows
 LONGEST = 160  # characters of such a line
+Changed = Literal["refuse", "recompute"]  # what happens to results where an aspect has changed
 
 
 def is_shared(name: str) -> bool:
@@ -18,7 +20,7 @@ def is_shared(name: str) -> bool:
 def difference(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """The first lines of the difference between aspects: "model: mass = 1 -> mass = 2"; empty where there is none.
 
-    What only one of both has of a choice is no difference: its items are in one of both only.
+    A label of a choice that only one of both has is no difference: no item with this label is in the other one.
     """
     lines = list(_lines(old, new))
     more = f"; and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""

@@ -1,6 +1,6 @@
 """Rows in the pages of an SQLite file, read without SQLite: also from pages whose own structure is damaged.
 
-Nothing is believed here: what is found are candidates, and only those that pass their checks are used.
+These rows are candidates: a page may be damaged, and only rows that pass their checks are used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def cells(number: int, page: bytes, others: Sequence[Mapping[int, bytes]]) -> It
             used += size
             found += cell
             if not cell:
-                used = -1 << 30
+                used = -1 << 30  # a damaged cell: the page never counts as filled, and all of it is searched below
     if kind not in KNOWN_KINDS or (kind == LEAF and not _is_filled(page, start, used)):
         found = [cell for place in _places(page) for cell in _cell(page, place, LEAF, others)[0]]
     yield from found
@@ -119,8 +119,8 @@ def _local(size: int, kind: int) -> int:
     if size <= most:
         return size
     least = (PAGE - 12) * 32 // 255 - 23
-    some = least + (size - least) % (PAGE - 4)
-    return some if some <= most else least
+    local = least + (size - least) % (PAGE - 4)  # so that the last overflow page is full
+    return local if local <= most else least
 
 
 def _overflow(number: int, size: int, pages: Mapping[int, bytes]) -> bytes:

@@ -52,17 +52,17 @@ def result_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
     A measure without a value counts as absent, so that measures can be added later.
     """
     pieces = [
-        _some_checks(digest, keys[start : start + TOGETHER], _some(results, slice(start, start + TOGETHER)))
+        _block_checks(digest, keys[start : start + TOGETHER], _block(results, slice(start, start + TOGETHER)))
         for start in range(0, len(results.numbers), TOGETHER)
     ]
     return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
 
 
-def _some(results: Results, rows: slice) -> Results:
+def _block(results: Results, rows: slice) -> Results:
     return results._replace(numbers=results.numbers[rows], states=results.states[rows], measures=results.measures[rows])
 
 
-def _some_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
+def _block_checks(digest: bytes, keys: Keys, results: Results) -> Checks:
     """The checks of so many results that they fit into memory as Python objects."""
     checks = np.empty(len(results.numbers), dtype=np.int64)
     order = sorted(range(len(results.names)), key=lambda k: results.names[k])

@@ -22,6 +22,7 @@ from kinemorph.studies.store.pages import Files, is_sound_header, is_sound_log, 
 from kinemorph.studies.store.rows import DamagedError
 from kinemorph.studies.store.salvage import salvaged
 from kinemorph.studies.store.swaps import finish_swap, pending_file, swapped, write_file
+from kinemorph.words import counted
 
 Mode = Literal["write", "read"]
 PATIENCE = 60.0  # [s] that a process waits while another one uses the file
@@ -32,7 +33,7 @@ CHECKPOINT = 4_000  # pages of the write-ahead log, after which they go to the f
 class StoreFile:
     """An open store: its connection, and the lock of its writer. `path` is None in memory.
 
-    `saved` has what was saved from a damaged file that was opened for reading; there is no connection then.
+    `saved` are the contents that were saved from a damaged file that was opened for reading; it has no connection.
     """
 
     def __init__(self, path: Path | None, mode: Mode) -> None:
@@ -53,10 +54,10 @@ class StoreFile:
             write_contents(self.connection, empty_contents())
             return read_contents(self.connection)
         if self.mode == "write":
-            self._make()
+            self._lock_and_make()
         elif not self.path.exists():
             raise problem(self.path, "there is no such file", "Check the path.")
-        self._refuse()
+        self._check_path()
         older = migrated(self._source())
         if older is not None:
             contents, kind = older
@@ -69,7 +70,7 @@ class StoreFile:
                 raise store_error(self.path, error, "opened") from None
         return self._salvaged(journals)
 
-    def _make(self) -> None:
+    def _lock_and_make(self) -> None:
         """Locks the store, and makes an empty one where there is none."""
         assert self.path is not None
         with contextlib.suppress(OSError):  # the lock says why the folder cannot be used
@@ -86,7 +87,7 @@ class StoreFile:
         assert self.path is not None
         return pending_file(self.path) or self.path
 
-    def _refuse(self) -> None:
+    def _check_path(self) -> None:
         """Raises StorageError where the path is not that of a file, or where the file is empty."""
         assert self.path is not None
         if not self.path.is_file():
@@ -161,8 +162,8 @@ class StoreFile:
         return self._replaced(
             contents,
             "damaged",
-            f"is damaged: {done} {'result' if done == 1 else 'results'} and {count} {'item' if count == 1 else 'items'}"
-            f" were saved, and what is missing has to be computed again",
+            f"is damaged: {counted(done, 'result')} and {counted(count, 'item')} were saved, and what is missing has "
+            "to be computed again",
         )
 
     def _replaced(self, contents: Contents, kind: str, what: str) -> Contents:
@@ -224,7 +225,7 @@ class StoreFile:
         raise problem(where, "rows that were recorded are damaged", remedy)
 
     def close(self) -> None:
-        """Closes the file, and lets others write to it. What is left is one plain file, where no reader has it open."""
+        """Closes the file, and lets others write to it. One plain file is left, unless a reader has it open."""
         if self.process != os.getpid():
             return  # a forked process has a copy of this object, and no lock
         if self.connection is not None and self.lock is not None:

@@ -1,4 +1,4 @@
-"""Which items a store has, in memory of its writer: about 40 bytes for each."""
+"""The items that a store has, in the memory of its writer: about 40 bytes for each."""
 
 from __future__ import annotations
 

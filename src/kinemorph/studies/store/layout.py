@@ -9,7 +9,7 @@
     aspects     a view for people: name, text of everything that determines results
 
 Columns of SQLite have no upper and lower case, and names of parts may have any characters: a column has the name of its
-part where that is possible, and otherwise a similar one. Which column belongs to what is said by its place alone.
+part where that is possible, and otherwise a similar one. Only its position says which part or measure a column has.
 """
 
 from __future__ import annotations

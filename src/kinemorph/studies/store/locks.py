@@ -66,7 +66,7 @@ class WriterLock:
             return
         del _held[self._name]
         with contextlib.suppress(OSError):
-            self.path.unlink()  # while it is locked: who opened it before finds that it has gone, and opens a new one
+            self.path.unlink()  # while it is locked: others that opened it find that it is gone, and open a new one
         os.close(self._handle)
 
 

@@ -20,7 +20,7 @@ from kinemorph.studies.store.layout import APPLICATION, PAGE, VERSION
 MAGIC = b"SQLite format 3\0"
 WAL_HEADER, FRAME_HEADER = 32, 24
 WAL_WORDS = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # how the checksums of a log read words, by its first word
-NEARLY = 6  # bytes of a salt of 8 that are equal to those of the log, although others may be damaged
+NEARLY = 6  # a damaged frame of this log has at least so many of the 8 bytes of its salt
 JOURNAL_SECTORS = (512, 4096)  # sizes of the header of a rollback journal
 
 
@@ -129,9 +129,9 @@ def _checksums(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
         a, b = (((x + y) & mask, (x + 2 * y) & mask) for x, y in (a, b))
     total = np.empty((len(words), 2), dtype=np.uint64)
     for start in range(0, len(words), 1000):
-        some = words[start : start + 1000].astype(np.uint64)
+        block = words[start : start + 1000].astype(np.uint64)
         for k in range(2):
-            total[start : start + 1000, k] = (some * weights[:, k] & np.uint64(mask)).sum(axis=1) & np.uint64(mask)
+            total[start : start + 1000, k] = (block * weights[:, k] & np.uint64(mask)).sum(axis=1) & np.uint64(mask)
     return total
 
 

@@ -93,7 +93,7 @@ def items_from(layout: Layout, rows: Iterable[Row]) -> tuple[Indices, Keys, Item
     """Numbers, keys and values of items from their rows. Raises DamagedError where a row cannot be one of an item."""
     numbers: list[Indices] = []
     keys: list[bytes] = []
-    readers = [_Reader(place) for place in layout.parts]
+    readers = [_ColumnReader(place) for place in layout.parts]
     for columns in _columns(rows, 2 + len(readers)):
         numbers.append(np.array(columns[0], dtype=np.int64))
         if not all(type(key) is bytes and len(key) == KEY.itemsize for key in columns[1]):
@@ -163,8 +163,8 @@ def sound_results(
     return sound
 
 
-class _Reader:
-    """Reads one column of the file to the column of a part."""
+class _ColumnReader:
+    """Makes the column of a part from one column of the file, which is read piece by piece."""
 
     def __init__(self, place: Place) -> None:
         self.place = place

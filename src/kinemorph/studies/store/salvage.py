@@ -39,7 +39,7 @@ class _Found(NamedTuple):
 
 
 def salvaged(files: Files) -> Contents | None:
-    """The good rows of a store, or None where there is no sign that these files are one."""
+    """The good rows of a store, or None where nothing in these files belongs to a store."""
     found = _found(files)
     if not found.texts and not is_our_header(files.main[:100]):
         return None

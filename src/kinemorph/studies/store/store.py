@@ -20,14 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import numpy as np
 
 from kinemorph.errors import ChangedError, Problem, StorageError, UnsupportedError
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import Outcome
-from kinemorph.studies.store.aspects import difference
+from kinemorph.studies.store.aspects import Changed, difference
 from kinemorph.studies.store.checks import Results, aspects_digest
 from kinemorph.studies.store.contents import Contents, transaction
 from kinemorph.studies.store.failures import store_error
@@ -117,8 +116,8 @@ class Store:
                 with self._writing() as connection:
                     layout = with_columns(connection, self._layout, missing)
                     for start in range(0, len(places), TOGETHER):
-                        some = places[start : start + TOGETHER]
-                        insert_items(connection, layout, numbers[some], keys[some], items.taken(some))
+                        block = places[start : start + TOGETHER]
+                        insert_items(connection, layout, numbers[block], keys[block], items.taken(block))
                 self._layout = layout
                 self._known.add(numbers[places], keys[places])
                 self._is_current = True
@@ -235,7 +234,7 @@ class Store:
         found: dict[str, str] = json.loads(self._texts["aspects"])
         return found
 
-    def check_aspects(self, aspects: Mapping[str, str], changed: Literal["refuse", "recompute"] = "refuse") -> None:
+    def check_aspects(self, aspects: Mapping[str, str], changed: Changed = "refuse") -> None:
         """Stores what determines results, or compares it with what the store has.
 
         Raises ChangedError where something differs and there are results. With changed="recompute" these are forgotten
@@ -276,7 +275,7 @@ class Store:
         self._is_current = True
 
     def _look(self) -> None:
-        """Makes sure that the store can be written, and that what is remembered of the file is true."""
+        """Makes sure that the store can be written, and that this object knows all that the file has."""
         self._file.writable()
         if not self._is_current:
             self._take(self._file.contents(None))

@@ -19,7 +19,7 @@ from kinemorph.studies.study_files import study_fields as rows
 from kinemorph.words import listed
 
 MODEL = "model"  # the part whose choices are model files
-# remedies in the words of a study file, by what is wrong, where those of a Space are in the words of Python
+# remedies in the words of a study file, by the key that is wrong; those of a Space are in the words of Python
 REMEDIES = {
     "low": "Correct the numbers; choices = [value] is a fixed value.",
     "deviation": "Raise it; choices = [value] is a fixed value.",
@@ -151,10 +151,10 @@ class SpaceReader:
         for other, wanted in condition.items():
             part, at = parts.get(other), At(("space", "parts", name, "when", other), f"part '{name}'", other)
             if isinstance(part, Part) and not part.labels:
-                several = wanted if isinstance(wanted, list) else [wanted]
+                values = wanted if isinstance(wanted, list) else [wanted]
                 found[other] = [
-                    self.values.literal(one, at) if isinstance(one, str) and units.is_quantity(one) else one
-                    for one in several
+                    self.values.literal(value, at) if isinstance(value, str) and units.is_quantity(value) else value
+                    for value in values
                 ]
         return found
 

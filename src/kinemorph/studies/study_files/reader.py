@@ -32,6 +32,9 @@ from kinemorph.words import did_you_mean, listed
 
 ENDING = ".study"  # of files of results
 DRAWS = 1000  # items of a Monte Carlo study that gives neither a count nor an error
+# numbers of a statistical study by key: they lie between two bounds, which are described in words
+ABOVE_ZERO = (0.0, math.inf, "above 0")
+BOUNDS = {"seed": (-1.0, math.inf, "0 or more"), "confidence": (0.0, 1.0, "between 0 and 1")}
 
 
 class StudyExamination(NamedTuple):
@@ -65,8 +68,9 @@ def examine_study(path: str | Path, *, strict: bool = False) -> StudyExamination
 
 
 def line_of_error(path: str | Path, error: KinemorphError) -> str:
-    """The text "FILE:LINE: " of an error about a part or a measure of a study file, which only the model reveals, such
-    as a name that it does not have; empty for other errors.
+    """The text "FILE:LINE: " for an error about a part or a measure of a study file; empty for other errors.
+
+    Such errors show only when the model is there: a name that it does not have, for example.
     """
     source = read_file(Path(path), Findings(str(path)))
     document = None if source is None else parse(source, Findings(str(path)))
@@ -253,12 +257,11 @@ class _Study:
     def _check_number(self, key: str, value: Any, at: At) -> None:
         """Records a finding for a number of a statistical study that is out of its range."""
         if isinstance(value, dict):
-            for name, one in value.items():
-                self._check_number(key, one, at.key(name))
+            for name, number in value.items():
+                self._check_number(key, number, at.key(name))
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            least, most = (-1, math.inf) if key == "seed" else (0, 1) if key == "confidence" else (0, math.inf)
-            if not least < value < most:
-                expected = "0 or more" if key == "seed" else "between 0 and 1" if key == "confidence" else "above 0"
+            lower, upper, expected = BOUNDS.get(key, ABOVE_ZERO)
+            if not lower < value < upper:
                 problem = f"{at.what} is {value}, expected a finite number {expected}"
                 self.values.error("number", at, problem, "Correct it.")
 

@@ -24,40 +24,22 @@ PLAIN: Schema = {"type": ["string", "number", "boolean"]}
 
 def study_schema() -> Schema:
     """The schema of a study file, as JSON data (draft 2020-12)."""
-    model = json_schema()  # an element of a choice is written as in a model file
-    choices: Schema = {
-        "anyOf": [
-            list_schema({"type": ["string", "number", "boolean"]}),
-            {
-                "type": "object",
-                "additionalProperties": {"anyOf": [PLAIN, model["properties"]["elements"]["additionalProperties"]]},
-            },
-        ]
-    }
-    wanted: Schema = {"type": "object", "additionalProperties": {"anyOf": [PLAIN, list_schema(PLAIN)]}}
-    part = _with(rows.PART, choices=choices, when=wanted)
-    part["oneOf"] = [{"required": [key]} for key in rows.PART_FORMS]
-    space = table_schema(rows.SPACE)
-    space["properties"]["parts"] = {"type": "object", "additionalProperties": part, "minProperties": 1}
-    space["required"] = ["parts"]
+    model = json_schema()
     best = table_schema(part_fields(BestRuns), part=BestRuns)
-    texts: Schema = {"type": "object", "additionalProperties": TEXT}
     special: dict[Field, Schema] = {
         rows.RUN: {"anyOf": [TEXT, run_schema()]},
         rows.WORKER: {
             "anyOf": [{"type": "integer", "minimum": 0}, {"enum": [*rows.WORKERS]}, {**TEXT, "pattern": "://"}]
         },
         rows.KEEP: {"anyOf": [{"enum": [*rows.KEPT]}, best]},
-        rows.MEASURES: texts,
+        rows.MEASURES: _table_of(TEXT),
     }
     schema = _with(rows.TOP, **{field.name: found | key_annotations(field) for field, found in special.items()})
-    schema["properties"]["space"] = space
+    schema["properties"]["space"] = _space_schema(model["properties"]["elements"]["additionalProperties"])
     for key, kind in rows.KINDS.items():
         schema["properties"][key] = table_schema(part_fields(kind), part=kind)
-    by_measure: Schema = {"type": "object", "additionalProperties": NUMBER}
-    schema["properties"]["monte_carlo"]["properties"]["error"] = {"anyOf": [NUMBER, by_measure]} | key_annotations(
-        rows.ERROR
-    )
+    error = {"anyOf": [NUMBER, _table_of(NUMBER)]} | key_annotations(rows.ERROR)
+    schema["properties"]["monte_carlo"]["properties"]["error"] = error
     schema["properties"][rows.MARK]["const"] = rows.VERSION
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -67,6 +49,22 @@ def study_schema() -> Schema:
         "required": [rows.MARK, "space"],
         "$defs": model["$defs"],
     }
+
+
+def _space_schema(element: Schema) -> Schema:
+    """The schema of the table [space]; `element` is that of an element of a choice, as in a model file."""
+    choices: Schema = {"anyOf": [list_schema(PLAIN), _table_of({"anyOf": [PLAIN, element]})]}
+    part = _with(rows.PART, choices=choices, when=_table_of({"anyOf": [PLAIN, list_schema(PLAIN)]}))
+    part["oneOf"] = [{"required": [key]} for key in rows.PART_FORMS]
+    space = table_schema(rows.SPACE)
+    space["properties"]["parts"] = {**_table_of(part), "minProperties": 1}
+    space["required"] = ["parts"]
+    return space
+
+
+def _table_of(value: Schema) -> Schema:
+    """The schema of a table with any keys, whose values have the same schema."""
+    return {"type": "object", "additionalProperties": value}
 
 
 def _with(fields: tuple[Field, ...], **special: Schema) -> Schema:

@@ -59,6 +59,6 @@ class StudyPlan:
         `model`, `space` and `measures` are always there.
         """
         special = self.monte_carlo or self.sensitivity
-        names = [one.name for one in fields(self) if one.name not in ("monte_carlo", "sensitivity")]
+        names = [field.name for field in fields(self) if field.name not in ("monte_carlo", "sensitivity")]
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return given | {"model": self.model} | (special.options if special is not None else {})

@@ -134,9 +134,9 @@ def _relative(path: Path | None, folder: str | Path) -> str | None:
 def _value(value: Any) -> str:
     """The TOML text of a plain value."""
     if isinstance(value, BestRuns):
-        return spell.inline({one.name: _value(getattr(value, one.name)) for one in fields(value)})
+        return spell.inline({field.name: _value(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, dict):
-        return spell.inline({name: _value(one) for name, one in value.items()})
+        return spell.inline({name: _value(entry) for name, entry in value.items()})
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return spell.anything(value)

@@ -81,10 +81,11 @@ class Study(ShownStudy):
         study.best("distance", 5)           the items with the 5 smallest values; largest=True for the largest ones
         study.item(7)                       one item: .values, .measures, .run(), .replay("7.html")
         study.failed                        the items that failed, each with its cause
+        study.status, study.is_complete     how many items are done, failed and waiting; whether none is waiting
         study.save("x.csv"), .to_dataframe(), .plot()
 
-    `store` is where it was read from. `experiment` is what was done with each item, None for a study that was read from
-    a file. `tally` tells how the sweep went that made it.
+    `store` is the store it was read from. `experiment` is what was done with each item, None for a study that was read
+    from a file. `tally` is the progress of the sweep that made it.
     """
 
     store: Store
@@ -147,8 +148,8 @@ class Study(ShownStudy):
                     f"study '{self.name}': '{name}' has choices and not numbers: {quoted(column.labels)}. Read them "
                     f"with study.items.column('{name}')."
                 )
-            found: Array = column.numbers
-            return found
+            numbers: Array = column.numbers
+            return numbers
         known = (*self.table.names, *self.items.names)
         raise UnsupportedError(
             f"study '{self.name}' has neither a measure nor a part '{name}'; expected one of {quoted(known)}."
@@ -162,8 +163,8 @@ class Study(ShownStudy):
         row = int(np.searchsorted(self.table.numbers, number)) if isinstance(number, (int, np.integer)) else -1
         if not 0 <= row < len(self) or self.table.numbers[row] != number:
             raise UnsupportedError(f"study '{self.name}' has no item {number!r}; expected 0 to {len(self) - 1}.")
-        found = self.table.states[row] == State.DONE
-        measures = dict(zip(self.measures, self.table.measures[row].tolist(), strict=True)) if found else {}
+        is_done = self.table.states[row] == State.DONE
+        measures = dict(zip(self.measures, self.table.measures[row].tolist(), strict=True)) if is_done else {}
         cause = self.table.causes.get(int(number), "")
         return StudyItem(self, int(number), self.table.key(row).hex(), self.items[row], measures, cause)
 

@@ -11,31 +11,30 @@ same store: an item that has a result is not computed again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from kinemorph.errors import StorageError, StudyWarning, UnsupportedError, users_level
 from kinemorph.model.run_plans import RunPlan
-from kinemorph.studies.dispatch.carry_out import carry_out
-from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.dispatch.carry_out import Recorder, carry_out
+from kinemorph.studies.dispatch.tally import Progress, Tally
 from kinemorph.studies.experiments.aspects import cpu_text
 from kinemorph.studies.experiments.experiment import Experiment, experiment_of
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import BestRuns, Outcome, RunsKept, State
 from kinemorph.studies.spaces.item_spaces import ItemSpace
+from kinemorph.studies.store.aspects import Changed
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.sweeps.study import Study, best_numbers
+from kinemorph.studies.sweeps.sweep_options import Keep, SweepOptions
 from kinemorph.studies.workers.crew import Crew
 from kinemorph.studies.workers.open_workers import Workers, open_workers
 from kinemorph.words import counted
-
-Keep = Literal["all", "failed"] | BestRuns | None
-KEPT: dict[Any, RunsKept] = {None: "none", "failed": "failed", "all": "all"}  # what workers return
 
 OTHER_CPU = 1e-9  # relative difference of results on kinds of CPU that round differently
 
@@ -53,8 +52,8 @@ def sweep(
     seconds: float | None = None,
     memory: int | None = None,
     resume: bool = True,
-    changed: Literal["refuse", "recompute"] = "refuse",
-    progress: Callable[[Tally], None] | None = None,
+    changed: Changed = "refuse",
+    progress: Progress | None = None,
     name: str = "",
     facts: Mapping[str, str] | None = None,
     **options: Any,
@@ -90,69 +89,36 @@ def sweep(
     `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
     Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
-    the same store continues it. An item that fails has a cause, and the others go on.
+    the same store continues it. An item that fails has a cause, and the others continue.
     """
-    listed = space if isinstance(space, Items) else _items_of(space)
+    items = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects
-    options |= {"store": store, "keep": keep, "resume": resume, "changed": changed, "progress": progress, "name": name}
-    options |= {"facts": facts, "until": until, "run": run, "workers": workers, "seconds": seconds, "memory": memory}
-    with open_sweep(model, measures, objects, **options) as opened:
-        study = opened.study(listed)
-    tell_warnings(opened.warnings)
-    _tell_failures(study)
+    how = SweepOptions(store, keep, workers, seconds, memory, resume, changed, progress, name, facts)
+    experiment = experiment_of(model, measures, objects=objects, until=until, run=run, **options)
+    with OpenSweep(experiment, how) as opened:
+        study = opened.study(items)
+    repeat_warnings(opened.warnings)
+    _warn_of_failures(study)
     return study
 
 
-def open_sweep(
-    model: Any,
-    measures: Any,
-    objects: Mapping[str, Mapping[str, Any]],
-    *,
-    store: str | Path | None = None,
-    keep: Keep = None,
-    workers: Workers = None,
-    seconds: float | None = None,
-    memory: int | None = None,
-    resume: bool = True,
-    changed: Literal["refuse", "recompute"] = "refuse",
-    progress: Callable[[Tally], None] | None = None,
-    name: str = "",
-    facts: Mapping[str, str] | None = None,
-    **options: Any,
-) -> OpenSweep:
-    """A sweep to which items are given in stages. `objects` are those of the space; for the others see `sweep`."""
-    if keep not in KEPT and not isinstance(keep, BestRuns):
-        raise UnsupportedError(f"keep is {keep!r}; expected 'all', 'failed', BestRuns(5, \"measure\") or None.")
-    experiment = experiment_of(model, measures, objects=objects, **options)
-    told = {**(facts or {}), **({"name": name} if name else {})}
-    opened = partial(_opened, experiment, store, resume=resume, changed=changed, facts=told)
-    return OpenSweep(experiment, opened, partial(open_workers, workers, memory=memory, seconds=seconds), keep, progress)
-
-
 @contextmanager
-def _opened(
-    experiment: Experiment,
-    path: str | Path | None,
-    *,
-    resume: bool,
-    changed: Literal["refuse", "recompute"],
-    facts: Mapping[str, str],
-) -> Iterator[Store]:
+def _opened_store(experiment: Experiment, options: SweepOptions) -> Iterator[Store]:
     """The store of a sweep, whose results belong to the experiment."""
-    with open_store(path, mode="write") as store:
-        if not resume and store.has_results:
+    with open_store(options.store, mode="write") as store:
+        if not options.resume and store.has_results:
             raise StorageError(
-                f"'{path}' has results already, but resume is False. Choose another file, delete it, or leave resume "
-                "out to continue the study."
+                f"'{options.store}' has results already, but resume is False. Choose another file, delete it, or leave "
+                "resume out to continue the study."
             )
-        store.check_aspects(experiment.aspects, changed=changed)
-        _tell_cpu(store)
-        if facts:
-            store.write_facts(facts)
+        store.check_aspects(experiment.aspects, changed=options.changed)
+        _record_cpu(store)
+        if options.stored_facts:
+            store.write_facts(options.stored_facts)
         yield store
 
 
-def _tell_cpu(store: Store) -> None:
+def _record_cpu(store: Store) -> None:
     """Records the kind of CPU; warns where earlier results are from another one."""
     here, there = cpu_text(), store.facts.get("cpu")
     if there is not None and there != here and store.has_results:
@@ -169,18 +135,10 @@ def _tell_cpu(store: Store) -> None:
 class OpenSweep(ExitStack):
     """A sweep as a context: items are given in stages, and experiment, store and workers stay between them."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        open_store: Callable[[], AbstractContextManager[Store]],
-        open_crew: Callable[[], AbstractContextManager[Crew]],
-        keep: Keep,
-        progress: Callable[[Tally], None] | None,
-    ) -> None:
+    def __init__(self, experiment: Experiment, options: SweepOptions) -> None:
         super().__init__()
-        self.experiment, self.keep, self.progress = experiment, keep, progress
-        self._open_store, self._open_crew = open_store, open_crew
-        self.warnings: dict[str, None] = {}  # what runs of all stages warned of, each sentence once
+        self.experiment, self.options = experiment, options
+        self.warnings: dict[str, None] = {}  # sentences of the warnings in all stages, each once
 
     def study(self, items: Items) -> Study:
         """Computes items that have no result yet; returns the study with them and all earlier items of the store."""
@@ -193,30 +151,31 @@ class OpenSweep(ExitStack):
     @cached_property
     def _store(self) -> Store:
         """The store, which is opened after the first items were checked: bad ones leave no file."""
-        return self.enter_context(self._open_store())
+        return self.enter_context(_opened_store(self.experiment, self.options))
 
     @cached_property
     def _crew(self) -> Crew:
-        return self.enter_context(self._open_crew())
+        how = self.options
+        return self.enter_context(open_workers(how.workers, memory=how.memory, seconds=how.seconds))
 
     def _computed(self, numbers: Indices, items: Items) -> Tally:
         """Computes the items that wait for a result, and the runs that the rule wants and the store does not have."""
         rows = dict(zip(numbers[::-1].tolist(), range(len(numbers) - 1, -1, -1), strict=True))  # by number, the first
 
-        def chosen(some: Indices) -> Items:
-            return items.taken([rows[number] for number in some.tolist()])
+        def compute(recorder: Recorder, wanted: Indices, keep: RunsKept, what: str = "items") -> Tally:
+            chosen = items.taken([rows[number] for number in wanted.tolist()])
+            progress = self.options.progress
+            return carry_out(
+                self.experiment, recorder, wanted, chosen, self._crew, keep=keep, progress=progress, what=what
+            )
 
-        left = self._store.without_result(numbers)
         tally = Tally(0)
-        if len(left):
-            kept = "none" if isinstance(self.keep, BestRuns) else KEPT[self.keep]
-            some = chosen(left)
-            tally = carry_out(self.experiment, self._store, left, some, self._crew, keep=kept, progress=self.progress)
-        missing = _without_run(self._store, numbers, self.keep)
+        waiting = self._store.without_result(numbers)
+        if len(waiting):
+            tally = compute(self._store, waiting, self.options.returned_runs)
+        missing = _without_run(self._store, numbers, self.options.keep)
         if len(missing) and not tally.is_interrupted:
-            runs, what = _Runs(self._store), "runs to be kept"
-            options: dict[str, Any] = {"keep": "all", "progress": self.progress, "what": what}
-            again = carry_out(self.experiment, runs, missing, chosen(missing), self._crew, **options)
+            again = compute(_Runs(self._store), missing, "all", "runs to be kept")
             tally = tally._replace(is_interrupted=again.is_interrupted)
         return tally
 
@@ -254,13 +213,13 @@ def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
     return found[np.isin(found, numbers)]
 
 
-def tell_warnings(said: Iterable[str]) -> None:
+def repeat_warnings(sentences: Iterable[str]) -> None:
     """Repeats the warnings of runs, which workers collect, as warnings of the caller."""
-    for sentence in said:
+    for sentence in sentences:
         warnings.warn(sentence, StudyWarning, stacklevel=users_level())
 
 
-def _tell_failures(study: Study) -> None:
+def _warn_of_failures(study: Study) -> None:
     if study.tally is not None and study.tally.failed:
         number, cause = next(iter(study.table.causes.items()))
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Workers of a study: whoever computes chunks of its items, here, in processes, or in a cluster.
+"""Workers of a study: they compute chunks of its items, in this process, in processes of their own, or in a cluster.
 
 open_workers      the workers that a user has named, as a context
 crew              what all workers have in common; the calling process, and processes of our own

@@ -26,7 +26,7 @@ J = TypeVar("J")
 
 
 class Owner(Protocol):
-    """Who has children: it takes in their frames and their ends, in a thread that reads from the child."""
+    """An object that has children: it takes in their frames and their ends, in a thread that reads from the child."""
 
     def take(self, child: Any, frame: Frame) -> None: ...
 
@@ -142,18 +142,18 @@ def _read(child: Child[Any], owner: weakref.ref[Owner]) -> None:
     assert child.process.stdout is not None
     with child.process.stdout as pipe:
         while (frame := read_frame(pipe)) is not None:  # type: ignore[arg-type]
-            one = owner()
-            if one is None:
+            living = owner()
+            if living is None:
                 break
-            one.take(child, frame)
-            del one
+            living.take(child, frame)
+            del living  # a reference would keep the owner from ending while this thread waits
     status = child.process.wait()
     child.close()
     if not child.ready.is_set():  # its last words say why, and may still be in the pipe
         child.words.join(ENDING)  # which a program that it has started may hold open
-    one = owner()
-    if one is not None:
-        one.lost(child, status)
+    living = owner()
+    if living is not None:
+        living.lost(child, status)
 
 
 def _pass_on_words(child: Child[Any]) -> None:

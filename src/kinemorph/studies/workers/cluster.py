@@ -4,7 +4,7 @@ A cluster of our own consists of a process with the scheduler and of its workers
 only. Chunks are computed in companions of the workers, so that an item that ends its process ends no worker. Dask
 itself gives a chunk to other workers when one is lost, and tells `KilledWorker` when several were lost with it; workers
 may leave and join at any time. When the scheduler is lost, Dask has forgotten everything: the study stops with a
-sentence, and goes on from its store when it is started again.
+sentence, and continues from its store when it is started again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class DaskCrew(Crew):
         now = time.monotonic()
         if now - self._looked >= EVERY:
             self._looked = now
-            with contextlib.suppress(Exception):  # whatever is wrong with the scheduler, `check` tells it
+            with contextlib.suppress(Exception):  # `check` reports what is wrong with the scheduler
                 found = self.client.sync(self.client.scheduler.ncores, callback_timeout=PATIENCE)
                 self._threads = sum(found.values())
             self._manned = now if self._threads else self._manned
@@ -79,7 +79,7 @@ class DaskCrew(Crew):
         return max(self._threads, 1)
 
     def trouble_of(self, error: BaseException) -> Trouble | None:
-        """Dask tells by exceptions that workers or connections were lost."""
+        """Lost workers and connections, which Dask reports by exceptions."""
         if isinstance(error, (self._killed, OSError, TimeoutError)):
             return Trouble("died", "its Dask worker ended")
         return None

@@ -1,4 +1,4 @@
-"""Executors of others: those of the standard library, of loky, of mpi4py.futures, and whatever has their interface.
+"""Executors of other libraries: the standard library, loky, mpi4py.futures, and any other with the same interface.
 
 Most of them break when a worker dies: everything in flight is lost, and they do not say which chunk caused it. Where a
 function is given that makes the executor, it is made anew, and the chunks that were in flight are tried one at a time.

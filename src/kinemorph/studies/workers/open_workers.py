@@ -31,7 +31,7 @@ LEAST_MEMORY = 64 << 20  # bytes
 
 @contextmanager
 def open_workers(workers: Workers = None, *, memory: int | None = None, seconds: float | None = None) -> Iterator[Crew]:
-    """The workers of a study as a context, at whose end those that were started for it have ended.
+    """The workers of a study as a context. Workers that were started for it have ended when the context ends.
 
     `memory` [bytes] is the most that a worker process may use, and `seconds` [s] the longest time of one item, without
     that of compilation. See this module for `workers`.
@@ -60,20 +60,20 @@ def _limits(memory: int | None, seconds: float | None) -> Limits:
 
 def _crew(workers: Workers, limits: Limits) -> Crew:
     """The crew that `workers` names."""
-    number = cpus() if workers is None else workers
-    if number == "here" or (isinstance(number, int) and number == 0 and number is not False):
+    wanted = cpus() if workers is None else workers
+    if wanted == "here" or (isinstance(wanted, int) and wanted == 0 and wanted is not False):
         if limits != Limits():
             raise UnsupportedError(
                 "limits of memory and time cannot be kept in the calling process, which cannot be ended at a limit. "
                 "Choose workers=1, or leave `memory` and `seconds` out."
             )
         return HereCrew()
-    if isinstance(number, int) and not isinstance(number, bool) and number > 0:
-        return ProcessCrew(number, limits)
-    if is_dask(number) or (isinstance(number, str) and (number == "dask" or "://" in number)):
-        return DaskCrew(None if number == "dask" else number, limits)
-    if isinstance(number, Executor) or callable(number):
-        return GivenCrew(number, limits)
+    if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0:
+        return ProcessCrew(wanted, limits)
+    if is_dask(wanted) or (isinstance(wanted, str) and (wanted == "dask" or "://" in wanted)):
+        return DaskCrew(None if wanted == "dask" else wanted, limits)
+    if isinstance(wanted, Executor) or callable(wanted):
+        return GivenCrew(wanted, limits)
     raise UnsupportedError(
         f"workers is {workers!r}; expected a number of processes, 0 for the calling process, 'dask', the address of a "
         "Dask scheduler such as 'tcp://127.0.0.1:8786', an Executor, or a function that makes one."

@@ -212,7 +212,7 @@ class Processes(Executor):
         return Trouble("memory") if status == BEYOND_CEILING else Trouble("died", how_it_ended(status))
 
     def check_limits(self) -> bool:
-        """Ends workers that take too long, and those that have had no work for long; returns whether to go on."""
+        """Ends workers that take too long or have been idle too long; returns whether to check again."""
         now, limit = time.monotonic(), self.limits.seconds
         with self._lock:
             for child in self._children:

@@ -49,6 +49,7 @@ NO_SAY = frozenset(
         "simulation",
         "analysis",
         "programs",
+        "studies",
         "display",
         "studio",
         "bench",

@@ -25,8 +25,8 @@ def best_so_far(
     counts = shown.numbers[known] + 1.0
     best = (np.maximum if largest else np.minimum).accumulate(values[known])
     rises = np.flatnonzero(np.diff(best, prepend=np.nan) != 0.0)
-    told = f"{frames.counts(shown)}; {frames.best_text(shown, values, largest)}; {_improved(len(rises) - 1)}"
-    figure = frames.paper(LEFT + WIDTH + 0.25, 0.55 + HEIGHT, frames.heading(name, shown.name, title), [told])
+    caption = f"{frames.counts(shown)}; {frames.best_text(shown, values, largest)}; {_improved(len(rises) - 1)}"
+    figure = frames.paper(LEFT + WIDTH + 0.25, 0.55 + HEIGHT, frames.heading(name, shown.name, title), [caption])
     axes = frames.placed(figure, LEFT, 0.55, WIDTH, HEIGHT)
     many = len(known) > MANY
     look: dict[str, Any] = {"markersize": 2 if many else 4, "alpha": 0.25 if many else 0.5, "rasterized": many}
@@ -71,7 +71,7 @@ def estimate_so_far(
     """
     figure = frames.paper(LEFT + WIDTH + 0.25, 0.55 + HEIGHT, heading, captions)
     axes = frames.placed(figure, LEFT, 0.55, WIDTH, HEIGHT)
-    sides = [np.where(np.isfinite(one), one, np.nan) for one in (low, high)]
+    sides = [np.where(np.isfinite(curve), curve, np.nan) for curve in (low, high)]
     if len(counts) > 1:
         axes.fill_between(counts, *sides, color=LINES[0], alpha=0.2, linewidth=0, label="confidence interval")
         axes.plot(counts, value, color=LINES[0], linewidth=1.8, label="estimate")
@@ -88,7 +88,7 @@ def estimate_so_far(
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
     start = len(counts) // 8  # the first intervals are so wide that they would hide the others
-    seen = np.concatenate([one[start:][np.isfinite(one[start:])] for one in (*sides, value)])
+    seen = np.concatenate([curve[start:][np.isfinite(curve[start:])] for curve in (*sides, value)])
     if len(seen) and np.ptp(seen) > 0.0:
         axes.set_ylim(seen.min() - 0.05 * np.ptp(seen), seen.max() + 0.05 * np.ptp(seen))
     _name(axes, "number of items", measure)

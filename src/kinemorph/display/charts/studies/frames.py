@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,8 +112,15 @@ def bottom_room(axis: PartAxis) -> float:
     return 0.36 + label_room(axis) if upright_labels(axis) else 0.56
 
 
-def color_scale(values: Array) -> tuple[Any, str]:
-    """(the norm that maps values to colors, which ends the color bar extends).
+class ColorScale(NamedTuple):
+    """Colors of a measure: Matplotlib's norm, which maps values to 0 ... 1, and which ends of its bar have arrows."""
+
+    norm: Any
+    extend: str
+
+
+def color_scale(values: Array) -> ColorScale:
+    """The colors of values (n,).
 
     The outermost two percent on either side are beyond the colors where they would leave one color for all others.
     """
@@ -129,16 +136,16 @@ def color_scale(values: Array) -> tuple[Any, str]:
         low, high = inner
     if low == high:
         low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
-    return Normalize(low, high), extend
+    return ColorScale(Normalize(low, high), extend)
 
 
-def color_bar(figure: Figure, norm: Any, extend: str, name: str, left: float, bottom: float, height: float) -> None:
+def color_bar(figure: Figure, colors: ColorScale, name: str, left: float, bottom: float, height: float) -> None:
     """A color bar with the name of its measure, at a place in inches."""
     from matplotlib.cm import ScalarMappable
 
     across, up = figure.get_size_inches()
     spot = figure.add_axes((left / across, bottom / up, 0.17 / across, height / up))
-    bar = figure.colorbar(ScalarMappable(norm, COLORS), cax=spot, extend=extend)
+    bar = figure.colorbar(ScalarMappable(colors.norm, COLORS), cax=spot, extend=colors.extend)
     bar.set_label(shortened(name, 48), color=INK, fontsize=9)
     bar.ax.tick_params(labelsize=8, colors=PALE, labelcolor=INK, length=2.5)
     bar.outline.set_visible(False)
@@ -160,7 +167,7 @@ def counts(shown: PlottedItems, failed: str = "", waiting: str = "") -> str:
 
 
 def also_varied(others: Sequence[str]) -> list[str]:
-    """A sentence about parts that vary and have no axis, in a list that is empty where there are none."""
+    """A list with a sentence about the parts that vary and have no axis; empty where all parts have one."""
     more = " and others" if len(others) > MOST_OTHERS else ""
     return [f"Also varied, and not shown: {', '.join(others[:MOST_OTHERS])}{more}."] if others else []
 

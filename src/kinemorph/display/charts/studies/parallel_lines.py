@@ -6,6 +6,7 @@ before the axis of the measure. Where a part does not apply to an item, its line
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,33 +52,39 @@ def parallel_lines(
     axes_of = [axis_of(shown.column(name), None if log is None else name in log) for name in names]
     ranges = [_range(axis) for axis in axes_of]
     heights = np.column_stack([_heights(axis, span) for axis, span in zip(axes_of, ranges, strict=True)])
-    norm, extend = frames.color_scale(values)
+    colors = frames.color_scale(values)
 
     each = min(EACH, WIDEST / (len(names) + 1))
     left = max(0.35, 0.25 + frames.LETTER * _widest_label(axes_of[0]))
-    notes = [
+    captions = [
         f"{frames.counts(shown, 'red', 'not shown')}; {frames.best_text(shown, values, largest)}; the best items are "
-        "thick lines"
+        "thick lines",
+        *_notes(shown, hidden),
     ]
-    if max(shown.done.sum(), shown.failed.sum()) > MOST_LINES:
-        notes.append(f"Of the other items, and of failed ones, at most {MOST_LINES:,} are drawn: an even sample.")
-    notes += [f"{hidden} more parts vary; parts=(...) chooses those to show."] if hidden > 0 else []
     above = _name_room(axes_of, each)
     last = max(0.0, frames.LETTER * min(LONG_NAME, len(axes_of[-1].label)) - each) if above > 0.2 else 0.0
     width = left + each * len(names) + max(0.95, last)
     heading = frames.heading(chosen, shown.name, title)
-    figure = frames.paper(max(width, 5.5), 0.3 + HEIGHT * 1.14 + above, heading, notes)
+    figure = frames.paper(max(width, 5.5), 0.3 + HEIGHT * 1.14 + above, heading, captions)
     bottom = 0.15
     axes = frames.placed(figure, left, bottom, each * len(names), HEIGHT * 1.14)
     axes.set_xlim(0.0, float(len(names)))
     axes.set_ylim(-0.14, 1.0)
     axes.axis("off")
-    _lines(axes, shown, values, heights, norm, largest)
+    _lines(axes, shown, values, heights, colors.norm, largest)
     for k, (axis, span) in enumerate(zip(axes_of, ranges, strict=True)):
         _axis(axes, k, axis, span, each)
         _write_name(axes, k, axis.label, above > 0.2)
-    _measure_axis(figure, axes, norm, extend, chosen, len(names), left + each * len(names), bottom)
+    _measure_axis(figure, axes, colors, chosen, len(names), left + each * len(names), bottom)
     return figure
+
+
+def _notes(shown: PlottedItems, hidden: int) -> Iterator[str]:
+    """Sentences about lines that are not drawn, and about parts without an axis."""
+    if max(shown.done.sum(), shown.failed.sum()) > MOST_LINES:
+        yield f"Of the other items, and of failed ones, at most {MOST_LINES:,} are drawn: an even sample."
+    if hidden > 0:
+        yield f"{hidden} more parts vary; parts=(...) chooses those to show."
 
 
 def _widest_label(axis: PartAxis) -> int:
@@ -186,9 +193,9 @@ def _write_name(axes: Any, k: int, label: str, slanted: bool) -> None:
 
 
 def _measure_axis(
-    figure: Figure, axes: Any, norm: Any, extend: str, name: str, count: int, left: float, bottom: float
+    figure: Figure, axes: Any, colors: frames.ColorScale, name: str, count: int, left: float, bottom: float
 ) -> None:
     """The axis of the measure: its color bar, at which the lines end."""
     low = bottom + HEIGHT * 0.14
-    frames.color_bar(figure, norm, extend, name, left, low, HEIGHT)
+    frames.color_bar(figure, colors, name, left, low, HEIGHT)
     axes.plot([count, count], [0.0, 1.0], color=PALE, linewidth=0.8, zorder=4, clip_on=False)

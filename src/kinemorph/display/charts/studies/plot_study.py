@@ -72,7 +72,8 @@ def plot_study(
         given: Any = subject
     else:
         draw, given = KINDS[chosen], shown
-    allowed = [name for name, one in inspect.signature(draw).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    parameters = inspect.signature(draw).parameters.values()
+    allowed = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
     for name in options:
         if name not in allowed:
             raise UnsupportedError(

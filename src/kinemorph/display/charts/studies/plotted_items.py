@@ -110,8 +110,8 @@ class PlottedItems:
                 nearest = known[np.argmin(np.abs(known - value))] if len(known) else np.nan
                 chosen &= column.numbers == nearest
         if not chosen.any():
-            told = ", ".join(f"{part} = {value}" for part, value in values.items())
-            raise UnsupportedError(f"where: no item of '{self.name}' has {told}. Choose values that occur together.")
+            wanted = ", ".join(f"{part} = {value}" for part, value in values.items())
+            raise UnsupportedError(f"where: no item of '{self.name}' has {wanted}. Choose values that occur together.")
         return self.taken(chosen)
 
     def best(self, values: Array, largest: bool) -> int:

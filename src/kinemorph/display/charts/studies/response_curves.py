@@ -77,7 +77,7 @@ def _draw(
         style = (
             {"marker": "_", "markersize": 22, "linestyle": "none"} if axis.labels else {"marker": "o", "markersize": 4}
         )
-        axes.plot(here, [np.median(one) for one in groups_of], color=INK, linewidth=1.2, **style)
+        axes.plot(here, [np.median(group) for group in groups_of], color=INK, linewidth=1.2, **style)
     else:
         axes.plot(places, values[order], "." if many else "o", color=color, markersize=3 if many else 4, zorder=3)
         if not axis.labels and not many and len(shown.parts) == 1:

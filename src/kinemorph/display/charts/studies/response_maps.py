@@ -20,7 +20,7 @@ from kinemorph.display.charts.studies.plotted_items import PartAxis, PlottedItem
 from kinemorph.errors import UnsupportedError
 
 Summary = Literal["mean", "largest", "smallest"]
-SUMMARIES = {"mean": np.mean, "largest": np.max, "smallest": np.min}
+SUMMARIES = {"mean": np.add, "largest": np.maximum, "smallest": np.minimum}  # a mean is a sum divided by its count
 WIDTH, HEIGHT = 5.0, 4.1  # of the axes [inch]
 FILLED = 0.6  # a grid has items in more than this part of its cells
 FEW = 12  # values of a part that is scattered in rows of the other
@@ -57,14 +57,7 @@ def response_map(
     `log` are the names of parts with a logarithmic axis, by default those whose values are spread over decades.
     """
     chosen, values = shown.measure(measure)
-    names = [part for part in shown.parts if part not in (x, y)]
-    x = x or (names.pop(0) if names else None)
-    y = y or (names.pop(0) if names else None)
-    if x is None or y is None or x == y:
-        raise UnsupportedError(
-            f"a map needs two parts that vary, and the study '{shown.name}' varies: {', '.join(shown.parts) or 'none'}."
-            ' Use kind="curve".'
-        )
+    x, y = _two_parts(shown, x, y)
     if of not in SUMMARIES:
         raise UnsupportedError(f"plot: of is {of!r}; expected one of {', '.join(map(repr, SUMMARIES))}.")
     axes_of = [axis_of(shown.column(part), None if log is None else part in log) for part in (x, y)]
@@ -84,14 +77,27 @@ def response_map(
     heading = frames.heading(chosen, shown.name, title)
     figure = frames.paper(left + WIDTH + 1.15, below + high + 0.05, heading, captions)
     axes = frames.placed(figure, left, below, WIDTH, high)
-    norm, extend = frames.color_scale(places.values)
+    colors = frames.color_scale(places.values)
     for axis, side in zip(axes_of, "xy", strict=True):
         frames.dress(axes, axis, side)
-    DRAWN[kind](axes, places, axes_of, norm)
+    DRAWN[kind](axes, places, axes_of, colors.norm)
     if ringed:
         _ring(axes, [axis.shown(axis.places[best : best + 1]) for axis in axes_of])
-    frames.color_bar(figure, norm, extend, _bar_name(chosen, of, repeated), left + WIDTH + 0.16, below, high)
+    frames.color_bar(figure, colors, _bar_name(chosen, of, repeated), left + WIDTH + 0.16, below, high)
     return figure
+
+
+def _two_parts(shown: PlottedItems, x: str | None, y: str | None) -> tuple[str, str]:
+    """The parts of both axes; where they are not given, the first ones that vary."""
+    others = [part for part in shown.parts if part not in (x, y)]
+    x = x or (others.pop(0) if others else None)
+    y = y or (others.pop(0) if others else None)
+    if x is None or y is None or x == y:
+        raise UnsupportedError(
+            f"a map needs two parts that vary, and the study '{shown.name}' varies: {', '.join(shown.parts) or 'none'}."
+            ' Use kind="curve".'
+        )
+    return x, y
 
 
 def _ring(axes: Any, spot: list[Array]) -> None:
@@ -131,8 +137,8 @@ def _places(shown: PlottedItems, values: Array, axes_of: list[PartAxis], of: Sum
     starts = np.flatnonzero(np.diff(sorted_index, prepend=-1))
     if len(starts):
         sizes = np.diff(np.append(starts, len(sorted_values)))
-        sums = {"mean": np.add, "largest": np.maximum, "smallest": np.minimum}[of].reduceat(sorted_values, starts)
-        found[sorted_index[starts]] = sums / sizes if of == "mean" else sums
+        summaries = SUMMARIES[of].reduceat(sorted_values, starts)
+        found[sorted_index[starts]] = summaries / sizes if of == "mean" else summaries
     failed &= np.isnan(found)
     repeated = bool(count) and int(np.bincount(index[index >= 0], minlength=count).max()) > 1
     return Places(spots, found, failed), repeated
@@ -213,7 +219,7 @@ def _cells(axes: Any, places: Places, axes_of: list[PartAxis], norm: Any) -> Non
     from scipy.spatial import Voronoi
 
     bounds = [_bounds(axis.distinct) for axis in axes_of]
-    low, span = np.array([one[0] for one in bounds]), np.array([one[1] - one[0] for one in bounds])
+    low, span = np.array([ends[0] for ends in bounds]), np.array([ends[1] - ends[0] for ends in bounds])
     size = np.array([WIDTH, HEIGHT])
     spots = (places.spots - low) / span * size
     # the mirror images of all items at the four sides of the frame make the sides edges of cells
@@ -268,13 +274,13 @@ def _polygons(axes: Any, polygons: list[Array], places: Places, axes_of: list[Pa
     """Colored cells, with a dot for each item where there are not too many."""
     from matplotlib.collections import PolyCollection
 
-    drawn = [np.column_stack([axis.shown(one[:, k]) for k, axis in enumerate(axes_of)]) for one in polygons]
+    drawn = [np.column_stack([axis.shown(polygon[:, k]) for k, axis in enumerate(axes_of)]) for polygon in polygons]
     known = np.isfinite(places.values)
-    inside = [one for one, good in zip(drawn, known, strict=True) if good]
+    inside = [polygon for polygon, good in zip(drawn, known, strict=True) if good]
     look: dict[str, Any] = {"array": places.values[known], "norm": norm, "cmap": frames.COLORS, "edgecolors": "face"}
     axes.grid(False)
     axes.add_collection(PolyCollection(inside, linewidths=0.3, rasterized=len(inside) > 3000, **look))
-    lost = [one for one, bad in zip(drawn, places.failed, strict=True) if bad]
+    lost = [polygon for polygon, bad in zip(drawn, places.failed, strict=True) if bad]
     axes.add_collection(PolyCollection(lost, facecolors=frames.FAILED_FACE, edgecolors="white", linewidths=0.3))
     if len(polygons) <= MOST_DOTS:
         dots = [axis.shown(places.spots[known, k]) for k, axis in enumerate(axes_of)]

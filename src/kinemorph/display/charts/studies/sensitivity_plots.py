@@ -78,7 +78,7 @@ def morris_plane(
         np.array([np.maximum(index.value - index.low, 0.0), np.maximum(index.high - index.value, 0.0)])
         for index in (mu_star, sigma)
     ]
-    sides = [np.where(np.isfinite(one), one, 0.0) for one in sides]
+    sides = [np.where(np.isfinite(side), side, 0.0) for side in sides]
     look: dict[str, Any] = {"fmt": "o", "color": LINES[0], "ecolor": PALE, "elinewidth": 0.9, "markersize": 5}
     axes.errorbar(mu_star.value, sigma.value, xerr=sides[0], yerr=sides[1], **look)
     right = float(np.nanmax(mu_star.value + sides[0][1])) * 1.12 or 1.0
