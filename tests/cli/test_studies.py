@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,19 @@ def test_progress_has_rate_failures_and_time_left() -> None:
     assert progress_text(Tally(10)) == "0 of 10 items   0 /s"
     assert progress_text(Tally(10_000, 100, 0, 1, 7, 200.0)).endswith("0.5 /s   7 run again   5:30 h left")
     assert progress_text(Tally(1000, 100, 0, 0, 0, 20.0)).endswith("5 /s   3:00 min left")
+
+
+def test_ctrl_c_before_or_after_the_items_says_how_to_resume_too(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinemorph.studies.sweeps.sweep.sweep", interrupted)
+    there = run("sweep", str(folder / "swings.toml"))
+    assert there.exit_code == 130 and "interrupted. Resume with: kinemorph study " in there.stderr
+    none = run("sweep", str(folder / "swings.toml"), "--store", str(tmp_path / "a.study"))
+    assert none.exit_code == 130 and "interrupted. There were no results yet." in none.stderr
 
 
 @pytest.mark.slow

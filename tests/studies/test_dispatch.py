@@ -136,14 +136,22 @@ def test_ctrl_c_in_an_item_or_in_a_commit_leaves_what_arrived_and_nothing_half(m
     assert tally.is_interrupted and 0 < tally.done == len(store.squares) < 100
 
     class Signalled(MemoryStore):
+        moment = 0
+
         def record(self, outcomes: Sequence[Outcome]) -> None:
-            carry_out_module.signal.raise_signal(carry_out_module.signal.SIGINT)
+            if len(self.commits) == self.moment:
+                carry_out_module.signal.raise_signal(carry_out_module.signal.SIGINT)
             super().record(outcomes)
 
     store = Signalled()
     with open_workers(0) as crew:
         tally = carry_out(Squares(), store, numbers, items, crew)
     assert tally.is_interrupted and tally.done == len(store.squares) == 1 and len(store.commits) == 1
+    store, store.moment = Signalled(), 1  # the last commit
+    monkeypatch.setattr(carry_out_module, "COMMIT", 60.0)
+    with open_workers(0) as crew:
+        tally = carry_out(Squares(), store, numbers, items, crew)
+    assert tally.is_interrupted and tally.done == len(store.squares) == 100 and len(store.commits) == 2
     assert carry_out_module.signal.getsignal(2) is carry_out_module.signal.default_int_handler
 
 

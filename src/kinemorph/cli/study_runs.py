@@ -36,19 +36,23 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
 
     functions: dict[str, Callable[..., Any]] = {"sweep": sweep, "monte_carlo": monte_carlo, "sensitivity": sensitivity}
     arguments = {**plan.arguments, **work.given, **options}
+    store = arguments.get("store")
     with reported_warnings(), progress_bar(plan.name or "study", quiet=work.quiet) as progress:
         try:
             found = functions[plan.kind](**arguments, progress=progress)
         except ChangedError as error:
             raise KinemorphError(f"{error.args[0].what}. {CHANGED}") from None
+        except KeyboardInterrupt:  # before items were computed, or after
+            say(f"interrupted. {_how_to_resume(store)}")
+            raise typer.Exit(INTERRUPTED) from None
     study = found if plan.kind == "sweep" else found.study
     data = study_reports.found_summary(found)
-    store = arguments.get("store")
     data["store"] = None if store is None else str(store)
     put(data, as_json, study_reports.status_tables)
     if study.tally is not None and study.tally.is_interrupted:
-        missing = f"{data['waiting']:,} of {data['items']:,} items have no result yet"
-        missing = missing if data["waiting"] else "all items have results, but not all runs are kept"
+        missing = "all items so far have results, but runs to be kept or further items may be missing"
+        if data["waiting"]:
+            missing = f"{data['waiting']:,} of {data['items']:,} items have no result yet"
         say(f"interrupted: {missing}. {_how_to_resume(store)}")
         raise typer.Exit(INTERRUPTED)
     if data["items"] and not data["done"]:
@@ -62,6 +66,8 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
 def _how_to_resume(store: Path | str | None) -> str:
     if store is None:
         return "Results were in memory only; give --store to keep them."
+    if not Path(store).exists():
+        return "There were no results yet."
     return f"Resume with: kinemorph study {shlex.quote(str(store))} resume"
 
 

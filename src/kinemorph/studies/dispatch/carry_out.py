@@ -118,7 +118,8 @@ class _Campaign:
                 for future in self.flying:
                     future.cancel()
                 self._commit(at_once=True)
-        return self.tally._replace(seconds=time.monotonic() - self.began)
+        is_interrupted = self.tally.is_interrupted or self.is_asked_to_end  # the latter during the last commit
+        return self.tally._replace(seconds=time.monotonic() - self.began, is_interrupted=is_interrupted)
 
     # ── chunks on their way ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,7 +249,7 @@ class _Campaign:
         )
         if self.progress is not None:
             self.progress(self.tally)
-        if self.is_asked_to_end and not self.tally.is_interrupted:
+        if self.is_asked_to_end and not at_once:
             raise KeyboardInterrupt
 
     @contextmanager
