@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.display.canvas import raised, small_png_of
-from kinemorph.display.charts.studies.plot_study import KINDS, OWN, plotted, usual_kind
+from kinemorph.display.charts.studies.plot_study import KINDS, OWN, is_found, plotted, usual_kind
 from kinemorph.display.charts.studies.plotted_items import PlottedItems
 from kinemorph.display.html import SENTENCE, number
 from kinemorph.display.replays.replay import html_path, replay
@@ -144,7 +144,7 @@ def _pictures(subject: Subject, shown: PlottedItems, measure: str | None, larges
     Those of Monte Carlo estimates and sensitivities are their own; of other studies they are the usual picture, and the
     best item so far.
     """
-    if not shown.done.any():
+    if not (shown.done.any() if isinstance(subject, Study) else is_found(subject, measure)):
         return ()
     own = OWN.get(type(subject), {})
     figures = [(draw(subject, measure), f"{kind} of the study") for kind, draw in own.items()]

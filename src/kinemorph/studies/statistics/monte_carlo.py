@@ -37,6 +37,7 @@ from kinemorph.studies.statistics.intervals import (
     quantile_estimate,
 )
 from kinemorph.studies.statistics.measured_items import (
+    GO_ON,
     MeasuredItems,
     alpha_of,
     check_measure,
@@ -46,6 +47,7 @@ from kinemorph.studies.statistics.measured_items import (
 )
 from kinemorph.studies.statistics.plans import CONFIDENCE, COUNT, MOST, PILOT, MonteCarloPlan
 from kinemorph.studies.statistics.stages import Staged, sample_in_stages
+from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted
 
@@ -136,6 +138,8 @@ class MonteCarlo(ShownStudy):
         """How the estimate of a measure developed with the number of items, for a picture."""
         values = self.finished(measure)
         truth = measure in self.probabilities
+        if not len(values):
+            return Convergence(*np.empty((4, 0)))
         counts = np.unique(np.geomspace(min(10, len(values)), len(values), POINTS).astype(np.int64))
         rows = [measure_estimate(values[:count], 1.0 - self.confidence, truth=truth) for count in counts.tolist()]
         return Convergence(counts.astype(float), *np.array([(row.value, row.low, row.high) for row in rows]).T)
@@ -251,7 +255,7 @@ class Draws:
     def __init__(self, space: Space, seed: int, measured: MeasuredItems) -> None:
         self.space, self.seed, self.measured = space, seed, measured
         self.values: Array = np.empty((0, 0))
-        self.waiting = False  # whether a sweep was interrupted
+        self.waiting = False  # whether an item that was asked for has no result
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -264,7 +268,7 @@ class Draws:
         """The measures of the first items (count, k); fewer rows, up to the first that waits, after an interruption."""
         if count > len(self.values) and not self.waiting:
             values, states = self.measured.values(self.items(count))
-            waiting = np.flatnonzero(states == 0)
+            waiting = np.flatnonzero(states == WAITING)
             self.waiting = len(waiting) > 0
             self.values = values[: waiting[0]] if self.waiting else values
         return self.values[:count]
@@ -294,10 +298,13 @@ def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
         )
 
 
-def _stopping_notes(found: MonteCarlo, most: int, interrupted: bool) -> Iterator[str]:
-    if interrupted:
-        yield "The study was interrupted: the estimates are of fewer items. Start it again with its store to go on."
-    if not found.errors or found.reached:
+def _stopping_notes(found: MonteCarlo, most: int, waiting: bool) -> Iterator[str]:
+    if waiting:
+        yield (
+            f"The study is not finished: the estimates are of {counted(found.count, 'item')}, fewer than planned. "
+            f"{GO_ON}"
+        )
+    if not found.errors or found.reached or waiting:
         return
     for name, error in found.errors.items():
         estimate = found[name]

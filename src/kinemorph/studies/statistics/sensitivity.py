@@ -26,6 +26,7 @@ from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, index_at, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.statistics.measured_items import (
+    GO_ON,
     MeasuredItems,
     alpha_of,
     check_measure,
@@ -43,6 +44,7 @@ from kinemorph.studies.statistics.sobol import (
     saltelli_values,
     sobol_indices_of,
 )
+from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted, listed
 
@@ -61,7 +63,7 @@ class Sensitivity(ShownStudy):
     `parts`        the names of the d parts that vary
     `indices`      {measure: {index: Bounded}}: values and intervals, arrays (d,), or (d, d) for `second`
     `confidence`   of the intervals
-    `values`       the measures (items, k) of the design in its order, NaN for items that failed
+    `values`       the measures (items, k) of the design in its order, NaN for items that failed or wait
     `study`        all items with their measures
     `notes`        sentences about failed items and what was assumed
     """
@@ -94,10 +96,15 @@ class Sensitivity(ShownStudy):
         ]
 
     @property
+    def count(self) -> int:
+        """How many items of the design have a measure; others failed or wait."""
+        return int(np.sum(~np.isnan(self.values).all(axis=1)))
+
+    @property
     def heading(self) -> str:
         """How the indices were found, from how many items, and how sure their intervals are."""
         percent = f"{100.0 * self.confidence:g} %"
-        return f"Sensitivity by the method '{self.method}' from {len(self.values)} items; intervals of {percent}"
+        return f"Sensitivity by the method '{self.method}' from {self.count} items; intervals of {percent}"
 
     def __str__(self) -> str:
         width = max(16, *(len(row["part"]) for row in self.rows))
@@ -199,15 +206,16 @@ def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
     blocks = len(points)
     # items in the order of rows, so that an interruption leaves whole rows
     values, states = measured.values(space.at(np.swapaxes(points, 0, 1).reshape(-1, parts)))
-    waiting = (states.reshape(count, blocks) == 0).any(axis=1)
-    notes = [_interrupted(int(waiting.sum()), count, "row")] if waiting.any() else []
+    waiting = (states.reshape(count, blocks) == WAITING).any(axis=1)
+    tried = count - int(waiting.sum())
+    notes = _unfinished(count - tried, count, "row")
     indices: dict[str, dict[str, Bounded]] = {}
     for name, column in zip(measured.names, values.T, strict=True):
         rows = column.reshape(count, blocks)
         missing = int((np.isnan(rows).any(axis=1) & ~waiting).sum())
-        notes += _missing_rows(name, missing, count)
+        notes += _missing_rows(name, missing, tried)
         whole = saltelli_values(rows.T, parts)
-        enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * count
+        enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * tried
         if enough and np.ptp(np.concatenate([whole.a, whole.b])) == 0.0:
             notes.append(f"'{name}' is the same for all items, so that it has no indices.")
         found = sobol_indices_of(whole if enough else saltelli_values(np.zeros((blocks, count)), parts), asked.alpha)
@@ -254,7 +262,7 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     points = low + (high - low) * trajectories.points
     trajectories = trajectories._replace(steps=_steps(trajectories, [space.parts[name] for name in names]))
     values, states = measured.values(space.at(points.reshape(-1, len(names))))
-    notes = [_interrupted(int((states == 0).sum()), len(states), "item")] if (states == 0).any() else []
+    notes = _unfinished(int((states == WAITING).sum()), len(states), "item")
     cut = [name for name, ends in open_ends.items() if any(ends)]
     if cut:
         notes.append(
@@ -297,10 +305,10 @@ def _open_ends(part: Part) -> tuple[bool, bool]:
     return part.low is None and bool(ends[0]), part.high is None and bool(ends[1])
 
 
-def _interrupted(missing: int, count: int, noun: str) -> str:
-    return (
-        f"The study was interrupted: {missing} of {counted(count, noun)} wait. Start it again with its store to go on."
-    )
+def _unfinished(missing: int, count: int, noun: str) -> list[str]:
+    """What is said of a study of which some rows or items wait for a result."""
+    told = f"The study is not finished: {missing} of {counted(count, noun)} wait. {GO_ON}"
+    return [told] if missing else []
 
 
 def _by_part(parts: tuple[str, ...], bounded: Bounded) -> Iterator[tuple[str, float, float, float]]:

@@ -107,7 +107,7 @@ class Staged(NamedTuple):
     `history`    the looks that were taken, each with the estimates of all measures, None where too few values exist
     `pilot`      how many values at the beginning only planned
     `needed`     how many values the pilot planned for the first look, or None without a pilot
-    `reached`    whether all stated errors were reached
+    `reached`    whether all stated errors were reached, at a planned look
     """
 
     history: tuple[tuple[Look, tuple[Estimate, ...]], ...]
@@ -128,12 +128,14 @@ def sample_in_stages(
     if not errors or most < 2 * pilot or most < pilot + FEWEST:
         pilot, first = 0, most
     else:
-        needed = _planned(values_of(pilot), errors, alpha)
-        while pilot < min(
-            needed // PILOT_SHARE, most // PILOT_SHARE
-        ):  # a small pilot knows little, of rare events above all
+        drawn = values_of(pilot)
+        needed = _planned(drawn, errors, alpha)
+        # a small pilot knows little, of rare events above all
+        while len(drawn) == pilot < min(needed // PILOT_SHARE, most // PILOT_SHARE):
             pilot = min(2 * pilot, needed // PILOT_SHARE, most // PILOT_SHARE)
-            needed = _planned(values_of(pilot), errors, alpha)
+            drawn = values_of(pilot)
+            needed = _planned(drawn, errors, alpha)
+        pilot = len(drawn)  # fewer where it was interrupted
         first = min(needed, most - pilot)
     history: list[tuple[Look, tuple[Estimate, ...]]] = []
     for look in planned_looks(first, most - pilot, alpha):
@@ -144,10 +146,10 @@ def sample_in_stages(
             for found, whole in zip(counted.T, values.T, strict=True)
         )
         history.append((Look(len(counted), look.alpha), estimates))
+        if len(counted) < look.count:  # a narrow interval before the planned look is no reason to stop
+            break
         if bool(errors) and all(estimates[k].error <= error for k, error in errors.items()):
             return Staged(tuple(history), pilot, needed, True)
-        if len(counted) < look.count:
-            break
     return Staged(tuple(history), pilot, needed, False)
 
 
