@@ -37,6 +37,10 @@ from kinemorph.words import counted
 Keep = Literal["all", "failed"] | BestRuns | None
 KEPT: dict[Any, RunsKept] = {None: "none", "failed": "failed", "all": "all"}  # what workers return
 
+NO_RUNS = (
+    "No run is kept of {}: their model gives numbers and no runs, or fails when a run is computed again. Each call "
+    "with this keep tries them again."
+)
 OTHER_CPU = 1e-9  # relative difference of results on kinds of CPU that round differently
 
 
@@ -212,12 +216,15 @@ class OpenSweep(ExitStack):
             kept = "none" if isinstance(self.keep, BestRuns) else KEPT[self.keep]
             some = chosen(left)
             tally = carry_out(self.experiment, self._store, left, some, self._crew, keep=kept, progress=self.progress)
-        missing = _without_run(self._store, numbers, self.keep)
-        if len(missing) and not tally.is_interrupted:
-            runs, what = _Runs(self._store), "runs to be kept"
-            options: dict[str, Any] = {"keep": "all", "progress": self.progress, "what": what}
-            again = carry_out(self.experiment, runs, missing, chosen(missing), self._crew, **options)
+        missing, runs = _without_run(self._store, numbers, self.keep), _Runs(self._store)
+        asked = missing[~np.isin(missing, left)] if self.keep == "all" else missing  # others gave none just now
+        if len(asked) and not tally.is_interrupted:
+            options: dict[str, Any] = {"keep": "all", "progress": self.progress, "what": "runs to be kept"}
+            again = carry_out(self.experiment, runs, asked, chosen(asked), self._crew, **options)
             tally = tally._replace(is_interrupted=again.is_interrupted)
+        lacking = len(missing) - len(runs.kept)
+        if lacking and not tally.is_interrupted:
+            self.warnings[NO_RUNS.format(counted(lacking, "item"))] = None
         return tally
 
 
@@ -231,27 +238,39 @@ def _items_of(space: Any) -> Items:
 
 
 class _Runs:
-    """A recorder that takes only the runs of outcomes: their measures are in the store already."""
+    """A recorder that takes only the runs of outcomes: their measures are in the store already.
+
+    `kept` are the numbers of the items whose runs it has taken.
+    """
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self.store, self.kept = store, set[int]()
 
     def record(self, outcomes: Sequence[Outcome]) -> None:
         """Keeps the runs of items that have a result."""
-        self.store.attach_runs({number: data for outcome in outcomes for number, data in outcome.runs.items()})
+        runs = {number: data for outcome in outcomes for number, data in outcome.runs.items()}
+        self.store.attach_runs(runs)
+        self.kept |= runs.keys()
 
 
 def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
-    """The items whose runs the rule keeps, and that have none: those of earlier sweeps, and the best ones."""
-    if keep is None or keep == "failed":  # runs of items that failed are kept when they fail
+    """The items whose runs the rule keeps, and that have none: those of earlier sweeps, lost ones, and the best ones.
+
+    Runs of items that failed are kept when they fail: only those that are lost are asked for again.
+    """
+    if keep is None:
         return np.empty(0, dtype=np.int64)
     table = store.table()
+    lost = store.lost_runs(table)
     wanted = table.numbers[table.states == State.DONE]
-    if isinstance(keep, BestRuns) and len(wanted):
-        wanted = np.array(best_numbers(table, keep.of, keep.best, largest=keep.largest), dtype=np.int64)
-    there = table.runs.keys() - store.lost_runs(table)
-    found: Indices = np.array([one for one in wanted.tolist() if one not in there], dtype=np.int64)
-    return found[np.isin(found, numbers)]
+    if isinstance(keep, BestRuns):
+        best = best_numbers(table, keep.of, keep.best, largest=keep.largest) if len(wanted) else []
+        found = {*best} - (table.runs.keys() - lost)
+    else:
+        found = lost & table.causes.keys()
+        found |= {*wanted.tolist()} - (table.runs.keys() - lost) if keep == "all" else set()
+    chosen: Indices = np.array(sorted(found), dtype=np.int64)
+    return chosen[np.isin(chosen, numbers)]
 
 
 def tell_warnings(said: Iterable[str]) -> None:
