@@ -308,3 +308,12 @@ def test_a_pilot_plans_for_skewness_grows_for_small_errors_and_says_what_is_no_p
     found = sample_in_stages(lambda n: values[:n], {0: 0.05}, alpha=ALPHA, pilot=100, most=2000)
     ((look, (estimate,)),) = found.history
     assert estimate == mean_estimate(values[found.pilot : found.pilot + look.count, 0], look.alpha)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.32])
+def test_interval_of_sigma_has_the_width_of_the_level_that_is_asked_for(alpha: float) -> None:
+    """The deviation of n normal effects has itself a deviation of sigma / sqrt(2 n)."""
+    effects = 3.0 * np.random.default_rng(0).normal(size=(400, 1))
+    sigma = morris_indices(effects, alpha, 4000, 0)["sigma"]
+    reach = stats.norm.isf(alpha / 2) * sigma.value / math.sqrt(800.0)
+    np.testing.assert_allclose([sigma.value - sigma.low, sigma.high - sigma.value], [reach, reach], rtol=0.12)

@@ -131,7 +131,7 @@ def sample_in_stages(
         drawn = values_of(pilot)
         needed = _planned(drawn, errors, alpha)
         # a small pilot knows little, of rare events above all
-        while len(drawn) == pilot < min(needed // PILOT_SHARE, most // PILOT_SHARE):
+        while pilot < min(needed // PILOT_SHARE, most // PILOT_SHARE):
             pilot = min(2 * pilot, needed // PILOT_SHARE, most // PILOT_SHARE)
             drawn = values_of(pilot)
             needed = _planned(drawn, errors, alpha)
