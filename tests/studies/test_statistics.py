@@ -317,3 +317,21 @@ def test_interval_of_sigma_has_the_width_of_the_level_that_is_asked_for(alpha: f
     sigma = morris_indices(effects, alpha, 4000, 0)["sigma"]
     reach = stats.norm.isf(alpha / 2) * sigma.value / math.sqrt(800.0)
     np.testing.assert_allclose([sigma.value - sigma.low, sigma.high - sigma.value], [reach, reach], rtol=0.12)
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform"])
+@pytest.mark.parametrize("count", [4, 10, 20])
+def test_interval_of_sigma_holds_the_truth_from_few_effects(draw: str, count: int) -> None:
+    chance = np.random.default_rng(1)
+    effects, truth = chance.normal(size=(count, 400)), 1.0
+    if draw == "uniform":
+        effects, truth = chance.uniform(size=(count, 400)), 12.0**-0.5
+    sigma = morris_indices(effects, ALPHA, 300, 0)["sigma"]
+    assert np.mean((sigma.low <= truth) & (truth <= sigma.high)) > 1.0 - 1.5 * ALPHA
+
+
+def test_interval_of_sigma_of_equal_effects_and_of_too_few_is_none_or_all() -> None:
+    equal = morris_indices(np.full((10, 1), 2.0), ALPHA, 300, 0)["sigma"]
+    assert [one.tolist() for one in equal] == [[0.0], [0.0], [0.0]]
+    few = morris_indices(np.array([[1.0], [2.0], [4.0]]), ALPHA, 300, 0)["sigma"]
+    assert (few.low[0], few.high[0]) == (0.0, math.inf) and few.value[0] == pytest.approx(np.std([1, 2, 4], ddof=1))
