@@ -329,7 +329,7 @@ def test_wrong_measures_are_told_before_any_work(measures: Any, sentence: str) -
         (np.inf, "measure 'far' is inf; expected a finite number."),
         (np.ones(3), "measure 'far' has the shape (3,); expected one number."),
         (None, "measure 'far' is None; expected one number."),
-        (10**400, "measure 'far' is beyond the largest float; expected a finite number."),
+        pytest.param(10**400, "measure 'far' is beyond the largest float; expected a finite number.", id="huge"),
     ],
 )
 def test_measures_that_are_no_numbers_fail_their_item(value: Any, sentence: str) -> None:

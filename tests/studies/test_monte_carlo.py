@@ -98,6 +98,26 @@ def test_skewed_values_are_told() -> None:
     assert "skewed" in found.notes[0]
 
 
+@pytest.mark.parametrize("options", [{"count": 50}, {"error": 0.1}])
+@pytest.mark.parametrize("scale", [1e-180, 1.0, 1e150])
+def test_values_that_differ_by_rounding_only_and_those_of_any_size_are_estimated(
+    options: dict[str, Any], scale: float
+) -> None:
+    other = scale * math.nextafter(0.1, 1.0)
+    found = monte_carlo(lambda a: other if a > 0.9 else scale * 0.1, {"a": Range(0.0, 1.0)}, workers=0, **options)
+    assert found["value"].value == pytest.approx(scale * 0.1)
+
+
+def test_equal_values_say_nothing_of_rarer_ones_and_the_notes_say_so() -> None:
+    found = monte_carlo(lambda a: 100.0 if a > 0.9999 else 5.0, {"a": Range(0.0, 1.0)}, error=0.1, workers=0)
+    assert found["value"] == Estimate(5.0, 5.0, 5.0, 32)
+    rare = 100.0 * (1.0 - 0.05 ** (1.0 / 32.0))  # where 32 values of which none is another one are seen in 5 %
+    assert found.notes == (
+        f"All 32 values of 'value' are 5: its interval says nothing of other values, which may be up to {rare:.3g} % "
+        "of all.",
+    )
+
+
 def test_design_of_a_space_is_not_used_and_told() -> None:
     found = monte_carlo(thrown, Space(PARTS, design="latin", count=16), count=20, workers=0)
     assert "The design 'latin' of the space is not used" in found.notes[0]

@@ -110,6 +110,13 @@ def test_effects_of_listed_values_are_those_from_end_to_end() -> None:
     np.testing.assert_allclose(found["value"]["sigma"].value, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("part", [Values([3.0, 1.0, 2.0]), Choice(2.0, 3.0, 1.0)])
+def test_effects_of_listed_numbers_do_not_depend_on_their_order(part: Any) -> None:
+    found = sensitivity(linear, {"a": part, "b": Range(0.0, 1.0)}, method="morris", count=8, workers=0)["value"]
+    np.testing.assert_allclose(found["mu"].value, [4.0, 3.0])  # from the smallest to the largest
+    np.testing.assert_allclose(found["sigma"].value, 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("space", "options", "sentence"),
     [

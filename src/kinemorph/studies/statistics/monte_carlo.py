@@ -46,7 +46,7 @@ from kinemorph.studies.statistics.measured_items import (
     space_of,
 )
 from kinemorph.studies.statistics.plans import CONFIDENCE, COUNT, MOST, PILOT, MonteCarloPlan
-from kinemorph.studies.statistics.stages import Staged, sample_in_stages
+from kinemorph.studies.statistics.stages import BEYOND, Staged, sample_in_stages
 from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted
@@ -309,7 +309,8 @@ def _stopping_notes(found: MonteCarlo, most: int, waiting: bool) -> Iterator[str
     for name, error in found.errors.items():
         estimate = found[name]
         if not estimate.error <= error:
-            needed = math.ceil(found.count * (estimate.error / error) ** 2) if estimate.error < math.inf else most
+            ratio = estimate.error / error
+            needed = math.ceil(min(found.count * ratio * ratio, BEYOND)) if estimate.error < math.inf else most
             yield (
                 f"The error of '{name}' is {estimate.error:.3g} with all {most} items that are allowed, above the "
                 f"stated {error:g}. About {needed + found.pilot} items would reach it: raise most."
@@ -335,6 +336,12 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
                 low = probability_estimate(true, every, found._alpha).low
                 high = probability_estimate(true + failed, every, found._alpha).high
                 yield f"Whatever '{name}' were for items that failed, its probability is in {low:.4g} to {high:.4g}."
+        elif len(values) > 1 and np.ptp(values) == 0.0:
+            other = 100.0 * (1.0 - (1.0 - found.confidence) ** (1.0 / len(values)))
+            yield (
+                f"All {len(values)} values of '{name}' are {values[0]:g}: its interval says nothing of other values, "
+                f"which may be up to {other:.3g} % of all."
+            )
         elif len(values) < trusted:
             yield (
                 f"The values of '{name}' are skewed: its interval can be trusted from about {trusted} items on, by "

@@ -286,12 +286,14 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
 def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
     """The steps of trajectories (r, d) as shares of the way from end to end of the part that changes.
 
-    A part with a list of values goes over whole values: from one to the other of two it is the whole way.
+    A part with a list of values goes over whole values, from the smallest to the largest in whatever order they are
+    given: from one to the other of two it is the whole way.
     """
     places = trajectories.points.copy()
     for k, part in enumerate(parts):
         if part.listed and part.size:
-            places[..., k] = index_at(places[..., k], part.size) / (part.size - 1)
+            ranks = np.argsort(np.argsort(part.grid()))
+            places[..., k] = ranks[index_at(places[..., k], part.size)] / (part.size - 1)
     found: Array = np.take_along_axis(np.diff(places, axis=1), trajectories.order[..., None], axis=2)[..., 0]
     return found
 

@@ -40,6 +40,7 @@ FIRST_SHARE = 0.9  # of alpha, for the first look
 GROWTH = 3  # of the number of values from look to look: more than the narrower alpha costs
 DOUBT = 0.05  # the probability that the pilot plans too few values
 FEWEST = 32  # values at the first look
+BEYOND = 10**15  # values: more than any study has
 PILOT_SHARE = 10  # a pilot grows to one of this many planned values
 
 
@@ -71,10 +72,12 @@ def needed_for_mean(pilot: Array, error: float, alpha: float) -> int:
     deviation = float(np.std(pilot, ddof=1))
     if deviation == 0.0:
         return FEWEST
-    kurtosis = float(np.mean((pilot - np.mean(pilot)) ** 4)) / float(np.var(pilot)) ** 2
+    kurtosis = float(np.mean(((pilot - np.mean(pilot)) / np.std(pilot)) ** 4))
     bound = deviation * math.exp(0.5 * float(stats.norm.isf(DOUBT)) * math.sqrt((kurtosis - 1.0) / count))
-    needed = math.ceil((float(stats.norm.isf(alpha / 2)) * bound / error) ** 2)
-    needed = max(FEWEST, needed_by_skewness(pilot), needed)
+    spread = float(stats.norm.isf(alpha / 2)) * bound / error
+    if spread * spread > BEYOND:
+        return BEYOND
+    needed = max(FEWEST, needed_by_skewness(pilot), math.ceil(spread * spread))
     while float(stats.t.isf(alpha / 2, needed - 1)) * bound / math.sqrt(needed) > error:
         needed += max(1, needed // 100)
     return needed
@@ -85,6 +88,8 @@ def needed_for_probability(true: int, count: int, error: float, alpha: float) ->
     pilot = probability_estimate(true, count, 2.0 * DOUBT)
     worst = min(max(0.5, pilot.low), pilot.high)  # the probability in the interval that varies most: next to 1/2
     spread = float(stats.norm.isf(alpha / 2)) / error
+    if spread * spread > BEYOND:
+        return BEYOND
     needed = max(FEWEST, math.ceil(spread * spread * worst * (1.0 - worst)))
     while probability_estimate(round(worst * needed), needed, alpha).error > error:
         needed += max(1, needed // 100)
