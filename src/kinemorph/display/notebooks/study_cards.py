@@ -31,8 +31,8 @@ def study_card(study: Study) -> str:
     facts += [f"{left:,} waiting"] if left else []
     ended = study.tally is not None and study.tally.is_interrupted
     parts = [f"<div>{mark('interrupted', 'doubt')}</div>"] if ended else []
-    picture, why = _picture(study) if shown.done.any() else ("", "")
-    if shown.done.any():
+    picture, why = _picture(study) if shown.is_measured else ("", "")
+    if shown.is_measured:
         name, values = shown.measure()
         order = np.argsort(values, kind="stable")[:SHOWN]
         columns = shown.items.columns[:MOST_PARTS]
