@@ -11,7 +11,7 @@ import pytest
 
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies import Choice, Normal, Range, Space, Values, monte_carlo
-from kinemorph.studies.statistics.intervals import Estimate
+from kinemorph.studies.statistics.intervals import Estimate, probability_estimate
 
 PARTS = {"a": Range(0.0, 1.0), "b": Normal(0.0, 1.0)}
 RUNS: list[float] = []
@@ -83,6 +83,17 @@ def test_failed_items_are_counted_and_told() -> None:
         some.quantiles("a", [1.5])
     with pytest.raises(KinemorphError, match="all of its first 100 items failed"):
         monte_carlo(breaking, {"a": Range(0.95, 1.0), "b": Range(0.0, 1.0)}, error=0.1, workers=0)
+
+
+def test_what_is_said_of_failed_items_is_of_those_after_the_pilot_at_the_level_of_the_look() -> None:
+    found = monte_carlo(breaking, PARTS, error={"high": 0.08}, workers=0)
+    (look, _), later = found.staged.history[-1], found.values[found.pilot :]
+    failed, true = int(np.isnan(later[:, 0]).sum()), int(np.nansum(later[:, 0]))
+    assert found.pilot and found.measures[0] == "high" and look.alpha < 0.05
+    assert found.failed == probability_estimate(failed, look.count, look.alpha)
+    low = probability_estimate(true, look.count, look.alpha).low
+    high = probability_estimate(true + failed, look.count, look.alpha).high
+    assert found.notes[1].endswith(f"its probability is in {low:.4g} to {high:.4g}.")
 
 
 def test_equal_items_are_computed_once_and_counted_as_drawn() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies import Choice, Normal, Range, Space, Values, sensitivity
+from kinemorph.studies import Choice, LogNormal, Normal, Range, Space, Triangular, Values, sensitivity
 from kinemorph.studies.statistics.sobol import saltelli_points, saltelli_values, sobol_indices_of
 from support.studies.known_functions import (
     ISHIGAMI_FIRST,
@@ -74,6 +75,16 @@ def test_distribution_without_ends_is_varied_between_quantiles() -> None:
     found = sensitivity(linear, {"a": Normal(0.0, 1.0), "b": Range(0.0, 1.0)}, method="morris", count=3, workers=0)
     assert "'" not in found.notes[0] and found.notes[0].startswith("a: a distribution without ends")
     assert found.study["a"].max() == pytest.approx(2.326, abs=1e-3) or found.study["a"].min() < -2.3
+
+
+def test_only_an_end_that_values_do_not_come_near_to_is_replaced_by_a_quantile() -> None:
+    logarithm = Normal(-0.5 * math.log(1.01), math.sqrt(math.log(1.01)))  # of a lognormal number
+    parts = {"a": Normal(0.0, 1.0, low=-1.0), "b": LogNormal(1.0, 0.1), "c": Triangular(0.0, 1.0, 4.0)}
+    study = sensitivity(lambda a, b, c: a + b + c, parts, method="morris", count=8, workers=0).study
+    ends = [(study[name].min(), study[name].max()) for name in parts]
+    above = stats.norm.isf(0.01 * stats.norm.sf(-1.0))  # of the truncated distribution, 99 % are below
+    tails = np.exp(logarithm.quantiles(np.array([0.01, 0.99])))  # its numbers come nowhere near to 0
+    np.testing.assert_allclose(ends, [(-1.0, above), tails, (0.0, 4.0)], atol=1e-6)
 
 
 def test_study_is_refined_in_its_store(tmp_path: Path) -> None:

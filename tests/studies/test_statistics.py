@@ -335,3 +335,10 @@ def test_interval_of_sigma_of_equal_effects_and_of_too_few_is_none_or_all() -> N
     assert [one.tolist() for one in equal] == [[0.0], [0.0], [0.0]]
     few = morris_indices(np.array([[1.0], [2.0], [4.0]]), ALPHA, 300, 0)["sigma"]
     assert (few.low[0], few.high[0]) == (0.0, math.inf) and few.value[0] == pytest.approx(np.std([1, 2, 4], ddof=1))
+
+
+@pytest.mark.parametrize(("pilot", "most", "left"), [(100, 199, 199), (100, 200, 100), (10, 41, 41), (10, 42, 32)])
+def test_a_pilot_takes_at_most_half_of_the_values_and_leaves_a_look(pilot: int, most: int, left: int) -> None:
+    values = np.random.default_rng(0).normal(size=(most, 1))
+    found = sample_in_stages(lambda count: values[:count], {0: 1e-3}, alpha=ALPHA, pilot=pilot, most=most)
+    assert found.history[-1][0].count == left == most - found.pilot and not found.reached

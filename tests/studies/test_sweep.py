@@ -101,6 +101,26 @@ def test_runs_that_a_model_does_not_give_are_told_and_not_asked_for_twice(
         assert [str(one.message)[:25] for one in told] == [f"No run is kept of {lacking} items"] * (lacking > 0)
 
 
+def test_runs_to_be_kept_are_those_of_the_items_that_are_asked_for_and_can_be_interrupted(tmp_path: Path) -> None:
+    def interrupt(tally: Tally) -> None:
+        if tally.what == what:
+            raise KeyboardInterrupt
+
+    pendulum, measure = kinemorph.library.pendulum(), {"angle": "q.q1"}
+    given: dict[str, Any] = {"until": 0.1, "store": tmp_path / "a.study", "workers": 0}
+    first, all_four = Space({"q.q1": Values([0.1, 0.2])}), Space({"q.q1": Values([0.1, 0.2, 0.3, 0.4])})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is said of runs that are not kept since Ctrl-C came first
+        sweep(pendulum, all_four, measure, **given)
+        for what in ("runs to be kept", "nothing"):
+            study = sweep(pendulum, first, measure, keep="all", progress=interrupt, **given)
+            assert study.tally is not None and study.tally.is_interrupted == (what != "nothing")
+        assert sorted(study.table.runs) == [0, 1]
+        what, more = "items", Space({"q.q1": Values([0.5, 0.6])})
+        study = sweep(pendulum, more, measure, keep=BestRuns(2, "angle", largest=True), progress=interrupt, **given)
+        assert study.tally is not None and study.tally.is_interrupted and sorted(study.table.runs) == [0, 1]
+
+
 def test_lost_runs_of_items_that_failed_are_computed_again(tmp_path: Path) -> None:
     def picked(run: kinemorph.Trajectory) -> float:
         if run.q[0, 0] > 0.15:

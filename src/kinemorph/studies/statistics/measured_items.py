@@ -58,7 +58,7 @@ class MeasuredItems:
         states = np.append(table.states, np.int8(WAITING))[rows]  # the last row is that of items that are not there
         known = np.full((len(table) + 1, len(self.names)), np.nan)
         known[:-1, : len(table.names)] = table.measures
-        values: Array = np.where((states == State.DONE)[:, None], known[rows], np.nan)
+        values: Array = known[rows]
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
             raise KinemorphError(

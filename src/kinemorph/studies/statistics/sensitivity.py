@@ -52,6 +52,7 @@ WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]
 COUNTS: dict[str, int] = {"sobol": 1024, "morris": 20}  # rows of a design, and trajectories
 MOST_MISSING = 0.01  # the share of rows that indices of Sobol can do without
+NEAR = 1e-3  # of the range without tails: the least values of a part that has an end are as near to it
 TAIL = 0.01  # the probability beyond each end of the range in which Morris varies a part without ends
 
 
@@ -299,12 +300,14 @@ def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
 
 
 def _open_ends(part: Part) -> tuple[bool, bool]:
-    """Whether the values of a part have no lower end, and no upper one."""
+    """Whether the values of a part have no lower end, and no upper one, or do not come near to it."""
     if not isinstance(part, Distribution):
         return False, False
+    usual = float(np.ptp(part.at(np.array([TAIL, 1.0 - TAIL]))))
     with np.errstate(all="ignore"):
-        ends = np.isinf(part.quantiles(np.array([0.0, 1.0])))
-    return part.low is None and bool(ends[0]), part.high is None and bool(ends[1])
+        ends = part.quantiles(np.array([0.0, 1.0]))
+        is_far = ~(np.abs(part.at(np.array([0.0, 1.0])) - ends) < NEAR * usual)
+    return part.low is None and bool(is_far[0]), part.high is None and bool(is_far[1])
 
 
 def _unfinished(missing: int, count: int, noun: str) -> list[str]:
