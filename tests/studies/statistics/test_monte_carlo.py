@@ -109,7 +109,7 @@ def test_skewed_values_are_told() -> None:
     assert "skewed" in found.notes[0]
 
 
-@pytest.mark.parametrize("options", [{"count": 50}, {"error": 0.1}])
+@pytest.mark.parametrize("options", [{"count": 50}, {"error": 0.1, "most": 300}])
 @pytest.mark.parametrize("scale", [1e-180, 1.0, 1e150])
 def test_values_that_differ_by_rounding_only_and_those_of_any_size_are_estimated(
     options: dict[str, Any], scale: float
