@@ -116,6 +116,24 @@ def test_what_a_statistical_study_has_found_is_told_by_its_store(folder: Path, t
     assert without.exit_code == 0 and "do not follow from its results" in " ".join(without.stderr.split())
 
 
+def test_a_statistical_study_that_was_ended_before_its_first_result_tells_that_its_items_wait(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(campaign: object) -> None:
+        raise KeyboardInterrupt
+
+    shutil.copy(folder / "pendulum.toml", tmp_path)
+    (tmp_path / "draws.toml").write_text(f"{STUDY}\n[monte_carlo]\nerror = {{ angle = 0.1 }}\n")
+    monkeypatch.setattr("kinemorph.studies.dispatch.carry_out._Campaign._send", interrupted)
+    assert run("sweep", str(tmp_path / "draws.toml"), "--workers", "here").exit_code == 130
+    told = parsed("study", str(tmp_path / "draws.study"))
+    assert [(row["measure"], row["value"], row["items"]) for row in told["results"]] == [
+        ("angle", None, 0),
+        ("speed", None, 0),
+    ]
+    assert told["waiting"] == 100 and told["notes"][0].startswith("The study is not finished")
+
+
 @pytest.mark.slow
 def test_pages_and_replays_are_written(folder: Path, tmp_path: Path) -> None:
     store, page, item = str(folder / "swings.study"), tmp_path / "swings.html", tmp_path / "item.html"

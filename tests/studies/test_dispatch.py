@@ -191,15 +191,23 @@ class FickleCrew(HereCrew):
 
     is_exact, count, most_in_flight = False, 2, 4  # type: ignore[assignment]
 
-    def __init__(self, error: Exception, is_killed: bool, guilty: int = 23) -> None:
-        self.error, self.is_killed, self.guilty, self.renewed = error, is_killed, guilty, 0
+    def __init__(self, error: Exception, is_killed: bool, guilty: int = 23, is_forgetful: bool = False) -> None:
+        """With `is_forgetful`, workers have to be sent the data of the experiment again for every chunk."""
+        self.error, self.is_killed, self.guilty, self.is_forgetful = error, is_killed, guilty, is_forgetful
+        self.renewed, self.looks = 0, 0
         self.pending: list[tuple[Chunk, Future[Any]]] = []
 
-    def submit(self, chunk: Chunk, **named: bool) -> Future[Any]:
-        self.pending.append((chunk, Future()))
-        return self.pending[-1][1]
+    def submit(self, chunk: Chunk, *, asked: bool = False, alone: bool = False) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.is_forgetful and not asked:
+            future.set_result(Trouble("unknown"))
+        else:
+            self.pending.append((chunk, future))
+        return future
 
     def check(self) -> None:
+        self.looks += 1
+        assert self.looks < 1000, "a suspect is tried again without end"
         is_lost = any(self.guilty in chunk.numbers for chunk, _ in self.pending)
         for chunk, future in self.pending:
             if is_lost:
@@ -215,15 +223,17 @@ class FickleCrew(HereCrew):
         self.renewed += 1
 
 
+@pytest.mark.parametrize("is_forgetful", [False, True])
 @pytest.mark.parametrize(("error", "is_killed"), [(BrokenExecutor("broken"), False), (OSError("killed"), True)])
 def test_suspects_are_tried_while_nothing_else_is_at_work(
-    error: Exception, is_killed: bool, monkeypatch: pytest.MonkeyPatch
+    error: Exception, is_killed: bool, is_forgetful: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(carry_out_module, "HEARTBEAT", 0.001)
     said = "so it is said" if is_killed else "its process ended"
     for guilty, tries in ((23, 3), (2, 1)):  # the second one is in flight beside others that are alone in their chunks
         monkeypatch.setitem(carry_out_module.TRIES, "died", tries)
-        store, (numbers, items), crew = MemoryStore(), numbered_items(100), FickleCrew(error, is_killed, guilty)
+        store, (numbers, items) = MemoryStore(), numbered_items(100)
+        crew = FickleCrew(error, is_killed, guilty, is_forgetful)
         tally = carry_out(Squares(), store, numbers, items, crew)
         assert store.causes == {guilty: f"It killed its worker ({said}) each of the {tries} times it was tried alone."}
         assert tally.done == 99 and bool(crew.renewed) != is_killed

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Parameter, elements, library, load, simulate, simulate_batch
+from kinemorph import Body, Parameter, RobotBuilder, elements, library, load, simulate, simulate_batch
 from kinemorph.analysis.identification.with_parameters import with_parameters
 from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.model.system import System
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.studies.experiments import experiment as experiment_module
 from kinemorph.studies.experiments import simulated as simulated_module
-from kinemorph.studies.experiments.cases import alike
+from kinemorph.studies.experiments.cases import Case, alike
 from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.experiments.setups import Setup
 from kinemorph.studies.items import Items, items_of, label_column
@@ -328,6 +329,7 @@ def test_wrong_measures_are_told_before_any_work(measures: Any, sentence: str) -
         (np.inf, "measure 'far' is inf; expected a finite number."),
         (np.ones(3), "measure 'far' has the shape (3,); expected one number."),
         (None, "measure 'far' is None; expected one number."),
+        pytest.param(10**400, "measure 'far' is beyond the largest float; expected a finite number.", id="huge"),
     ],
 )
 def test_measures_that_are_no_numbers_fail_their_item(value: Any, sentence: str) -> None:
@@ -349,3 +351,27 @@ def test_wrong_functions_and_options_are_told() -> None:
             experiment_of(model).check(items(values))
     with pytest.raises(KinemorphError, match=r"no option 'rtool'.* Did you mean 'rtol'\?"):
         experiment_of(quotient, rtool=1e-6)
+
+
+def test_a_run_is_watched_between_its_ends_where_its_coordinates_may_fail() -> None:
+    """The second angle swings through 90 degrees and back, where the angles of a gimbal describe no motion."""
+    leg = Body.box("leg", 1.0, (0.1, 0.2, 0.3), (0.0, 0.0, -0.3))
+    robot = RobotBuilder("swing").add(leg).joint("hip", "gimbal", "world", "leg").build()
+    experiment = experiment_of(robot, {"angle": "q.hip.second"}, until=0.8, method="rk4", step=0.01)
+    found = computed(experiment, items({"v.hip.second": [1.0, 9.0]}))
+    assert found.states.tolist() == [State.DONE, State.FAILED]
+    assert found.causes[1].startswith("At t = 0.22 s gimbal 'hip' comes to its singular angle")
+
+
+def test_a_process_keeps_the_setups_that_it_used_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment_module, "MOST_SETUPS", 2)
+    experiment = experiment_of(library.pendulum(), {"angle": "q.q1"}, until=0.01, q=[0.1])
+
+    def setup(method: str) -> Setup:
+        return experiment._simulation(experiment.model(), Case((("method", method),), ()), "").setup
+
+    first, second = setup("rk4"), setup("euler")
+    assert setup("rk4") is first and setup("euler") is second  # none is made twice while there is room
+    assert setup("rk4") is first
+    setup("midpoint")
+    assert len(experiment._simulated) == 2 and setup("rk4") is first and setup("euler") is not second

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,6 +84,57 @@ def test_runs_are_kept_by_rule(tmp_path: Path) -> None:
     assert lost.exists()
     with pytest.raises(UnsupportedError, match="keep is 'best'"):
         sweep(pendulum, space, {"angle": "q.q1"}, keep="best", **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("keep", "asked", "lacking"), [("all", 0, 3), (BestRuns(2, "value"), 2, 2), ("failed", 0, 0)])
+def test_runs_that_a_model_does_not_give_are_told_and_not_asked_for_twice(
+    keep: Any, asked: int, lacking: int, tmp_path: Path
+) -> None:
+    space, given = Space({"x": Values([1.0, 2.0, 3.0])}), {"store": tmp_path / "a.study", "workers": 0, "keep": keep}
+    for expected in ((3, asked), (0, lacking)):  # items, and runs to be kept
+        tallies = list[Tally]()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            study = sweep(square, space, progress=tallies.append, **given)
+        computed = {one.what: one.total for one in tallies}
+        assert (computed.get("items", 0), computed.get("runs to be kept", 0)) == expected and not study.table.runs
+        assert [str(one.message)[:25] for one in told] == [f"No run is kept of {lacking} items"] * (lacking > 0)
+
+
+def test_runs_to_be_kept_are_those_of_the_items_that_are_asked_for_and_can_be_interrupted(tmp_path: Path) -> None:
+    def interrupt(tally: Tally) -> None:
+        if tally.what == what:
+            raise KeyboardInterrupt
+
+    pendulum, measure = kinemorph.library.pendulum(), {"angle": "q.q1"}
+    given: dict[str, Any] = {"until": 0.1, "store": tmp_path / "a.study", "workers": 0}
+    first, all_four = Space({"q.q1": Values([0.1, 0.2])}), Space({"q.q1": Values([0.1, 0.2, 0.3, 0.4])})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is said of runs that are not kept since Ctrl-C came first
+        sweep(pendulum, all_four, measure, **given)
+        for what in ("runs to be kept", "nothing"):
+            study = sweep(pendulum, first, measure, keep="all", progress=interrupt, **given)
+            assert study.tally is not None and study.tally.is_interrupted == (what != "nothing")
+        assert sorted(study.table.runs) == [0, 1]
+        what, more = "items", Space({"q.q1": Values([0.5, 0.6])})
+        study = sweep(pendulum, more, measure, keep=BestRuns(2, "angle", largest=True), progress=interrupt, **given)
+        assert study.tally is not None and study.tally.is_interrupted and sorted(study.table.runs) == [0, 1]
+
+
+def test_lost_runs_of_items_that_failed_are_computed_again(tmp_path: Path) -> None:
+    def picked(run: kinemorph.Trajectory) -> float:
+        if run.q[0, 0] > 0.15:
+            raise ValueError("the angle is too large")
+        return 1.0
+
+    store, space = tmp_path / "a.study", Space({"q.q1": Values([0.1, 0.2])})
+    for keep, kept in (("failed", [1]), ("failed", [1]), ("all", [0, 1]), ("all", [0, 1])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            study = sweep(kinemorph.library.pendulum(), space, picked, until=0.1, store=store, workers=0, keep=keep)
+        assert sorted(study.table.runs) == kept and not study.store.lost_runs(study.table)
+        for file in (tmp_path / "a.study.runs").iterdir():
+            file.unlink()
 
 
 def test_items_that_fail_are_named_with_their_causes() -> None:

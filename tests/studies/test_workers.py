@@ -7,22 +7,29 @@ import subprocess
 import sys
 import threading
 import time
+from collections import OrderedDict
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from kinemorph.codegen.work_clock import at_work
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies.dispatch.carry_out import carry_out
 from kinemorph.studies.dispatch.tally import Tally
+from kinemorph.studies.outcomes import Chunk, Outcome
+from kinemorph.studies.packing import packed
 from kinemorph.studies.workers import child as child_module
 from kinemorph.studies.workers import processes as processes_module
+from kinemorph.studies.workers import work as work_module
+from kinemorph.studies.workers.frames import Frame
 from kinemorph.studies.workers.open_workers import open_workers
-from kinemorph.studies.workers.processes import Processes, WorkerLost
-from kinemorph.studies.workers.work import Limits
+from kinemorph.studies.workers.processes import Processes, WorkerLost, _Call
+from kinemorph.studies.workers.work import Limits, Trouble, computed, work
 from support.studies.killed_studies import is_running, wait_for
 from support.studies.small_study import MemoryStore, Squares, do, numbered_items
 
@@ -197,3 +204,44 @@ def test_processes_call_functions_tell_deaths_exactly_and_leave_nothing_behind()
         with pytest.raises(RuntimeError, match="after shutdown"):
             executor.submit(divmod, 1, 1)
     assert wait_for(lambda: not any(thread.name.startswith("limits") for thread in threading.enumerate()))
+
+
+def test_a_process_keeps_the_experiments_that_it_used_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_module, "_KNOWN", OrderedDict())
+    monkeypatch.setattr(work_module, "MOST_KNOWN", 2)
+    data = {digest: packed(Squares(apart=k)).data for k, digest in enumerate("abc", 1)}
+    chunk = Chunk(*numbered_items(3))
+    for digest in "ab":
+        assert isinstance(work(digest, data[digest], chunk), Outcome)
+    for digest in "ba":
+        assert isinstance(work(digest, b"", chunk), Outcome)  # they are known
+    assert isinstance(work("c", data["c"], chunk), Outcome)
+    assert [isinstance(work(digest, b"", chunk), Outcome) for digest in "cab"] == [True, True, False]
+    assert work("b", b"", chunk) == Trouble("unknown")
+
+
+def test_time_of_compilation_is_no_time_of_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in the time by which chunks are measured, nor in that by which a limit ends them."""
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    class Compiled(Squares):
+        def compute(self, chunk: Chunk) -> Outcome:
+            clock[0] += 1.0
+            with at_work("compiling", "squares"):
+                clock[0] += 30.0
+            return super().compute(chunk)
+
+    outcome = computed(Compiled(), Chunk(*numbered_items(3)))
+    assert isinstance(outcome, Outcome) and outcome.seconds == 1.0
+
+    call, workers = _Call(b"", False), Processes(1)
+    child: Any = SimpleNamespace(job=call, ready=None)
+    for now, header in ((10.0, {"making": True}), (40.0, {"making": False}), (42.0, {"making": True})):
+        monkeypatch.setattr("time.monotonic", lambda now=now: now)
+        workers.take(child, Frame(header, b""))
+    call.began = 9.0
+    assert [call.seconds(now) for now in (42.0, 100.0)] == [3.0, 3.0]  # it is being compiled again
+    monkeypatch.setattr("time.monotonic", lambda: 100.0)
+    workers.take(child, Frame({"making": False}, b""))
+    assert call.seconds(101.0) == 4.0

@@ -94,6 +94,15 @@ def test_kept_runs_have_replays(tmp_path: Path) -> None:
     assert study.item(1).plot("q.q1").axes[0].lines
 
 
+def test_a_study_that_keeps_runs_only_has_a_page_and_a_card_without_pictures(tmp_path: Path) -> None:
+    study = sweep(lambda x: {}, Space({"x": Range(0.0, 1.0, points=3)}), workers=0)
+    page = study.page(tmp_path / "runs.html").read_text(encoding="utf-8")
+    assert page.count('<td class="text">done</td>') == 3 and "<img" not in page
+    assert "3 items" in study._repr_html_()
+    with pytest.raises(UnsupportedError, match="has no measures to show"):
+        study.plot()
+
+
 def test_the_usual_picture_depends_on_what_varies(gaits: Study, tmp_path: Path) -> None:
     assert gaits.plot().axes[0].get_ylabel() == "x" and gaits.plot("curve", "cost", x="gait").axes[0].lines
     assert gaits.plot(where={"gait": "wave"}, path=tmp_path / "a.svg").axes[-1].get_xlabel() == "x"

@@ -31,8 +31,8 @@ def study_card(study: Study) -> str:
     facts += [f"{left:,} waiting"] if left else []
     ended = study.tally is not None and study.tally.is_interrupted
     parts = [f"<div>{mark('interrupted', 'doubt')}</div>"] if ended else []
-    picture, why = _picture(study) if shown.done.any() else ("", "")
-    if shown.done.any():
+    picture, why = _picture(study) if shown.is_measured else ("", "")
+    if shown.is_measured:
         name, values = shown.measure()
         order = np.argsort(values, kind="stable")[:SHOWN]
         columns = shown.items.columns[:MOST_PARTS]
@@ -93,7 +93,7 @@ def sensitivity_card(found: Sensitivity) -> str:
     picture, why = _picture(found)
     heads = ("part", *(name.replace("_star", "*") for name in indices))
     parts = [table(f"indices of {measure}", heads, rows, count=len(order)), *(note(text) for text in found.notes), why]
-    facts = [found.method, counted(len(found.values), "item"), f"{100.0 * found.confidence:g} % intervals"]
+    facts = [found.method, counted(found.count, "item"), f"{100.0 * found.confidence:g} % intervals"]
     return card("Sensitivity of", found.study.name, facts, parts, picture=picture)
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.display.canvas import raised, small_png_of
-from kinemorph.display.charts.studies.plot_study import KINDS, OWN, plotted, usual_kind
+from kinemorph.display.charts.studies.plot_study import KINDS, OWN, is_found, plotted, usual_kind
 from kinemorph.display.charts.studies.plotted_items import PlottedItems
 from kinemorph.display.html import SENTENCE, number
 from kinemorph.display.replays.replay import html_path, replay
@@ -94,7 +94,7 @@ def write_study_page(
 def _best_first(shown: PlottedItems, measure: str | None, largest: bool) -> Indices:
     """The indices of items with the best first, then failed ones, then those that wait."""
     rank = np.where(shown.done, 0, np.where(shown.failed, 1, 2))
-    if not shown.done.any():
+    if not shown.is_measured:
         return np.lexsort((shown.numbers, rank))
     _, values = shown.measure(measure)
     return np.lexsort((shown.numbers, -values if largest else values, rank))
@@ -131,7 +131,7 @@ def _facts(shown: PlottedItems) -> str:
 
 def _told(shown: PlottedItems, measure: str | None, largest: bool, count: int) -> str:
     order = ""
-    if shown.done.any():
+    if shown.is_measured:
         name, _ = shown.measure(measure)
         order = f"Sorted by {name}, {'largest' if largest else 'smallest'} first. "
     cut = f"{count:,} of {len(shown):,} items are shown. " if count < len(shown) else ""
@@ -144,7 +144,7 @@ def _pictures(subject: Subject, shown: PlottedItems, measure: str | None, larges
     Those of Monte Carlo estimates and sensitivities are their own; of other studies they are the usual picture, and the
     best item so far.
     """
-    if not shown.done.any():
+    if not (shown.is_measured if isinstance(subject, Study) else is_found(subject, measure)):
         return ()
     own = OWN.get(type(subject), {})
     figures = [(draw(subject, measure), f"{kind} of the study") for kind, draw in own.items()]
@@ -189,7 +189,7 @@ def _cell(value: float | str) -> str:
 
 def _heads(shown: PlottedItems, measure: str | None, largest: bool) -> list[str]:
     order = f' aria-sort="{"descending" if largest else "ascending"}"'
-    sorted_by = shown.measure(measure)[0] if shown.done.any() else None
+    sorted_by = shown.measure(measure)[0] if shown.is_measured else None
     heads = ["<th>item</th>"]
     heads += [f"<th{order if name == sorted_by else ''}>{escape(name)}</th>" for name in shown.names]
     for column in shown.items.columns:

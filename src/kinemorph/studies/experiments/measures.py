@@ -92,7 +92,10 @@ def number_of(value: Any, name: str) -> float:
         value = value[()]
     if not isinstance(value, (Real, np.number, np.bool_)) or isinstance(value, np.complexfloating):
         raise UnsupportedError(f"measure '{name}' is {value!r:.60}; expected one number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # of a whole number or a fraction that is too large
+        raise UnsupportedError(f"measure '{name}' is beyond the largest float; expected a finite number.") from None
     if not np.isfinite(number):
         raise UnsupportedError(f"measure '{name}' is {number}; expected a finite number.")
     return number

@@ -91,9 +91,12 @@ def needed_by_skewness(values: Array) -> int:
 
     Cochran (1977), Sampling Techniques, section 2.15.
     """
-    if len(values) < 3 or np.ptp(values) == 0.0:
+    central = values - np.mean(values) if len(values) > 2 else np.zeros(1)
+    size = float(np.max(np.abs(central)))
+    if size == 0.0:
         return 0
-    return math.ceil(25.0 * float(stats.skew(values)) ** 2)
+    shares = central / size  # whose powers neither overflow nor vanish
+    return math.ceil(25.0 * float(np.mean(shares**3)) ** 2 / float(np.mean(shares**2)) ** 3)
 
 
 def _t_quantile(alpha: float, count: int) -> float:

@@ -28,6 +28,8 @@ from kinemorph.studies.sweeps.sweep import OpenSweep, repeat_warnings
 from kinemorph.studies.sweeps.sweep_options import divided
 from kinemorph.words import did_you_mean, listed
 
+GO_ON = "Unless it is still running, start it again with its store to go on."  # with a study that is not finished
+
 
 class MeasuredItems:
     """Measures of items that are asked for in stages.
@@ -52,16 +54,22 @@ class MeasuredItems:
         """The measures (n, k) of items, NaN for those that failed, and their states (n,): 0 means not computed."""
         self._study = self._study_of(distinct(items))
         table = self._study.table
-        self.names = tuple(table.names)
+        self.names = tuple(table.names) or self.names  # a store learns them from the first result
         row_of = {key: row for row, key in enumerate(table.keys.tolist())}
         rows = np.array([row_of.get(key, -1) for key in items.keys], dtype=np.int64)
         states = np.append(table.states, np.int8(WAITING))[rows]  # the last row is that of items that are not there
-        known = np.vstack([table.measures, np.full(len(self.names), np.nan)])[rows]
-        values: Array = np.where((states == State.DONE)[:, None], known, np.nan)
+        known = np.full((len(table) + 1, len(self.names)), np.nan)
+        known[:-1, : len(table.names)] = table.measures
+        values: Array = known[rows]
         if len(states) and bool(np.all(states == State.FAILED)):
             cause = next(iter(table.causes.values()), "")
             raise KinemorphError(
                 f"study: all of its first {len(states)} items failed: nothing can be estimated. {cause}"
+            )
+        if not self.names:
+            raise KinemorphError(
+                "study: none of its items has a measure: nothing can be estimated. Name measures, or start a study "
+                "again that was interrupted before its first result."
             )
         return values, states
 
@@ -76,9 +84,9 @@ def measured_items(model: Any, space: Space, measures: Any, options: Mapping[str
     repeat_warnings(opened.warnings)  # failures are in the notes of the study
 
 
-def stored_items(space: Space, study: Study) -> MeasuredItems:
-    """Items of a space with the measures that a study has; those that it does not have are waiting."""
-    return MeasuredItems(space, study.measures, lambda items: study)
+def stored_items(space: Space, study: Study, names: tuple[str, ...]) -> MeasuredItems:
+    """Items of a space with the measures of these names that a study has; items that it does not have are waiting."""
+    return MeasuredItems(space, names, lambda items: study)
 
 
 def space_of(space: Space | Mapping[str, Any], what: str, count: int) -> Space:

@@ -38,6 +38,7 @@ from kinemorph.studies.statistics.intervals import (
     quantile_estimate,
 )
 from kinemorph.studies.statistics.measured_items import (
+    GO_ON,
     MeasuredItems,
     alpha_of,
     check_measure,
@@ -46,7 +47,8 @@ from kinemorph.studies.statistics.measured_items import (
     space_of,
 )
 from kinemorph.studies.statistics.plans import CONFIDENCE, COUNT, MOST, PILOT, MonteCarloPlan
-from kinemorph.studies.statistics.stages import Staged, sample_in_stages
+from kinemorph.studies.statistics.stages import BEYOND, Staged, sample_in_stages
+from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted
 
@@ -137,6 +139,8 @@ class MonteCarlo(ShownStudy):
         """How the estimate of a measure developed with the number of items, for a picture."""
         values = self.finished(measure)
         truth = measure in self.probabilities
+        if not len(values):
+            return Convergence(*np.empty((4, 0)))
         counts = np.unique(np.geomspace(min(10, len(values)), len(values), POINTS).astype(np.int64))
         rows = [measure_estimate(values[:count], 1.0 - self.confidence, truth=truth) for count in counts.tolist()]
         return Convergence(counts.astype(float), *np.array([(row.value, row.low, row.high) for row in rows]).T)
@@ -252,7 +256,7 @@ class Draws:
     def __init__(self, space: Space, seed: int, measured: MeasuredItems) -> None:
         self.space, self.seed, self.measured = space, seed, measured
         self.values: Array = np.empty((0, 0))
-        self.waiting = False  # whether a sweep was interrupted
+        self.waiting = False  # whether an item that was asked for has no result
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -265,7 +269,7 @@ class Draws:
         """The measures of the first items (count, k); fewer rows, up to the first that waits, after an interruption."""
         if count > len(self.values) and not self.waiting:
             values, states = self.measured.values(self.items(count))
-            waiting = np.flatnonzero(states == 0)
+            waiting = np.flatnonzero(states == WAITING)
             self.waiting = len(waiting) > 0
             self.values = values[: waiting[0]] if self.waiting else values
         return self.values[:count]
@@ -295,15 +299,19 @@ def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
         )
 
 
-def _stopping_notes(found: MonteCarlo, most: int, interrupted: bool) -> Iterator[str]:
-    if interrupted:
-        yield "The study was interrupted: the estimates are of fewer items. Start it again with its store to go on."
-    if not found.errors or found.reached:
+def _stopping_notes(found: MonteCarlo, most: int, waiting: bool) -> Iterator[str]:
+    if waiting:
+        yield (
+            f"The study is not finished: the estimates are of {counted(found.count, 'item')}, fewer than planned. "
+            f"{GO_ON}"
+        )
+    if not found.errors or found.reached or waiting:
         return
     for name, error in found.errors.items():
         estimate = found[name]
         if not estimate.error <= error:
-            needed = math.ceil(found.count * (estimate.error / error) ** 2) if estimate.error < math.inf else most
+            ratio = estimate.error / error
+            needed = math.ceil(min(found.count * ratio * ratio, BEYOND)) if estimate.error < math.inf else most
             yield (
                 f"The error of '{name}' is {estimate.error:.3g} with all {most} items that are allowed, above the "
                 f"stated {error:g}. About {needed + found.pilot} items would reach it: raise most."
@@ -329,6 +337,12 @@ def _value_notes(found: MonteCarlo) -> Iterator[str]:
                 low = probability_estimate(true, every, found._alpha).low
                 high = probability_estimate(true + failed, every, found._alpha).high
                 yield f"Whatever '{name}' were for items that failed, its probability is in {low:.4g} to {high:.4g}."
+        elif len(values) > 1 and np.ptp(values) == 0.0:
+            other = 100.0 * (1.0 - (1.0 - found.confidence) ** (1.0 / len(values)))
+            yield (
+                f"All {len(values)} values of '{name}' are {values[0]:g}: its interval says nothing of other values, "
+                f"which may be up to {other:.3g} % of all."
+            )
         elif len(values) < trusted:
             yield (
                 f"The values of '{name}' are skewed: its interval can be trusted from about {trusted} items on, by "

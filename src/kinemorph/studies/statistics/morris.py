@@ -8,14 +8,18 @@ others), and a mean size `mu_star` (Campolongo et al. 2007), in which effects of
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.studies.statistics.intervals import mean_estimate
 from kinemorph.studies.statistics.sobol import Bounded
+
+FEWEST_EFFECTS = 4  # of which a bootstrap tells how much their deviation varies
 
 
 class Trajectories(NamedTuple):
@@ -62,7 +66,7 @@ def elementary_effects(values: Array, trajectories: Trajectories) -> Array:
 def morris_indices(effects: Array, alpha: float, resamples: int, seed: int) -> dict[str, Bounded]:
     """`mu`, `mu_star` and `sigma` of effects (r, d), each (d,), with their intervals, without missing effects.
 
-    The intervals of the means are Student's, those of sigma percentiles of a bootstrap.
+    The intervals of the means are Student's; for that of sigma see `_deviation`.
     """
     chance = np.random.default_rng(seed)
     found: dict[str, list[tuple[float, float, float]]] = {"mu": [], "mu_star": [], "sigma": []}
@@ -76,8 +80,18 @@ def morris_indices(effects: Array, alpha: float, resamples: int, seed: int) -> d
 
 
 def _deviation(values: Array, alpha: float, resamples: int, chance: np.random.Generator) -> tuple[float, float, float]:
-    if len(values) < 2:
-        return np.nan, 0.0, np.inf
-    drawn = np.std(values[chance.integers(len(values), size=(resamples, len(values)))], axis=1, ddof=1)
-    low, high = np.quantile(drawn, (alpha / 2, 1 - alpha / 2))
-    return float(np.std(values, ddof=1)), float(low), float(high)
+    """The deviation of effects (n,) and its interval: Student's for its logarithm, whose spread a bootstrap tells.
+
+    Percentiles of the bootstrap would miss the deviation of 10 normal effects in a quarter of all studies, not in 5 %.
+    """
+    count = len(values)
+    value = float(np.std(values, ddof=1)) if count > 1 else math.nan
+    if value == 0.0:
+        return 0.0, 0.0, 0.0
+    drawn = np.std(values[chance.integers(count, size=(resamples, count))], axis=1, ddof=1) if count else np.empty(0)
+    known = np.log(drawn[drawn > 0.0])
+    if count < FEWEST_EFFECTS or len(known) < 2:
+        return value, 0.0, math.inf
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(stats.t.isf(alpha / 2, count - 1) * np.std(known, ddof=1)))
+    return value, value / factor, value * factor

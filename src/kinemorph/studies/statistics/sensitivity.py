@@ -27,6 +27,7 @@ from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, index_at, is_whole
 from kinemorph.studies.spaces.space import Space
 from kinemorph.studies.statistics.measured_items import (
+    GO_ON,
     MeasuredItems,
     alpha_of,
     check_measure,
@@ -44,6 +45,7 @@ from kinemorph.studies.statistics.sobol import (
     saltelli_values,
     sobol_indices_of,
 )
+from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
 from kinemorph.words import counted, listed
 
@@ -51,6 +53,7 @@ WHAT = "sensitivity"
 Method = Literal["sobol", "morris"]
 COUNTS: dict[str, int] = {"sobol": 1024, "morris": 20}  # rows of a design, and trajectories
 MOST_MISSING = 0.01  # the share of rows that indices of Sobol can do without
+NEAR = 1e-3  # of the range without tails: the least values of a part that has an end are as near to it
 TAIL = 0.01  # the probability beyond each end of the range in which Morris varies a part without ends
 
 
@@ -62,7 +65,7 @@ class Sensitivity(ShownStudy):
     `parts`        the names of the d parts that vary
     `indices`      {measure: {index: Bounded}}: values and intervals, arrays (d,), or (d, d) for `second`
     `confidence`   of the intervals
-    `values`       the measures (items, k) of the design in its order, NaN for items that failed
+    `values`       the measures (items, k) of the design in its order, NaN for items that failed or wait
     `study`        all items with their measures
     `notes`        sentences about failed items and what was assumed
     """
@@ -95,10 +98,15 @@ class Sensitivity(ShownStudy):
         ]
 
     @property
+    def count(self) -> int:
+        """How many items of the design have a measure; others failed or wait."""
+        return int(np.sum(~np.isnan(self.values).all(axis=1)))
+
+    @property
     def heading(self) -> str:
         """How the indices were found, from how many items, and how sure their intervals are."""
         percent = f"{100.0 * self.confidence:g} %"
-        return f"Sensitivity by the method '{self.method}' from {len(self.values)} items; intervals of {percent}"
+        return f"Sensitivity by the method '{self.method}' from {self.count} items; intervals of {percent}"
 
     def __str__(self) -> str:
         width = max(16, *(len(row["part"]) for row in self.rows))
@@ -200,15 +208,16 @@ def _sobol(measured: MeasuredItems, asked: _Asked) -> _Found:
     blocks = len(points)
     # items in the order of rows, so that an interruption leaves whole rows
     values, states = measured.values(space.at(np.swapaxes(points, 0, 1).reshape(-1, parts)))
-    waiting = (states.reshape(count, blocks) == 0).any(axis=1)
-    notes = [_interrupted(int(waiting.sum()), count, "row")] if waiting.any() else []
+    waiting = (states.reshape(count, blocks) == WAITING).any(axis=1)
+    tried = count - int(waiting.sum())
+    notes = _unfinished(count - tried, count, "row")
     indices: dict[str, dict[str, Bounded]] = {}
     for name, column in zip(measured.names, values.T, strict=True):
         rows = column.reshape(count, blocks)
         missing = int((np.isnan(rows).any(axis=1) & ~waiting).sum())
-        notes += _missing_rows(name, missing, count)
+        notes += _missing_rows(name, missing, tried)
         whole = saltelli_values(rows.T, parts)
-        enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * count
+        enough = len(whole.a) >= FEWEST_ROWS and missing <= MOST_MISSING * tried
         if enough and np.ptp(np.concatenate([whole.a, whole.b])) == 0.0:
             notes.append(f"'{name}' is the same for all items, so that it has no indices.")
         used = whole if enough else saltelli_values(np.zeros((blocks, count)), parts)  # indices of zeros are NaN
@@ -243,7 +252,7 @@ def _morris(measured: MeasuredItems, asked: _Asked) -> _Found:
     points = low + (high - low) * trajectories.points
     trajectories = trajectories._replace(steps=_steps(trajectories, [space.parts[name] for name in names]))
     values, states = measured.values(space.at(points.reshape(-1, len(names))))
-    notes = [_interrupted(int((states == 0).sum()), len(states), "item")] if (states == 0).any() else []
+    notes = _unfinished(int((states == WAITING).sum()), len(states), "item")
     cut = [name for name, ends in open_ends.items() if any(ends)]
     if cut:
         notes.append(
@@ -287,29 +296,33 @@ METHODS: dict[str, Callable[[MeasuredItems, _Asked], _Found]] = {"sobol": _sobol
 def _steps(trajectories: Trajectories, parts: Sequence[Part]) -> Array:
     """The steps of trajectories (r, d), as shares of the range of the part that changes.
 
-    A part with a list of values changes by whole values: a step between two values is the whole range.
+    A part with a list of values changes by whole values, ranked from the smallest to the largest in whatever order they
+    are given: a step between two values is the whole range.
     """
     places = trajectories.points.copy()
     for k, part in enumerate(parts):
         if part.listed and part.size:
-            places[..., k] = index_at(places[..., k], part.size) / (part.size - 1)
+            ranks = np.argsort(np.argsort(part.grid()))
+            places[..., k] = ranks[index_at(places[..., k], part.size)] / (part.size - 1)
     found: Array = np.take_along_axis(np.diff(places, axis=1), trajectories.order[..., None], axis=2)[..., 0]
     return found
 
 
 def _open_ends(part: Part) -> tuple[bool, bool]:
-    """Whether the values of a part have no lower end, and no upper one."""
+    """Whether the values of a part have no lower end, and no upper one, or do not come near to it."""
     if not isinstance(part, Distribution):
         return False, False
+    usual = float(np.ptp(part.at(np.array([TAIL, 1.0 - TAIL]))))
     with np.errstate(all="ignore"):
-        ends = np.isinf(part.quantiles(np.array([0.0, 1.0])))
-    return part.low is None and bool(ends[0]), part.high is None and bool(ends[1])
+        ends = part.quantiles(np.array([0.0, 1.0]))
+        is_far = ~(np.abs(part.at(np.array([0.0, 1.0])) - ends) < NEAR * usual)
+    return part.low is None and bool(is_far[0]), part.high is None and bool(is_far[1])
 
 
-def _interrupted(missing: int, count: int, noun: str) -> str:
-    return (
-        f"The study was interrupted: {missing} of {counted(count, noun)} wait. Start it again with its store to go on."
-    )
+def _unfinished(missing: int, count: int, noun: str) -> list[str]:
+    """What is said of a study of which some rows or items wait for a result."""
+    told = f"The study is not finished: {missing} of {counted(count, noun)} wait. {GO_ON}"
+    return [told] if missing else []
 
 
 def _by_part(parts: tuple[str, ...], bounded: Bounded) -> Iterator[tuple[str, float, float, float]]:

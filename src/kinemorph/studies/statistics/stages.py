@@ -40,6 +40,7 @@ FIRST_SHARE = 0.9  # of alpha, for the first look
 GROWTH = 3  # of the number of values from look to look: more than the narrower alpha costs
 DOUBT = 0.05  # the probability that the pilot plans too few values
 FEWEST = 32  # values at the first look
+BEYOND = 10**15  # values: more than any study has
 PILOT_SHARE = 10  # a pilot grows to one of this many planned values
 
 
@@ -71,10 +72,12 @@ def needed_for_mean(pilot: Array, error: float, alpha: float) -> int:
     deviation = float(np.std(pilot, ddof=1))
     if deviation == 0.0:
         return FEWEST
-    kurtosis = float(np.mean((pilot - np.mean(pilot)) ** 4)) / float(np.var(pilot)) ** 2
+    kurtosis = float(np.mean(((pilot - np.mean(pilot)) / np.std(pilot)) ** 4))
     bound = deviation * math.exp(0.5 * float(stats.norm.isf(DOUBT)) * math.sqrt((kurtosis - 1.0) / count))
-    needed = math.ceil((float(stats.norm.isf(alpha / 2)) * bound / error) ** 2)
-    needed = max(FEWEST, needed_by_skewness(pilot), needed)
+    spread = float(stats.norm.isf(alpha / 2)) * bound / error
+    if spread * spread > BEYOND:
+        return BEYOND
+    needed = max(FEWEST, needed_by_skewness(pilot), math.ceil(spread * spread))
     while float(stats.t.isf(alpha / 2, needed - 1)) * bound / math.sqrt(needed) > error:
         needed += max(1, needed // 100)
     return needed
@@ -85,6 +88,8 @@ def needed_for_probability(true: int, count: int, error: float, alpha: float) ->
     pilot = probability_estimate(true, count, 2.0 * DOUBT)
     worst = min(max(0.5, pilot.low), pilot.high)  # the probability in the interval that varies most: next to 1/2
     spread = float(stats.norm.isf(alpha / 2)) / error
+    if spread * spread > BEYOND:
+        return BEYOND
     needed = max(FEWEST, math.ceil(spread * spread * worst * (1.0 - worst)))
     while probability_estimate(round(worst * needed), needed, alpha).error > error:
         needed += max(1, needed // 100)
@@ -107,7 +112,7 @@ class Staged(NamedTuple):
     `history`    the looks that were taken, each with the estimates of all measures, None where too few values exist
     `pilot`      how many values at the beginning only planned
     `needed`     how many values the pilot planned for the first look, or None without a pilot
-    `reached`    whether all stated errors were reached
+    `reached`    whether all stated errors were reached, at a planned look
     """
 
     history: tuple[tuple[Look, tuple[Estimate, ...]], ...]
@@ -128,12 +133,14 @@ def sample_in_stages(
     if not errors or most < 2 * pilot or most < pilot + FEWEST:
         pilot, first = 0, most
     else:
-        needed = _planned(values_of(pilot), errors, alpha)
-        while pilot < min(
-            needed // PILOT_SHARE, most // PILOT_SHARE
-        ):  # a small pilot knows little, of rare events above all
+        drawn = values_of(pilot)
+        needed = _planned(drawn, errors, alpha)
+        # a small pilot knows little, of rare events above all
+        while pilot < min(needed // PILOT_SHARE, most // PILOT_SHARE):
             pilot = min(2 * pilot, needed // PILOT_SHARE, most // PILOT_SHARE)
-            needed = _planned(values_of(pilot), errors, alpha)
+            drawn = values_of(pilot)
+            needed = _planned(drawn, errors, alpha)
+        pilot = len(drawn)  # fewer where it was interrupted
         first = min(needed, most - pilot)
     history: list[tuple[Look, tuple[Estimate, ...]]] = []
     for look in planned_looks(first, most - pilot, alpha):
@@ -144,10 +151,10 @@ def sample_in_stages(
             for found, whole in zip(counted.T, values.T, strict=True)
         )
         history.append((Look(len(counted), look.alpha), estimates))
+        if len(counted) < look.count:  # a narrow interval before the planned look is no reason to stop
+            break
         if bool(errors) and all(estimates[k].error <= error for k, error in errors.items()):
             return Staged(tuple(history), pilot, needed, True)
-        if len(counted) < look.count:
-            break
     return Staged(tuple(history), pilot, needed, False)
 
 

@@ -82,7 +82,7 @@ def found_so_far(study: Study) -> Study | MonteCarlo | Sensitivity:
         return study
     try:
         plan = _plan_of(study, study.path)
-        items = stored_items(plan.space, study)
+        items = stored_items(plan.space, study, tuple(plan.measures))
         if plan.monte_carlo is not None:
             return estimated(items, plan.monte_carlo)
         return study if plan.sensitivity is None else analyzed(items, plan.sensitivity)

@@ -36,6 +36,10 @@ from kinemorph.studies.workers.crew import Crew
 from kinemorph.studies.workers.open_workers import Workers, open_workers
 from kinemorph.words import counted
 
+NO_RUNS = (
+    "No run is kept of {}: their model gives numbers and no runs, or fails when a run is computed again. Each call "
+    "with this keep tries them again."
+)
 OTHER_CPU = 1e-9  # relative difference of results on kinds of CPU that round differently
 
 
@@ -170,13 +174,17 @@ class OpenSweep(ExitStack):
             )
 
         tally = Tally(0)
-        waiting = self._store.without_result(numbers)
+        waiting, keep = self._store.without_result(numbers), self.options.keep
         if len(waiting):
             tally = compute(self._store, waiting, self.options.returned_runs)
-        missing = _without_run(self._store, numbers, self.options.keep)
-        if len(missing) and not tally.is_interrupted:
-            again = compute(_Runs(self._store), missing, "all", "runs to be kept")
+        missing, runs = _without_run(self._store, numbers, keep), _Runs(self._store)
+        asked = missing[~np.isin(missing, waiting)] if keep == "all" else missing  # others gave none just now
+        if len(asked) and not tally.is_interrupted:
+            again = compute(runs, asked, "all", "runs to be kept")
             tally = tally._replace(is_interrupted=again.is_interrupted)
+        lacking = len(missing) - len(runs.kept)
+        if lacking and not tally.is_interrupted:
+            self.warnings[NO_RUNS.format(counted(lacking, "item"))] = None
         return tally
 
 
@@ -190,27 +198,39 @@ def _items_of(space: Any) -> Items:
 
 
 class _Runs:
-    """A recorder that takes only the runs of outcomes: their measures are in the store already."""
+    """A recorder that takes only the runs of outcomes: their measures are in the store already.
+
+    `kept` are the numbers of the items whose runs it has taken.
+    """
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self.store, self.kept = store, set[int]()
 
     def record(self, outcomes: Sequence[Outcome]) -> None:
         """Keeps the runs of items that have a result."""
-        self.store.attach_runs({number: data for outcome in outcomes for number, data in outcome.runs.items()})
+        runs = {number: data for outcome in outcomes for number, data in outcome.runs.items()}
+        self.store.attach_runs(runs)
+        self.kept |= runs.keys()
 
 
 def _without_run(store: Store, numbers: Indices, keep: Keep) -> Indices:
-    """The items whose runs the rule keeps, and that have none: those of earlier sweeps, and the best ones."""
-    if keep is None or keep == "failed":  # runs of items that failed are kept when they fail
+    """The items whose runs the rule keeps, and that have none: those of earlier sweeps, lost ones, and the best ones.
+
+    Runs of items that failed are kept when they fail: only those that are lost are asked for again.
+    """
+    if keep is None:
         return np.empty(0, dtype=np.int64)
     table = store.table()
+    lost = store.lost_runs(table)
     wanted = table.numbers[table.states == State.DONE]
-    if isinstance(keep, BestRuns) and len(wanted):
-        wanted = np.array(best_numbers(table, keep.of, keep.best, largest=keep.largest), dtype=np.int64)
-    there = table.runs.keys() - store.lost_runs(table)
-    found: Indices = np.array([one for one in wanted.tolist() if one not in there], dtype=np.int64)
-    return found[np.isin(found, numbers)]
+    if isinstance(keep, BestRuns):
+        best = best_numbers(table, keep.of, keep.best, largest=keep.largest) if len(wanted) else []
+        found = {*best} - (table.runs.keys() - lost)
+    else:
+        found = lost & table.causes.keys()
+        found |= {*wanted.tolist()} - (table.runs.keys() - lost) if keep == "all" else set()
+    chosen: Indices = np.array(sorted(found), dtype=np.int64)
+    return chosen[np.isin(chosen, numbers)]
 
 
 def repeat_warnings(sentences: Iterable[str]) -> None:

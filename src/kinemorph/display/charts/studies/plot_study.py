@@ -157,7 +157,7 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
     name = _measure(found, measure)
     indices = found[name]
     heading = frames.heading(f"sensitivity of {name}", "" if title else found.study.name, title)
-    told = [f"{len(found.values):,} items; lines are {100.0 * found.confidence:g} % confidence intervals", *found.notes]
+    told = [f"{found.count:,} items; lines are {100.0 * found.confidence:g} % confidence intervals", *found.notes]
     if found.method == "morris":
         return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=told)
     bars = {"alone (first order)": indices["first"], "with interactions (total)": indices["total"]}
@@ -166,9 +166,20 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
     )
 
 
+def is_found(found: MonteCarlo | Sensitivity, measure: str | None = None) -> bool:
+    """Whether a measure, by default the first one, has estimates or indices; a study that began only has none yet."""
+    name = found.measures[0] if measure is None else measure
+    if isinstance(found, MonteCarlo):
+        return found[name].count > 0
+    return bool(np.isfinite(found[name]["sigma" if found.method == "morris" else "total"].value).any())
+
+
 def _measure(found: MonteCarlo | Sensitivity, measure: str | None) -> str:
-    """The name of a measure; results refuse names that they do not have."""
-    return found.measures[0] if measure is None else measure
+    """The name of a measure; results refuse names that they do not have, and those of which they found nothing."""
+    name = found.measures[0] if measure is None else measure
+    if not is_found(found, name):
+        raise UnsupportedError(f"plot: '{name}' has neither estimates nor indices to show. {' '.join(found.notes)}")
+    return name
 
 
 KINDS: dict[str, Callable[..., Figure]] = {

@@ -57,6 +57,11 @@ class PlottedItems:
         """The names of the parts that have different values in different items."""
         return tuple(column.name for column in self.items.columns if _varies(column))
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether any item has a measure: a study may keep runs only."""
+        return bool(self.names) and bool(self.done.any())
+
     def column(self, part: str, option: str = "plot") -> Column:
         """The column of a part. Raises UnsupportedError where there is no such part; `option` is named first."""
         if part not in self.items.names:
@@ -68,7 +73,11 @@ class PlottedItems:
 
     def measure(self, name: str | None = None) -> tuple[str, Array]:
         """(name, values (n,)) of a measure, by default of the first one. Raises UnsupportedError for other names."""
-        if not self.names or not self.done.any():
+        if not self.names and self.done.any():
+            raise UnsupportedError(
+                f"plot: '{self.name}' has no measures to show. Name measures when items are computed."
+            )
+        if not self.is_measured:
             raise UnsupportedError(
                 f"plot: none of the {len(self):,} items of '{self.name}' has a result to show. See study.failed, and "
                 "resume the study if items wait."

@@ -11,7 +11,7 @@ import pytest
 
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.studies import Choice, Normal, Range, Space, Values, monte_carlo
-from kinemorph.studies.statistics.intervals import Estimate
+from kinemorph.studies.statistics.intervals import Estimate, probability_estimate
 
 PARTS = {"a": Range(0.0, 1.0), "b": Normal(0.0, 1.0)}
 RUNS: list[float] = []
@@ -85,6 +85,17 @@ def test_failed_items_are_counted_and_told() -> None:
         monte_carlo(breaking, {"a": Range(0.95, 1.0), "b": Range(0.0, 1.0)}, error=0.1, workers=0)
 
 
+def test_what_is_said_of_failed_items_is_of_those_after_the_pilot_at_the_level_of_the_look() -> None:
+    found = monte_carlo(breaking, PARTS, error={"high": 0.08}, workers=0)
+    (look, _), later = found.staged.history[-1], found.values[found.pilot :]
+    failed, true = int(np.isnan(later[:, 0]).sum()), int(np.nansum(later[:, 0]))
+    assert found.pilot and found.measures[0] == "high" and look.alpha < 0.05
+    assert found.failed == probability_estimate(failed, look.count, look.alpha)
+    low = probability_estimate(true, look.count, look.alpha).low
+    high = probability_estimate(true + failed, look.count, look.alpha).high
+    assert found.notes[1].endswith(f"its probability is in {low:.4g} to {high:.4g}.")
+
+
 def test_equal_items_are_computed_once_and_counted_as_drawn() -> None:
     RUNS.clear()
     found = monte_carlo(thrown, {"a": Choice(0.5, 1.0), "b": Values([0.0, 1.0])}, count=60, workers=0)
@@ -96,6 +107,26 @@ def test_equal_items_are_computed_once_and_counted_as_drawn() -> None:
 def test_skewed_values_are_told() -> None:
     found = monte_carlo(lambda b: math.exp(3.0 * b), {"b": Normal(0.0, 1.0)}, count=50, workers=0)
     assert "skewed" in found.notes[0]
+
+
+@pytest.mark.parametrize("options", [{"count": 50}, {"error": 0.1, "most": 300}])
+@pytest.mark.parametrize("scale", [1e-180, 1.0, 1e150])
+def test_values_that_differ_by_rounding_only_and_those_of_any_size_are_estimated(
+    options: dict[str, Any], scale: float
+) -> None:
+    other = scale * math.nextafter(0.1, 1.0)
+    found = monte_carlo(lambda a: other if a > 0.9 else scale * 0.1, {"a": Range(0.0, 1.0)}, workers=0, **options)
+    assert found["value"].value == pytest.approx(scale * 0.1)
+
+
+def test_equal_values_say_nothing_of_rarer_ones_and_the_notes_say_so() -> None:
+    found = monte_carlo(lambda a: 100.0 if a > 0.9999 else 5.0, {"a": Range(0.0, 1.0)}, error=0.1, workers=0)
+    assert found["value"] == Estimate(5.0, 5.0, 5.0, 32)
+    rare = 100.0 * (1.0 - 0.05 ** (1.0 / 32.0))  # where 32 values of which none is another one are seen in 5 %
+    assert found.notes == (
+        f"All 32 values of 'value' are 5: its interval says nothing of other values, which may be up to {rare:.3g} % "
+        "of all.",
+    )
 
 
 def test_design_of_a_space_is_not_used_and_told() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.studies import Choice, Normal, Range, Space, Values, sensitivity
+from kinemorph.studies import Choice, LogNormal, Normal, Range, Space, Triangular, Values, sensitivity
 from kinemorph.studies.statistics.sobol import saltelli_points, saltelli_values, sobol_indices_of
 from support.studies.known_functions import (
     ISHIGAMI_FIRST,
@@ -76,6 +77,16 @@ def test_distribution_without_ends_is_varied_between_quantiles() -> None:
     assert found.study["a"].max() == pytest.approx(2.326, abs=1e-3) or found.study["a"].min() < -2.3
 
 
+def test_only_an_end_that_values_do_not_come_near_to_is_replaced_by_a_quantile() -> None:
+    logarithm = Normal(-0.5 * math.log(1.01), math.sqrt(math.log(1.01)))  # of a lognormal number
+    parts = {"a": Normal(0.0, 1.0, low=-1.0), "b": LogNormal(1.0, 0.1), "c": Triangular(0.0, 1.0, 4.0)}
+    study = sensitivity(lambda a, b, c: a + b + c, parts, method="morris", count=8, workers=0).study
+    ends = [(study[name].min(), study[name].max()) for name in parts]
+    above = stats.norm.isf(0.01 * stats.norm.sf(-1.0))  # of the truncated distribution, 99 % are below
+    tails = np.exp(logarithm.quantiles(np.array([0.01, 0.99])))  # its numbers come nowhere near to 0
+    np.testing.assert_allclose(ends, [(-1.0, above), tails, (0.0, 4.0)], atol=1e-6)
+
+
 def test_study_is_refined_in_its_store(tmp_path: Path) -> None:
     store = tmp_path / "a.study"
     sensitivity(linear, {"a": Range(0.0, 1.0), "b": Range(0.0, 1.0)}, count=32, store=store, workers=0)
@@ -108,6 +119,13 @@ def test_effects_of_listed_values_are_those_from_end_to_end() -> None:
     found = sensitivity(lambda a, b, c, d: 3 * a - b + 2 * c + 5 * (d == "y"), space, method="morris", workers=0)
     np.testing.assert_allclose(found["value"]["mu"].value, [6.0, -3.0, 4.0, 5.0])
     np.testing.assert_allclose(found["value"]["sigma"].value, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("part", [Values([3.0, 1.0, 2.0]), Choice(2.0, 3.0, 1.0)])
+def test_effects_of_listed_numbers_do_not_depend_on_their_order(part: Any) -> None:
+    found = sensitivity(linear, {"a": part, "b": Range(0.0, 1.0)}, method="morris", count=8, workers=0)["value"]
+    np.testing.assert_allclose(found["mu"].value, [4.0, 3.0])  # from the smallest to the largest
+    np.testing.assert_allclose(found["sigma"].value, 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

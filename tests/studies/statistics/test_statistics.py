@@ -308,3 +308,39 @@ def test_a_pilot_plans_for_skewness_grows_for_small_errors_and_says_what_is_no_p
     found = sample_in_stages(lambda n: values[:n], {0: 0.05}, alpha=ALPHA, pilot=100, most=2000)
     ((look, (estimate,)),) = found.history
     assert estimate == mean_estimate(values[found.pilot : found.pilot + look.count, 0], look.alpha)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.32])
+def test_interval_of_sigma_has_the_width_of_the_level_that_is_asked_for(alpha: float) -> None:
+    """The deviation of n normal effects has itself a deviation of sigma / sqrt(2 n)."""
+    effects = 3.0 * np.random.default_rng(0).normal(size=(400, 1))
+    sigma = morris_indices(effects, alpha, 4000, 0)["sigma"]
+    reach = stats.norm.isf(alpha / 2) * sigma.value / math.sqrt(800.0)
+    np.testing.assert_allclose([sigma.value - sigma.low, sigma.high - sigma.value], [reach, reach], rtol=0.12)
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform"])
+@pytest.mark.parametrize("count", [4, 20])
+def test_interval_of_sigma_holds_the_truth_from_few_effects(draw: str, count: int) -> None:
+    chance = np.random.default_rng(1)
+    effects, truth = chance.normal(size=(count, 250)), 1.0
+    if draw == "uniform":
+        effects, truth = chance.uniform(size=(count, 250)), 12.0**-0.5
+    sigma = morris_indices(effects, ALPHA, 300, 0)["sigma"]
+    assert (
+        np.mean((sigma.low <= truth) & (truth <= sigma.high)) > 1.0 - 2.0 * ALPHA
+    )  # of 250 studies, about 1.4 % is chance
+
+
+def test_interval_of_sigma_of_equal_effects_and_of_too_few_is_none_or_all() -> None:
+    equal = morris_indices(np.full((10, 1), 2.0), ALPHA, 300, 0)["sigma"]
+    assert [one.tolist() for one in equal] == [[0.0], [0.0], [0.0]]
+    few = morris_indices(np.array([[1.0], [2.0], [4.0]]), ALPHA, 300, 0)["sigma"]
+    assert (few.low[0], few.high[0]) == (0.0, math.inf) and few.value[0] == pytest.approx(np.std([1, 2, 4], ddof=1))
+
+
+@pytest.mark.parametrize(("pilot", "most", "left"), [(100, 199, 199), (100, 200, 100), (10, 41, 41), (10, 42, 32)])
+def test_a_pilot_takes_at_most_half_of_the_values_and_leaves_a_look(pilot: int, most: int, left: int) -> None:
+    values = np.random.default_rng(0).normal(size=(most, 1))
+    found = sample_in_stages(lambda count: values[:count], {0: 1e-3}, alpha=ALPHA, pilot=pilot, most=most)
+    assert found.history[-1][0].count == left == most - found.pilot and not found.reached
