@@ -132,5 +132,22 @@ def test_estimates_and_sensitivities_have_cards_and_pictures() -> None:
         found.plot(where={"x": 1.0})
 
 
+def test_a_study_that_was_interrupted_in_its_pilot_has_a_page_of_its_items(tmp_path: Path) -> None:
+    left = [20]
+
+    def interrupted(x: float) -> float:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        return x
+
+    found = monte_carlo(interrupted, {"x": Normal(1.0, 0.1)}, error=0.001, workers=0)
+    page = found.page(tmp_path / "page.html").read_text()
+    assert "curve of the study" in page and "nothing is estimated before its pilot is done" in page
+    with pytest.raises(UnsupportedError, match="choose another kind of picture"):
+        found.plot()
+    assert "choose another kind of picture" in found._repr_html_()
+
+
 def _height(x: float, y: float = 0.0) -> float:
     return float(2.0 * x + 0.5 * np.sin(3.0 * y))

@@ -141,12 +141,13 @@ def _told(shown: PlottedItems, measure: str | None, largest: bool, count: int) -
 def _pictures(subject: Subject, shown: PlottedItems, measure: str | None, largest: bool) -> Sequence[str]:
     """The pictures of the study as HTML; none where there are no results.
 
-    Those of Monte Carlo estimates and sensitivities are their own; of other studies they are the usual picture, and the
-    best item so far.
+    Those of Monte Carlo estimates and sensitivities are their own; of other studies, and of those that have nothing to
+    estimate from yet, they are the usual picture, and the best item so far.
     """
     if not shown.done.any():
         return ()
-    own = OWN.get(type(subject), {})
+    waits = isinstance(subject, MonteCarlo) and not len(subject.finished(measure or subject.measures[0]))
+    own = {} if waits else OWN.get(type(subject), {})
     figures = [(draw(subject, measure), f"{kind} of the study") for kind, draw in own.items()]
     if not own:
         usual = usual_kind(shown)

@@ -132,9 +132,19 @@ class MonteCarlo(ShownStudy):
         column = self.values[self.pilot :, self.measures.index(measure)]
         return column[~np.isnan(column)]
 
+    def estimated_from(self, measure: str) -> Array:
+        """The values (m,) of a measure from which its estimate is made, at least one; raises UnsupportedError."""
+        values = self.finished(measure)
+        if not len(values):
+            raise UnsupportedError(
+                f"{WHAT}: no item has a value of '{measure}' that counts, since the study was interrupted or its items "
+                "failed. Go on with the study, or choose another kind of picture, such as 'curve'."
+            )
+        return values
+
     def convergence(self, measure: str) -> Convergence:
         """How the estimate of a measure developed with the number of items, for a picture."""
-        values = self.finished(measure)
+        values = self.estimated_from(measure)
         truth = measure in self.probabilities
         counts = np.unique(np.geomspace(min(10, len(values)), len(values), POINTS).astype(np.int64))
         rows = [measure_estimate(values[:count], 1.0 - self.confidence, truth=truth) for count in counts.tolist()]
@@ -296,8 +306,9 @@ def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
 
 def _stopping_notes(found: MonteCarlo, most: int, interrupted: bool) -> Iterator[str]:
     if interrupted:
-        yield "The study was interrupted: the estimates are of fewer items. Start it again with its store to go on."
-    if not found.errors or found.reached:
+        known = "the estimates are of fewer items" if found.count else "nothing is estimated before its pilot is done"
+        yield f"The study was interrupted: {known}. Start it again with its store to go on."
+    if not found.errors or found.reached or interrupted:
         return
     for name, error in found.errors.items():
         estimate = found[name]
