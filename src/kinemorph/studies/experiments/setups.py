@@ -34,6 +34,7 @@ from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
 from kinemorph.simulation.stepping.stepper import chosen_method
+from kinemorph.studies.experiments import body_masses
 from kinemorph.studies.experiments.cases import Case
 from kinemorph.studies.experiments.frictions import names_friction, with_frictions
 from kinemorph.words import did_you_mean, listed
@@ -108,6 +109,7 @@ class Setup:
         self.until = run.until
         if planned:
             base, options = self._planned(base, plan, options)
+        self.notes += body_masses.notes_on_masses(dict.fromkeys(self.inertial, 0.0))
         self.model: Any = base
         self.arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
@@ -215,7 +217,10 @@ class Setup:
         if not self.inertial:
             return ""
         known = {**self.fixed, **values}
-        return impossible_values(self._nominal, {name: known[name] for name in self.inertial})
+        given = {name: known[name] for name in self.inertial}
+        masses = {name: value for name, value in given.items() if name.endswith(body_masses.ENDING)}
+        others = {name: value for name, value in given.items() if name not in masses}
+        return body_masses.impossible_masses(masses) or impossible_values(self._nominal, others)
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -356,7 +361,7 @@ def _placed(
             if name not in known:
                 unknown.append(name)
     if unknown and isinstance(model, (System, Robot)):
-        numbers = system_parameters(model)
+        numbers = {**system_parameters(model), **body_masses.body_masses(model)}
         inertial = {name: Parameter(name, numbers[name]) for name in unknown if name in numbers}
         unknown = [name for name in unknown if name not in inertial]
         known = [*known, *numbers]
@@ -367,7 +372,17 @@ def _placed(
         for name in unknown:
             if name not in of_plant:
                 raise _unknown(model, name, known, where)
-    return (with_parameters(model, inertial) if inertial else model), places, tuple(inertial)
+    return _with_inertial(model, inertial), places, tuple(inertial)
+
+
+def _with_inertial(model: Any, inertial: Mapping[str, Parameter]) -> Any:
+    """The model with Parameters as inertial numbers, and as masses of whole bodies."""
+    if not inertial:
+        return model
+    body_masses.check_masses(inertial)
+    masses = {name: one for name, one in inertial.items() if name.endswith(body_masses.ENDING)}
+    others = {name: one for name, one in inertial.items() if name not in masses}
+    return with_parameters(body_masses.with_masses(model, masses) if masses else model, others)
 
 
 def _parameters(model: Any) -> list[str]:

@@ -70,8 +70,8 @@ def sweep(
                     are those of `kinemorph simulate`; or a function of the values by name, which returns a System or
                     its measures: a number, or a dict of numbers
     `space`         a `Space`. Its names are those of Parameters, of initial values and inputs ("q.hip", "v.hip",
-                    "x.NAME", "u.hip"), of inertial numbers ("rod.m"), and "model", "start", "run", "gait", "method",
-                    "step", "rtol", "atol", "max_step", "until"
+                    "x.NAME", "u.hip"), of masses ("rod.mass") and inertial numbers ("rod.hx"), and
+                    "model", "start", "run", "gait", "method", "step", "rtol", "atol", "max_step", "until"
     `measures`      {name: measure}, a list of measures, or one: the name of an Integral, a text with names of signals
                     at the end of a run, a law f(t, q, v, ...), or a function of the run that returns a number
     `store`         the file of the study (.study); without one it is kept in memory
