@@ -48,6 +48,16 @@ def test_what_changed_is_refused_or_computed_again(tmp_path: Path) -> None:
     assert again["angle"] == pytest.approx(2.0 * sweep(pendulum, space, {"a": "q.q1"}, until=0.1, workers=0)["a"])
 
 
+def test_the_end_of_runs_that_nobody_has_chosen_is_told() -> None:
+    pendulum, space = kinemorph.library.pendulum(), Space({"q.q1": Values([0.1, 0.2])})
+    with pytest.warns(StudyWarning, match=r"end after 10 s, since no other time is given. `until` chooses one"):
+        sweep(pendulum, space, {"angle": "q.q1"}, workers=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sweep(pendulum, space, {"angle": "q.q1"}, workers=0, run={"time": 10.0, "q": [0.1]})
+        sweep(pendulum, Space({"until": Values([0.1, 10.0])}), {"angle": "q.q1"}, workers=0)
+
+
 def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:
     store = tmp_path / "a.study"
     short, long = (kinemorph.library.pendulum(length=length) for length in (0.5, 2.0))

@@ -224,6 +224,7 @@ class Experiment(Fixed):
         for system, rows in made.items():
             case, some = case_of(items, rows[0], names), items.taken(rows)
             told += self._simulate(system, case, None, some, collected, places[rows], threads)
+        collected.batched = False  # every system that the function returns may be another one
         return told
 
     def _simulate(

@@ -18,7 +18,7 @@ from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.system import Settings, System, as_robot
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as plant_of
@@ -102,6 +102,7 @@ class Setup:
         where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
         self._nominal = base
         self._touching = False
+        self._timed = run.until is not None  # whether somebody has chosen the end of the runs
         self.notes: tuple[str, ...] = ()
         if any(map(names_friction, names)) and isinstance(base, (System, Robot)):
             base = self._with_frictions(base, names, plan, planned)
@@ -110,6 +111,7 @@ class Setup:
         if planned:
             base, options = self._planned(base, plan, options)
         self.notes += body_masses.notes_on_masses(dict.fromkeys(self.inertial, 0.0))
+        self.notes += self._notes_on_end(base, planned)
         self.model: Any = base
         self.arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
@@ -128,6 +130,7 @@ class Setup:
             raise UnsupportedError(f"run: a {type(system).__name__} has no run plans. Give a System or a Robot.")
         whole = system if isinstance(system, System) else System(system)
         chosen = plan_of(whole, plan)
+        self._timed = self._timed or chosen.time is not None
         given = {name: options.pop(name) for name in OF_PLAN if options.get(name) is not None}
         if options.get("u") is not None:
             given["inputs"] = options.pop("u")
@@ -149,6 +152,14 @@ class Setup:
         if self.until is None:
             self.until = prepared.until
         return prepared.system, {**options, **arguments, "events": events}
+
+    def _notes_on_end(self, model: Any, planned: bool) -> tuple[str, ...]:
+        """A sentence on the end of the runs where nobody has chosen it."""
+        usual = Settings().duration
+        end = self.until if planned else (model.settings if isinstance(model, System) else Settings()).duration
+        if self._timed or "until" in self.places or end != usual:
+            return ()
+        return (f"Runs of '{model.name}' end after {usual:g} s, since no other time is given. `until` chooses one.",)
 
     # ── what is simulated ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -75,7 +75,7 @@ def sweep(
     `measures`      {name: measure}, a list of measures, or one: the name of an Integral, a text with names of signals
                     at the end of a run, a law f(t, q, v, ...), or a function of the run that returns a number
     `store`         the file of the study (.study); without one it is kept in memory
-    `until`         the end of the runs [s]; by default as the settings of the model say
+    `until`         the end of the runs [s]; by default as the settings of the model say, otherwise 10 s
     `run`           a run plan, or the name of one in the model file
     `keep`          which runs are kept as files: "all", "failed", or `BestRuns(5, "work")`
     `workers`       a number of processes, by default one for each CPU; 0 for this process; "dask", or the address of a
