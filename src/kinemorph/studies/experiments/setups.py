@@ -406,6 +406,12 @@ def _parameters(model: Any) -> list[str]:
 
 
 def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
+    if names_friction(name):
+        return ModelError(
+            f"part '{name}': '{model.name}'{where} has no contact or body of that name that touches with friction."
+            f"{did_you_mean(name, list(filter(names_friction, known)))} A System gets the contacts of its collision "
+            'shapes with run={}, and a URDF stands on the ground with base = "free".'
+        )
     plain = [one for one in known if "." not in one] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(

@@ -89,8 +89,9 @@ def sweep(
     `name`          of the study, for titles; by default that of its file
     `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
-    Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
-    the same store continues it. An item that fails has a cause, and the others go on.
+    Further options are those of `simulate_batch`, and `base` and `package_dirs` of model files as for `load`:
+    `base="free"` lets a URDF stand or fall on the ground. Ctrl-C ends the sweep and returns what is done; calling it
+    again with the same store continues it. An item that fails has a cause, and the others go on.
     """
     listed = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects
