@@ -90,7 +90,8 @@ def test_kept_runs_have_replays(tmp_path: Path) -> None:
     links = re.findall(r'href="(a\.replays/item-\d\.html)"', page)
     assert len(links) == 2 and all((tmp_path / link).stat().st_size > 50_000 for link in links)
     assert "3 runs were kept; the best 2 have replays." in page
-    assert study.item(1).replay(tmp_path / "one.html").path.exists()
+    one = study.item(1).replay(tmp_path / "one.html").path
+    assert "a, item 1: q.q1 = 0.55" in html.unescape(one.read_text(encoding="utf-8"))
     assert study.item(1).plot("q.q1").axes[0].lines
 
 

@@ -110,7 +110,8 @@ def _replays(study: Study, shown: PlottedItems, order: Indices, target: Path, mo
     for item in kept[:most]:
         path = folder / f"item-{item}.html"
         try:
-            replay(study.item(item).run(), path, title=f"{study.name}, item {item}")
+            one = study.item(item)
+            replay(one.run(), path, title=one.title)
             made.links[item] = f"{folder.name}/{path.name}"
         except KinemorphError as error:
             missing.setdefault(str(error), []).append(item)
