@@ -244,7 +244,7 @@ class ShownStudyItem(ABC):
     def replay(self, path: str | Path | None = None, **options: Any) -> Any:
         """Makes an HTML page that plays the run of the item; see `display.replays.replay.replay`."""
         item: Any = self
-        return self.run().replay(path, **{"title": f"{item.study.name}, item {item.number}", **options})
+        return self.run().replay(path, **{"title": item.title, **options})
 
     def plot(self, *columns: str | Sequence[str], **options: Any) -> Any:
         """Plots columns of the run of the item over time; see `display.charts.plot.plot`."""

@@ -21,13 +21,13 @@ from kinemorph.studies.workers.work import Trouble, computed
 from support.studies.small_study import MemoryStore, Squares, numbered_items
 
 
-def sizes(count: int, pace: float, workers: int = 2, **options: Any) -> list[int]:
-    """The sizes of all chunks of one group whose items take `pace` [s] each."""
+def sizes(count: int, pace: float, workers: int = 2, *, batched: bool = False, **options: Any) -> list[int]:
+    """The sizes of all chunks of one group whose items take `pace` [s] each; eight of a batch take as long as one."""
     queue, found, rows = ChunkQueue([np.arange(count)], **options), [], []
     while queue:
         piece = queue.next(workers)
         assert piece is not None
-        queue.measured(piece, pace * len(piece.rows))
+        queue.measured(piece, pace * (-(-len(piece.rows) // 8) if batched else len(piece.rows)), batched=batched)
         found.append(len(piece.rows))
         rows.append(piece.rows)
     assert np.concatenate(rows).tolist() == list(range(count))
@@ -43,6 +43,15 @@ def test_chunks_grow_to_a_second_and_shrink_at_the_end_so_that_all_workers_have_
     fast = sizes(1_000_000, 1e-9)
     assert max(fast) == MOST and fast[:4] == [1, 8, 64, 512]  # eight times as many as were measured
     assert max(sizes(100_000, 1e-3, longest=0.4)) * 1e-3 <= 0.1  # far from the limit at which a chunk is ended
+
+
+def test_slow_items_that_are_computed_side_by_side_fill_a_vector() -> None:
+    assert sizes(60, 10.0, batched=True) == [1, 8, 8, 8, 8, 8, 8, 6, 3, 1, 1]  # one by one they would take 600 s
+    assert max(sizes(60, 10.0, batched=True, longest=20.0)) == 1  # eight of them might take longer than permitted
+    queue = ChunkQueue([np.arange(60)])
+    queue.measured(Piece(0, np.arange(1)), 10.0, batched=True)
+    queue.divide(Piece(0, np.arange(8)))  # a chunk of eight was lost: its parts come first
+    assert [len(queue.next(1).rows) for _ in range(9)] == [1] * 9  # type: ignore[union-attr]
 
 
 def test_runs_that_are_kept_make_chunks_smaller() -> None:

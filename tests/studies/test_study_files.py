@@ -12,9 +12,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from scipy import stats
 
-from kinemorph.errors import ModelError, ModelWarning, ParseError
+from kinemorph.errors import ModelError, ModelWarning, ParseError, UnsupportedError
 from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.studies.experiments.experiment import experiment_of
 from kinemorph.studies.spaces.distributions import LogNormal, Normal, Triangular
 from kinemorph.studies.spaces.parts import Choice, Range, Values
 from kinemorph.studies.spaces.space import Space
@@ -154,6 +155,22 @@ def test_the_same_study_in_python_and_in_a_file_has_the_same_keys(folder: Path) 
     )
     assert plan.kind == "sweep"
     assert plan.arguments["workers"] == 2 and "monte_carlo" not in plan.arguments
+
+
+def test_base_and_packages_of_a_model_are_in_the_file_and_reach_it(folder: Path) -> None:
+    rod = '<link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (folder / "rod.urdf").write_text(f'<robot name="rod">{rod}</inertial></link></robot>')
+    text = 'kinemorph_study = 1\nmodel = "rod.urdf"\nbase = "free"\npackage_dirs = ["meshes"]\n'
+    text += '[space.parts."q.rod_root.z"]\nvalues = [1.0, 2.0]\n[measures]\nheight = "q.rod_root.z"\n'
+    plan = load_study_plan(write(folder, text))
+    assert (plan.base, plan.package_dirs) == ("free", (folder / "meshes",))
+    assert load_study_plan(save_study_plan(plan, folder / "again.toml")).package_dirs == (folder / "meshes",)
+    assert not list(SCHEMA.iter_errors(tomllib.loads(text)))
+    asked = {name: plan.arguments[name] for name in ("base", "package_dirs")}
+    experiment = experiment_of(plan.model, plan.measures, **asked)
+    assert "rod_root.z" in experiment.model().system.robot.q_names
+    with pytest.raises(UnsupportedError, match="base: model files are read in this way, but the model is"):
+        experiment_of(experiment.model().system, plan.measures, base="free").model()
 
 
 def test_models_and_defaults_are_relative_to_the_file(folder: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.errors import ChangedError, StorageError, StudyWarning, UnsupportedError
+from kinemorph.errors import ChangedError, ModelError, StorageError, StudyWarning, UnsupportedError
 from kinemorph.studies import BestRuns, Choice, Range, Space, Values, load_study, sweep
 from kinemorph.studies.dispatch.tally import Tally
 from kinemorph.studies.sweeps import sweep as module
@@ -47,6 +47,28 @@ def test_what_changed_is_refused_or_computed_again(tmp_path: Path) -> None:
         sweep(pendulum, space, {"angle": "2 * q.q1"}, until=0.1, store=store, workers=0)
     again = sweep(pendulum, space, {"angle": "2 * q.q1"}, until=0.1, store=store, workers=0, changed="recompute")
     assert again["angle"] == pytest.approx(2.0 * sweep(pendulum, space, {"a": "q.q1"}, until=0.1, workers=0)["a"])
+
+
+def test_the_end_of_runs_that_nobody_has_chosen_is_told() -> None:
+    pendulum, space = kinemorph.library.pendulum(), Space({"q.q1": Values([0.1, 0.2])})
+    with pytest.warns(StudyWarning, match=r"end after 10 s, since no other time is given. `until` chooses one"):
+        sweep(pendulum, space, {"angle": "q.q1"}, workers=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sweep(pendulum, space, {"angle": "q.q1"}, workers=0, run={"time": 10.0, "q": [0.1]})
+        sweep(pendulum, Space({"until": Values([0.1, 10.0])}), {"angle": "q.q1"}, workers=0)
+
+
+def test_friction_of_a_model_without_contacts_is_refused_with_what_makes_them() -> None:
+    space = Space({"ground.mu": Values([0.1, 0.2])})
+    with pytest.raises(ModelError, match=r"'ground.mu': .* touches with friction.* run=\{\}, .* base = \"free\""):
+        sweep(kinemorph.library.pendulum(), space, {"angle": "q.q1"}, until=0.1, workers=0)
+
+
+def test_names_of_measures_are_listed_as_texts_spell_them() -> None:
+    space = Space({"u.q1": Values([0.1, 0.2])})
+    with pytest.raises(ModelError, match=r"names 'energy.kinetic'.*Known: t, q.q1, v.q1, `supplied energy`"):
+        sweep(kinemorph.library.pendulum(), space, {"energy": "energy.kinetic"}, until=0.1, workers=0)
 
 
 def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:

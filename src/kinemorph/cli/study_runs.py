@@ -15,6 +15,7 @@ import typer
 from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, put, reported_warnings, say
 from kinemorph.cli.options.study_options import WorkOptions
 from kinemorph.errors import ChangedError, KinemorphError
+from kinemorph.words import counted
 
 if TYPE_CHECKING:
     from kinemorph.studies.dispatch.tally import Tally
@@ -58,8 +59,11 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
     if data["items"] and not data["done"]:
         say("failed: no item has a result")
         raise typer.Exit(FAILED)
-    if data["failed"] and store is not None and not work.quiet:
-        say(f"note: {data['failed']:,} items failed; `kinemorph study {shlex.quote(str(store))} failed` says why")
+    if store is not None and not work.quiet:
+        file = shlex.quote(str(store))
+        if data["failed"]:
+            say(f"note: {counted(data['failed'], 'item')} failed; `kinemorph study {file} failed` says why")
+        say(f"note: the results are in {file}; `kinemorph study {file} show` writes a page of them")
     raise typer.Exit(WELL)
 
 

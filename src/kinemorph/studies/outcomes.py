@@ -63,6 +63,7 @@ class Outcome(NamedTuple):
     `runs`                  kept runs as the bytes of .npz files, by number
     `seconds`               the time that the worker needed [s]
     `warnings`              sentences that the worker's warnings said, without repetitions
+    `batched`               whether machine code computed the items side by side
     """
 
     numbers: Indices
@@ -73,6 +74,7 @@ class Outcome(NamedTuple):
     runs: Mapping[int, bytes]
     seconds: float
     warnings: tuple[str, ...] = ()
+    batched: bool = False
 
 
 def failed_outcome(chunk: Chunk, cause: str, seconds: float = 0.0) -> Outcome:

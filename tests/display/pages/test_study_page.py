@@ -90,7 +90,8 @@ def test_kept_runs_have_replays(tmp_path: Path) -> None:
     links = re.findall(r'href="(a\.replays/item-\d\.html)"', page)
     assert len(links) == 2 and all((tmp_path / link).stat().st_size > 50_000 for link in links)
     assert "3 runs were kept; the best 2 have replays." in page
-    assert study.item(1).replay(tmp_path / "one.html").path.exists()
+    one = study.item(1).replay(tmp_path / "one.html").path
+    assert "a, item 1: q.q1 = 0.55" in html.unescape(one.read_text(encoding="utf-8"))
     assert study.item(1).plot("q.q1").axes[0].lines
 
 
@@ -139,6 +140,23 @@ def test_estimates_and_sensitivities_have_cards_and_pictures() -> None:
     assert [text.get_text() for text in bars.axes[0].get_yticklabels()] == ["x", "y"]
     with pytest.raises(UnsupportedError, match="where chooses items"):
         found.plot(where={"x": 1.0})
+
+
+def test_a_study_that_was_interrupted_in_its_pilot_has_a_page_of_its_items(tmp_path: Path) -> None:
+    left = [20]
+
+    def interrupted(x: float) -> float:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        return x
+
+    found = monte_carlo(interrupted, {"x": Normal(1.0, 0.1)}, error=0.001, workers=0)
+    page = found.page(tmp_path / "page.html").read_text()
+    assert "curve of the study" in page and "nothing is estimated before its pilot is done" in page
+    with pytest.raises(UnsupportedError, match="choose another kind of picture"):
+        found.plot()
+    assert "choose another kind of picture" in found._repr_html_()
 
 
 def _height(x: float, y: float = 0.0) -> float:

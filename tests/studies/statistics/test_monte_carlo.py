@@ -59,6 +59,22 @@ def test_most_items_without_the_error_is_told() -> None:
     assert "The error of 'sum' is 0.1" in found.notes[1] and "raise most" in found.notes[1]
 
 
+def test_interrupted_pilot_is_told() -> None:
+    seen: list[float] = []
+
+    def interrupted(a: float, b: float) -> dict[str, Any]:
+        seen.append(a)
+        if len(seen) == 30:
+            raise KeyboardInterrupt
+        return plain(a, b)
+
+    found = monte_carlo(interrupted, PARTS, error={"sum": 0.01}, workers=0)
+    assert (found.count, found.reached) == (0, False) and 0 < found.pilot < 30
+    (note,) = found.notes  # and none about an error that was not reached
+    assert note.startswith("The study is not finished: nothing is estimated before its pilot is done.")
+    assert not len(found.convergence("sum").counts)
+
+
 def test_items_stay_when_more_are_added(tmp_path: Path) -> None:
     store = tmp_path / "throws.study"
     few = monte_carlo(plain, PARTS, count=50, store=store, workers=0)

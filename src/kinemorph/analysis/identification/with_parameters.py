@@ -33,6 +33,8 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.words import did_you_mean
 
+BODY_REMEDY = "Identify with constraints: identification.feasible_parameters gives values of real bodies."
+JOINT_REMEDY = "Identify with constraints: identification.feasible_parameters keeps it there."
 FIELDS = {"armature": "armature", "viscous": "damping", "coulomb": "friction"}  # column -> the field of Joint
 PARTS = ("bodies", "joints", "loops", "frames", "couplings", "gravity", "dependents", "positions")  # with Parameters
 
@@ -66,17 +68,17 @@ def with_parameters(model: Robot | System, values: Mapping[str, Value]) -> Syste
 
 
 def impossible_values(model: Robot | System, values: Mapping[str, Value]) -> str:
-    """Why no body or joint can have these values, as `with_parameters` says it; empty where some can."""
+    """Why no body or joint can have these values, which somebody chose; empty where some can."""
     system = model if isinstance(model, System) else System(as_robot(model))
     owners = {name.rpartition(".")[0] for name in values}
     motors = held_by_motors(system)
     problems: list[str] = []
     for body in system.robot.bodies:
         if body.name in owners:
-            _body(body, values, problems)
+            _body(body, values, problems, remedy="Give values that a real body has.")
     for joint in system.robot.joints:
         if owners.intersection(joint.motion_names("v")):
-            _joint(joint, values, motors, problems)
+            _joint(joint, values, motors, problems, remedy="Give larger values.")
     return str(ModelError(problems)) if problems else ""
 
 
@@ -104,7 +106,7 @@ def _checked(robot: Robot, values: Mapping[str, Value]) -> dict[str, Value]:
 # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _body(body: Body, given: Mapping[str, Value], problems: list[str]) -> Body:
+def _body(body: Body, given: Mapping[str, Value], problems: list[str], remedy: str = BODY_REMEDY) -> Body:
     """The body with its new mass, center of mass and inertia; adds what is impossible to the problems."""
     old: list[Value] = [float(x) for x in body_parameters(body)]
     new = [given.get(f"{body.name}.{part}", value) for part, value in zip(OF_BODY, old, strict=True)]
@@ -114,7 +116,6 @@ def _body(body: Body, given: Mapping[str, Value], problems: list[str]) -> Body:
     mass, com, inertia = (evaluate_all(x) for x in (found.mass, found.com, found.inertia))
     wrong = inertia_problems(mass, com, inertia) or triangle_doubts(inertia, mass)
     for one in wrong:
-        remedy = "Identify with constraints: identification.feasible_parameters gives values of real bodies."
         problems.append(Problem("body", body.name, one, remedy))
     return found
 
@@ -136,7 +137,13 @@ def _rows(matrix: Array) -> Any:
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _joint(joint: Joint, given: Mapping[str, Value], motors: Mapping[str, float], problems: list[str]) -> Joint:
+def _joint(
+    joint: Joint,
+    given: Mapping[str, Value],
+    motors: Mapping[str, float],
+    problems: list[str],
+    remedy: str = JOINT_REMEDY,
+) -> Joint:
     """The joint with its new armature, damping and friction; adds what is impossible to the problems."""
     changes: dict[str, tuple[Value, ...]] = {}
     for column, field in FIELDS.items():
@@ -150,7 +157,6 @@ def _joint(joint: Joint, given: Mapping[str, Value], motors: Mapping[str, float]
             if evaluate(value) < -1e-12 * held:
                 least = f"at least {held:.6g}, which its motors have" if held else "at least 0"
                 what = f"{column} is {evaluate(given[name]):.6g}, expected {least}"
-                remedy = "Identify with constraints: identification.feasible_parameters keeps it there."
                 problems.append(Problem("joint", velocity, what, remedy))
             entries[place] = value if isinstance(value, Symbolic) else max(value, 0.0)
         if tuple(entries) != getattr(joint, field):

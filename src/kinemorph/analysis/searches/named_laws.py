@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.errors import ModelError, Problem
-from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
+from kinemorph.model.expressions import ExpressionError, name_text, names_in, parse_expression
 from kinemorph.model.parameter import Parameter, Value, evaluate, parameters_of
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
@@ -36,7 +36,7 @@ def named_law(
             known = [*dict.fromkeys([*known_readers, *fixed])]
             raise ModelError(
                 f"{what} '{text}' names '{unknown[0]}', but '{plant.name}' has no such coordinate, velocity, state, "
-                f"parameter or signal.{did_you_mean(unknown[0], known)} Known: {listed(known, 24)}."
+                f"parameter or signal.{did_you_mean(unknown[0], known)} Known: {listed([*map(_spelled, known)], 24)}."
             )
         read = [name for name in used if name in known_readers]
         formula = parse_expression(text, {**fixed, **{name: Parameter(PLACEHOLDER + name, 0.0) for name in read}})
@@ -48,6 +48,11 @@ def named_law(
         return evaluate(formula, {PLACEHOLDER + name: known_readers[name](t, q, v, x, m, u, p) for name in read})
 
     return law
+
+
+def _spelled(name: str) -> str:
+    """A name as a text contains it: words that are joined by dots as they are, others in backquotes."""
+    return name if all(map(str.isidentifier, name.split("."))) else name_text(name)
 
 
 def readers(plant: Plant) -> dict[str, Callable[..., Any]]:

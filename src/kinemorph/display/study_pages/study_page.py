@@ -110,7 +110,8 @@ def _replays(study: Study, shown: PlottedItems, order: Indices, target: Path, mo
     for item in kept[:most]:
         path = folder / f"item-{item}.html"
         try:
-            replay(study.item(item).run(), path, title=f"{study.name}, item {item}")
+            one = study.item(item)
+            replay(one.run(), path, title=one.title)
             made.links[item] = f"{folder.name}/{path.name}"
         except KinemorphError as error:
             missing.setdefault(str(error), []).append(item)
@@ -141,12 +142,12 @@ def _told(shown: PlottedItems, measure: str | None, largest: bool, count: int) -
 def _pictures(subject: Subject, shown: PlottedItems, measure: str | None, largest: bool) -> Sequence[str]:
     """The pictures of the study as HTML; none where there are no results.
 
-    Those of Monte Carlo estimates and sensitivities are their own; of other studies they are the usual picture, and the
-    best item so far.
+    Those of Monte Carlo estimates and sensitivities are their own; of other studies, and of those that have neither
+    estimates nor indices yet, they are the usual picture, and the best item so far.
     """
-    if not (shown.is_measured if isinstance(subject, Study) else is_found(subject, measure)):
+    if not shown.is_measured:
         return ()
-    own = OWN.get(type(subject), {})
+    own = {} if isinstance(subject, Study) or not is_found(subject, measure) else OWN[type(subject)]
     figures = [(draw(subject, measure), f"{kind} of the study") for kind, draw in own.items()]
     if not own:
         usual = usual_kind(shown)

@@ -17,7 +17,7 @@ from kinemorph.studies.sweeps.study import Study, StudyItem
 from kinemorph.words import counted, listed
 
 WIDTH = 100  # characters per line of a wrapped sentence
-CAUSE = 160  # characters of a cause in a table
+CAUSE = 300  # characters of a cause in a table
 MOST_CAUSES = 5
 
 

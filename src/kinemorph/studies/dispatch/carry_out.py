@@ -186,7 +186,8 @@ class _Campaign:
     def _take(self, flight: _Flight, answer: Outcome | Trouble) -> None:
         """Takes in the answer of a worker."""
         if isinstance(answer, Outcome):
-            self.queue.measured(flight.piece, answer.seconds, sum(map(len, answer.runs.values())))
+            kept = sum(map(len, answer.runs.values()))
+            self.queue.measured(flight.piece, answer.seconds, kept, batched=answer.batched)
             self.arrived.append(answer)
             for text in answer.warnings[: MOST_WARNINGS - len(self.warnings)]:
                 self.warnings[text] = None

@@ -6,6 +6,7 @@ setups             a model made ready for the items of one case
 simulated          items that are simulated: runs in batches, and their measures
 function_models    models that are functions of the values of an item
 measures           the numbers of each run, by name
+body_masses        masses of bodies as numbers that a study varies
 frictions          friction of contacts as numbers that a study varies
 collected          the results of a chunk while it is computed
 aspects            everything that determines results, as readable texts

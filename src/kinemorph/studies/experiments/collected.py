@@ -24,6 +24,7 @@ class Collected:
         self.declared = bool(self.values)
         self.causes: dict[int, str] = {}
         self.runs: dict[int, bytes] = {}
+        self.batched = False  # whether machine code computed the items side by side
 
     def _empty(self) -> Array:
         return np.full(len(self.chunk.numbers), np.nan)
@@ -59,7 +60,8 @@ class Collected:
         measures[failed] = np.nan
         causes = {int(numbers[k]): self.causes[k] for k in failed}
         runs = {int(numbers[k]): self.runs[k] for k in sorted(self.runs)}
-        return Outcome(numbers, names, measures, states, causes, runs, seconds, tuple(dict.fromkeys(warned)))
+        sentences = tuple(dict.fromkeys(warned))
+        return Outcome(numbers, names, measures, states, causes, runs, seconds, sentences, self.batched)
 
 
 class Places(NamedTuple):

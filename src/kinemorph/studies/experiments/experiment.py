@@ -16,14 +16,15 @@ import os
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.formats.loading import load
+from kinemorph.formats.sources import Base
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.robot import Robot
@@ -61,12 +62,14 @@ class Experiment(Fixed):
     `measures`  the numbers of each run; none where the model is a function that returns them
     `objects`   what the labels of choices stand for, by part
     `run`       how runs are carried out
+    `loading`   arguments of `load` for model files, such as the base
     """
 
     models: Mapping[str, Any]
     measures: tuple[Measure, ...]
     objects: Mapping[str, Mapping[str, Any]]
     run: Run
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
     # ── models ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,7 +95,12 @@ class Experiment(Fixed):
         else:
             given = label
         if isinstance(given, (str, os.PathLike)):
-            return FileModel(os.fspath(given), load(os.fspath(given)))
+            return FileModel(os.fspath(given), load(os.fspath(given), **self.loading))
+        if self.loading:
+            raise UnsupportedError(
+                f"{listed(self.loading)}: model files are read in this way, but the model is {given!r:.60}. Give the "
+                "path of its file, or call kinemorph.load with these arguments."
+            )
         if isinstance(given, (FileModel, System, Robot, Dynamics, Plant)):
             return given
         if callable(given):
@@ -228,6 +236,7 @@ class Experiment(Fixed):
         for system, rows in made.items():
             case = case_of(items, rows[0], names)
             sentences += self._simulate(system, case, None, items.taken(rows), places.taken(rows), threads)
+        places.collected.batched = False  # every system that the function returns may be another one
         return sentences
 
     def _simulate(
@@ -287,7 +296,7 @@ class Experiment(Fixed):
             label: model.function if isinstance(model, FunctionModel) else model
             for label, model in self._all_models.items()
         }
-        return packed(replace(self, models=models))
+        return packed(replace(self, models=models, loading={}))
 
 
 def _without(case: Case, parts: set[str]) -> Case:
@@ -301,6 +310,8 @@ def experiment_of(
     objects: Mapping[str, Mapping[str, Any]] | None = None,
     until: float | None = None,
     run: Any = None,
+    base: Base | None = None,
+    package_dirs: Sequence[str | os.PathLike[str]] = (),
     **options: Any,
 ) -> Experiment:
     """What a study does with each item.
@@ -312,6 +323,7 @@ def experiment_of(
     `until`     the end of the runs [s]; by default as the settings of the model say
     `run`       a run plan, its fields or its name: runs are then carried out as `system.run(run)` does. A model file
                 is always run in this way
+    `base`, `package_dirs`      of model files, as for `kinemorph.load`
     `options`   further arguments of `simulate_batch`, such as method, step and q
     """
     for name in options:
@@ -320,8 +332,10 @@ def experiment_of(
                 f"there is no option '{name}' of the runs of a study.{did_you_mean(name, OPTIONS)} Known: "
                 f"{listed(OPTIONS, 24)}."
             )
+    loading: dict[str, Any] = {"base": base} if base is not None else {}
+    loading |= {"package_dirs": [os.fspath(one) for one in package_dirs]} if package_dirs else {}
     known = {part: dict(labels) for part, labels in (objects or {}).items()}
     chosen = known.pop("model", {}) | (dict(model) if isinstance(model, Mapping) else {})
     if model is not None and not isinstance(model, Mapping):
         chosen[ONLY] = model
-    return Experiment(chosen, measures_of(measures), known, Run(until, run, options))
+    return Experiment(chosen, measures_of(measures), known, Run(until, run, options), loading)

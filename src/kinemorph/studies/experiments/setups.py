@@ -18,7 +18,7 @@ from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.system import Settings, System, as_robot
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as plant_of
@@ -34,6 +34,7 @@ from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.step_options import longest_step, step_options
 from kinemorph.simulation.stepping.stepper import chosen_method
+from kinemorph.studies.experiments import body_masses
 from kinemorph.studies.experiments.cases import Case
 from kinemorph.studies.experiments.frictions import names_friction, with_frictions
 from kinemorph.words import did_you_mean, listed
@@ -103,6 +104,7 @@ class Setup:
         where = "".join(f", with {part} = '{label}'," for part, label in case.labels)
         self._nominal = base
         self._touching = False
+        self._timed = run.until is not None  # whether somebody has chosen the end of the runs
         self.notes: tuple[str, ...] = ()
         if any(map(names_friction, names)) and isinstance(base, (System, Robot)):
             base = self._with_frictions(base, names, plan, planned)
@@ -110,6 +112,8 @@ class Setup:
         self.until = run.until
         if planned:
             base, options = self._planned(base, plan, options)
+        self.notes += body_masses.notes_on_masses(dict.fromkeys(self.inertial, 0.0))
+        self.notes += self._notes_on_end(base, planned)
         self.model: Any = base
         self.arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
@@ -128,6 +132,7 @@ class Setup:
             raise UnsupportedError(f"run: a {type(system).__name__} has no run plans. Give a System or a Robot.")
         whole = system if isinstance(system, System) else System(system)
         chosen = plan_of(whole, plan)
+        self._timed = self._timed or chosen.time is not None
         given = {name: options.pop(name) for name in OF_PLAN if options.get(name) is not None}
         if options.get("u") is not None:
             given["inputs"] = options.pop("u")
@@ -149,6 +154,14 @@ class Setup:
         if self.until is None:
             self.until = prepared.until
         return prepared.system, {**options, **arguments, "events": events}
+
+    def _notes_on_end(self, model: Any, planned: bool) -> tuple[str, ...]:
+        """A sentence on the end of the runs where neither the study nor the model states it."""
+        usual = Settings().duration
+        end = self.until if planned else (model.settings if isinstance(model, System) else Settings()).duration
+        if self._timed or "until" in self.places or end != usual:
+            return ()
+        return (f"Runs of '{model.name}' end after {usual:g} s, since no other time is given. `until` chooses one.",)
 
     # ── what is simulated ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -217,7 +230,10 @@ class Setup:
         if not self.inertial:
             return ""
         known = {**self.fixed, **values}
-        return impossible_values(self._nominal, {name: known[name] for name in self.inertial})
+        given = {name: known[name] for name in self.inertial}
+        masses = {name: value for name, value in given.items() if name.endswith(body_masses.ENDING)}
+        others = {name: value for name, value in given.items() if name not in masses}
+        return body_masses.impossible_masses(masses) or impossible_values(self._nominal, others)
 
     # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -354,7 +370,7 @@ def _placed(
             if name not in known:
                 unknown.append(name)
     if unknown and isinstance(model, (System, Robot)):
-        numbers = system_parameters(model)
+        numbers = {**system_parameters(model), **body_masses.body_masses(model)}
         inertial = {name: Parameter(name, numbers[name]) for name in unknown if name in numbers}
         unknown = [name for name in unknown if name not in inertial]
         known = [*known, *numbers]
@@ -365,7 +381,17 @@ def _placed(
         for name in unknown:
             if name not in of_plant:
                 raise _unknown(model, name, known, where)
-    return (with_parameters(model, inertial) if inertial else model), places, tuple(inertial)
+    return _with_inertial(model, inertial), places, tuple(inertial)
+
+
+def _with_inertial(model: Any, inertial: Mapping[str, Parameter]) -> Any:
+    """The model with Parameters as inertial numbers, and as masses of whole bodies."""
+    if not inertial:
+        return model
+    body_masses.check_masses(inertial)
+    masses = {name: one for name, one in inertial.items() if name.endswith(body_masses.ENDING)}
+    others = {name: one for name, one in inertial.items() if name not in masses}
+    return with_parameters(body_masses.with_masses(model, masses) if masses else model, others)
 
 
 def _parameters(model: Any) -> list[str]:
@@ -378,6 +404,12 @@ def _parameters(model: Any) -> list[str]:
 
 
 def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
+    if names_friction(name):
+        return ModelError(
+            f"part '{name}': '{model.name}'{where} has no contact or body of that name that touches with friction."
+            f"{did_you_mean(name, list(filter(names_friction, known)))} A System gets the contacts of its collision "
+            'shapes with run={}, and a URDF stands on the ground with base = "free".'
+        )
     plain = [parameter for parameter in known if "." not in parameter] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(

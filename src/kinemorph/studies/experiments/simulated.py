@@ -77,6 +77,7 @@ class Simulated:
             rows = self._possible(values, places)
         sentences: dict[str, None] = {}
         options = [numbers for name, numbers in values.items() if self.setup.places[name][0] == "option"]
+        places.collected.batched = not options  # runs with options of their own are no lanes of one batch
         for equal in _equal([numbers[rows] for numbers in options], len(rows)):
             chosen = rows[equal]
             for piece in np.split(chosen, range(self._most, len(chosen), self._most)):

@@ -301,10 +301,9 @@ def _space_notes(space: Space, draws: Draws) -> Iterator[str]:
 
 def _stopping_notes(found: MonteCarlo, most: int, waiting: bool) -> Iterator[str]:
     if waiting:
-        yield (
-            f"The study is not finished: the estimates are of {counted(found.count, 'item')}, fewer than planned. "
-            f"{GO_ON}"
-        )
+        known = f"the estimates are of {counted(found.count, 'item')}, fewer than planned"
+        known = known if found.count else "nothing is estimated before its pilot is done"
+        yield f"The study is not finished: {known}. {GO_ON}"
     if not found.errors or found.reached or waiting:
         return
     for name, error in found.errors.items():

@@ -127,21 +127,22 @@ def sample_in_stages(
     """Samples measures until each of `errors`, by the number of a measure's column, is reached, or `most` values.
 
     `values_of(n)` returns the measures (n, k) of the first n items, NaN for items that failed; fewer rows mean that it
-    was interrupted. Where `most` leaves no room for a pilot, or without errors, there is one look at `most` values.
+    was interrupted. Where `most` leaves no room for a pilot, or without errors, there is one look at `most` values. An
+    interrupted pilot plans nothing: there is one look at no values.
     """
     needed: int | None = None
     if not errors or most < 2 * pilot or most < pilot + FEWEST:
         pilot, first = 0, most
     else:
-        drawn = values_of(pilot)
-        needed = _planned(drawn, errors, alpha)
-        # a small pilot knows little, of rare events above all
-        while pilot < min(needed // PILOT_SHARE, most // PILOT_SHARE):
-            pilot = min(2 * pilot, needed // PILOT_SHARE, most // PILOT_SHARE)
-            drawn = values_of(pilot)
-            needed = _planned(drawn, errors, alpha)
-        pilot = len(drawn)  # fewer where it was interrupted
-        first = min(needed, most - pilot)
+        while len(values := values_of(pilot)) == pilot:
+            needed = _planned(values, errors, alpha)
+            wanted = min(needed, most) // PILOT_SHARE  # a small pilot knows little, of rare events above all
+            if pilot >= wanted:
+                break
+            pilot = min(2 * pilot, wanted)
+        else:
+            pilot, needed = len(values), None
+        first = min(needed, most - pilot) if needed else most
     history: list[tuple[Look, tuple[Estimate, ...]]] = []
     for look in planned_looks(first, most - pilot, alpha):
         values = values_of(pilot + look.count)

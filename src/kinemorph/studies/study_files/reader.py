@@ -137,6 +137,7 @@ class _Study:
         file = Path(self.tables.source.name)
         read["store"] = self.folder / (read.get("store") or f"{file.stem}{ENDING}")
         read["name"] = read.get("name") or file.stem
+        read["package_dirs"] = tuple(self.folder / folder for folder in read.get("package_dirs") or ())
         if read.get("memory") is not None:
             read["memory"] = int(read["memory"])
         return StudyPlan(**read)

@@ -10,6 +10,7 @@ import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kinemorph.errors import KinemorphError, ParseError, StudyWarning, UnsupportedError, users_level
 from kinemorph.formats.findings import Findings
@@ -58,7 +59,8 @@ def planned_study(path: Path | str) -> Study:
     try:
         plan = _plan_of(study, Path(path))
         objects = plan.space.objects
-        experiment = experiment_of(plan.model, plan.measures, objects=objects, until=plan.until, run=plan.run)
+        asked: dict[str, Any] = {name: getattr(plan, name) for name in ("base", "package_dirs", "until", "run")}
+        experiment = experiment_of(plan.model, plan.measures, objects=objects, **asked)
         changed = difference(study.store.aspects, experiment.aspects)
     except KinemorphError as error:
         changed = str(error)

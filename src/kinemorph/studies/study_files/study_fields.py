@@ -23,8 +23,9 @@ Paths are relative to the folder of the study file. Numbers are in SI with radia
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
+from kinemorph.formats.sources import Base
 from kinemorph.model.elements.fields import Field, part_fields
 from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.spaces.designs import DESIGNS
@@ -37,14 +38,18 @@ VERSION = 1
 KEPT = ("failed", "all")  # runs that are kept, by a word
 WORKERS = ("here", "dask")  # words for workers; other texts are addresses
 
+BASES = get_args(Base)
 _NUMBERS = (Field("", "literal"), None)  # the items of a list of numbers
+_TEXTS = (Field("", "text"), None)
 
 # keys with one plain value
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the study; that of the file if it is left out."),
     Field("model", "text", "", "Model file, relative to the folder of the study file."),
-    Field("until", "literal", "time", "Simulated time [s]; that of the run if it is left out."),
+    Field("base", "choice", "", "Root body of a model of URDF or xacro: fixed to the world, or free.", inner=BASES),
+    Field("package_dirs", "list", "", "Folders in which package:// names of models are searched.", inner=_TEXTS),
+    Field("until", "literal", "time", "Simulated time [s]; if it is left out, that of the run or the model."),
     Field("store", "text", "", "File of results, relative to the folder of the study file; NAME.study if left out."),
     Field("seconds", "literal", "time", "Longest time that an item may take [s]."),
     Field("memory", "literal", "number", "Largest memory of a worker [bytes]."),

@@ -7,6 +7,7 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from kinemorph.formats.sources import Base
 from kinemorph.frozen import dataclass
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.studies.outcomes import BestRuns
@@ -20,6 +21,8 @@ class StudyPlan:
 
     `space`         what is varied
     `model`         the model file; None if the space has a part "model"
+    `base`          "fixed" or "free" root bodies of models whose format does not say it, such as URDF
+    `package_dirs`  folders in which `package://` names of models are searched
     `name`          the name of the study
     `measures`      texts of measures by name, such as {"distance": "q.x"}
     `run`           the name of a run of the model, or the options of a run
@@ -35,6 +38,8 @@ class StudyPlan:
 
     space: Space
     model: Path | None = None
+    base: Base | None = None
+    package_dirs: tuple[Path, ...] = ()
     name: str = ""
     measures: Mapping[str, str] = field(default_factory=dict)
     run: str | RunPlan | None = None

@@ -33,6 +33,7 @@ def save_study_plan(plan: StudyPlan, path: str | Path) -> Path:
 def study_text(plan: StudyPlan, folder: str | Path = ".") -> str:
     """The text of the study file of a plan; its paths are relative to `folder`, where the file will be."""
     top: dict[str, Any] = {rows.MARK: rows.VERSION, "name": plan.name, "model": _relative(plan.model, folder)}
+    top |= {"base": plan.base, "package_dirs": [_relative(one, folder) for one in plan.package_dirs] or None}
     top |= {"run": plan.run if isinstance(plan.run, str) else None, "until": plan.until}
     top |= {"store": _relative(plan.store, folder), "workers": plan.workers, "keep": plan.keep}
     top |= {"seconds": plan.seconds, "memory": plan.memory}

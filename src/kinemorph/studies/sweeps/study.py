@@ -31,6 +31,7 @@ from kinemorph.words import counted, did_you_mean, quoted
 if TYPE_CHECKING:
     import pandas
 
+TITLED = 4  # values of an item in its title
 SHOWN = 5  # causes of failures in the text of a study
 
 
@@ -66,6 +67,14 @@ class StudyItem(ShownStudyItem):
     def __repr__(self) -> str:
         texts = [f"{name} = {value!r}" for name, value in (*self.values.items(), *self.measures.items())]
         return f"<item {self.number}: {', '.join([*texts, *([self.cause] if self.cause else [])])}>"
+
+    @property
+    def title(self) -> str:
+        """The study, the number of the item and its values, as a heading of what shows its run."""
+        texts = {name: one if isinstance(one, str) else f"{one:.4g}" for name, one in self.values.items()}
+        told = [f"{name} = {text}" for name, text in texts.items()]
+        more = ", ..." if len(told) > TITLED else ""
+        return f"{self.study.name}, item {self.number}: {', '.join(told[:TITLED])}{more}"
 
     def run(self) -> Trajectory:
         """The run of this item, computed again where the model is known, or the one that was kept."""

@@ -73,12 +73,12 @@ def sweep(
                     are those of `kinemorph simulate`; or a function of the values by name, which returns a System or
                     its measures: a number, or a dict of numbers
     `space`         a `Space`. Its names are those of Parameters, of initial values and inputs ("q.hip", "v.hip",
-                    "x.NAME", "u.hip"), of inertial numbers ("rod.m"), and "model", "start", "run", "gait", "method",
-                    "step", "rtol", "atol", "max_step", "until"
+                    "x.NAME", "u.hip"), of masses ("rod.mass") and inertial numbers ("rod.hx"), and
+                    "model", "start", "run", "gait", "method", "step", "rtol", "atol", "max_step", "until"
     `measures`      {name: measure}, a list of measures, or one: the name of an Integral, a text with names of signals
                     at the end of a run, a law f(t, q, v, ...), or a function of the run that returns a number
     `store`         the file of the study (.study); without one it is kept in memory
-    `until`         the end of the runs [s]; by default as the settings of the model say
+    `until`         the end of the runs [s]; by default as the settings of the model say, otherwise 10 s
     `run`           a run plan, or the name of one in the model file
     `keep`          which runs are kept as files: "all", "failed", or `BestRuns(5, "work")`
     `workers`       a number of processes, by default one for each CPU; 0 for this process; "dask", or the address of a
@@ -92,8 +92,9 @@ def sweep(
     `name`          of the study, for titles; by default that of its file
     `facts`         texts by name that the store keeps, such as the study file; they determine no results
 
-    Further options are those of `simulate_batch`. Ctrl-C ends the sweep and returns what is done; calling it again with
-    the same store continues it. An item that fails has a cause, and the others continue.
+    Further options are those of `simulate_batch`, and `base` and `package_dirs` of model files as for `load`:
+    `base="free"` lets a URDF stand or fall on the ground. Ctrl-C ends the sweep and returns what is done; calling it
+    again with the same store continues it. An item that fails has a cause, and the others continue.
     """
     items = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects

@@ -123,14 +123,14 @@ def drawn_histogram(found: MonteCarlo, measure: str | None = None, *, title: str
     """The distribution of a measure in a Monte Carlo study, with confidence intervals as bands."""
     name = _measure(found, measure)
     texts: dict[str, Any] = {"measure": name, "heading": frames.heading(name, found.study.name, title)}
-    percent = f"{100.0 * found.confidence:g} %"
-    texts["captions"] = [f"{len(found.finished(name)):,} items; {percent} confidence intervals", *found.notes]
+    values, percent = found.finished(name), f"{100.0 * found.confidence:g} %"
+    texts["captions"] = [f"{len(values):,} items; {percent} confidence intervals", *found.notes]
     mean = Mark(MEAN, found[name].value, found[name].low, found[name].high)
     if name in found.probabilities:
         return shares(mean, **texts)
     quantiles = found.quantiles(name, SHARES)
     marks = [Mark(f"{100.0 * share:g} %", one.value, one.low, one.high) for share, one in quantiles.items()]
-    return histogram(found.finished(name), [*marks, mean], **texts)
+    return histogram(values, [*marks, mean], **texts)
 
 
 def drawn_convergence(found: MonteCarlo, measure: str | None = None, *, title: str | None = None) -> Figure:
@@ -178,7 +178,10 @@ def _measure(found: MonteCarlo | Sensitivity, measure: str | None) -> str:
     """The name of a measure; results refuse names that they do not have, and those of which they found nothing."""
     name = found.measures[0] if measure is None else measure
     if not is_found(found, name):
-        raise UnsupportedError(f"plot: '{name}' has neither estimates nor indices to show. {' '.join(found.notes)}")
+        raise UnsupportedError(
+            f"plot: '{name}' has neither estimates nor indices to show. {' '.join(found.notes)} To see its items, "
+            "choose another kind of picture, such as 'curve'."
+        )
     return name
 
 
