@@ -88,8 +88,8 @@ def test_names_may_have_any_characters(tmp_path: Path) -> None:
         table = store.table()
     with open_store(path, "read") as store:
         assert_equal(store.table(), table)
-    assert list(table.items) == [*items, *labels] and table.names == NAMES
-    assert table.measures[0].tolist() == [0.5 + k for k in range(len(NAMES))]
+    assert list(table.items) == [*items, *labels] and table.names == tuple(sorted(NAMES))
+    assert [table.measure(name)[0] for name in NAMES] == [0.5 + k for k in range(len(NAMES))]
     with sqlite3.connect(path) as connection:
         shown = connection.execute('SELECT * FROM "table"')
         assert len({folded(column[0]) for column in shown.description}) == 5 + 2 * len(NAMES) + 1

@@ -169,6 +169,17 @@ def test_items_that_fail_are_named_with_their_causes() -> None:
         study.best()
 
 
+def uneven(x: float) -> dict[str, float]:
+    return {"b": x} if x < 1.5 else {"c": x, "a": 2.0 * x}
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [2.0, 1.0]])
+def test_measures_have_one_order_whichever_result_arrives_first(values: list[float]) -> None:
+    assert sweep(uneven, Space({"x": Values(values)}), workers=0).measures == ("a", "b", "c")
+    named = sweep(uneven, Space({"x": Values([2.0])}), ["c", "a"], workers=0)
+    assert named.measures == ("c", "a")
+
+
 def test_the_best_of_items_that_all_failed_are_none() -> None:
     with pytest.warns(StudyWarning, match="1 of 1 item failed"):
         study = sweep(picky, Space({"x": Values([2.0])}), workers=0, keep=BestRuns(1, "half"))

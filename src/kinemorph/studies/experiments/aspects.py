@@ -24,7 +24,7 @@ from kinemorph.studies.experiments.flat_texts import flat_text
 from kinemorph.studies.experiments.function_models import FunctionModel
 from kinemorph.studies.experiments.measures import Measure
 from kinemorph.studies.experiments.setups import FileModel, Run
-from kinemorph.studies.store.aspects import CHOICE
+from kinemorph.studies.store.aspects import CHOICE, MEASURE
 
 OF_SYSTEM = ("elements", "settings", "automaton", "starts", "runs")  # fields of a System
 
@@ -34,7 +34,7 @@ def aspects_of(
 ) -> dict[str, str]:
     """The aspects of an experiment by name."""
     found = {f"{CHOICE}model {label}" if label else "model": model_text(model) for label, model in models.items()}
-    found |= {f"measure {measure.name}": flat_text(measure.given) for measure in measures}
+    found |= {f"{MEASURE}{measure.name}": flat_text(measure.given) for measure in measures}
     for part, labels in objects.items():
         for label, chosen in labels.items():
             if chosen != label:  # a plain text stands for itself

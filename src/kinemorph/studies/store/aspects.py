@@ -7,6 +7,7 @@ from difflib import unified_diff
 from typing import Literal
 
 CHOICE = "choice "  # begins the names of aspects that belong to one label: a study may get more of them, or fewer
+MEASURE = "measure "  # begins the names of aspects that are measures
 MOST_LINES = 3  # of a difference that a message shows
 LONGEST = 160  # characters of such a line
 Changed = Literal["refuse", "recompute"]  # what happens to results where an aspect has changed

@@ -26,7 +26,7 @@ import numpy as np
 from kinemorph.errors import ChangedError, Problem, StorageError, UnsupportedError
 from kinemorph.studies.items import Indices, Items
 from kinemorph.studies.outcomes import Outcome
-from kinemorph.studies.store.aspects import Changed, difference
+from kinemorph.studies.store.aspects import MEASURE, Changed, difference
 from kinemorph.studies.store.checks import Results, aspects_digest
 from kinemorph.studies.store.contents import Contents, transaction
 from kinemorph.studies.store.failures import store_error
@@ -204,9 +204,15 @@ class Store:
             self._is_current = True
 
     def table(self) -> Table:
-        """All items with their results."""
+        """All items with their results.
+
+        Measures are in the order in which they were declared. Those that a function returned without declaration are in
+        alphabetical order, whichever result arrived first.
+        """
         with self._lock:
-            return self._file.contents(self._known).table
+            table = self._file.contents(self._known).table
+            declared = [name for name in table.names if f"{MEASURE}{name}" in self.aspects]
+        return table.arranged([*declared, *sorted({*table.names} - {*declared})])
 
     @property
     def has_results(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,13 @@ class Table:
         """One measure of all items, shape (n,)."""
         found: Array = self.measures[:, self.names.index(name)]
         return found
+
+    def arranged(self, names: Sequence[str]) -> Table:
+        """The table with its measures in the order of these names, which are all of them."""
+        if tuple(names) == self.names:
+            return self
+        columns = [self.names.index(name) for name in names]
+        return replace(self, names=tuple(names), measures=self.measures[:, columns])
 
     def rows(self, numbers: Any) -> Indices:
         """The rows of the items with these numbers, all of which the table has."""
