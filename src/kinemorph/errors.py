@@ -18,10 +18,11 @@ CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cann
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
 AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
-ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground or a walker
-falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data are questionable or do
-not determine a parameter; LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a
-program may use names that the new model does not have; StudyWarning, items of a study failed, or their runs warn.
+ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground, a run begins
+inside it, or a walker falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data
+are questionable or do not determine a parameter; LanguageWarning, a text of a report has no translation;
+InterfaceWarning, code of a user in a program may use names that the new model does not have; StudyWarning, items of a
+study failed, or their runs warn.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -209,7 +210,7 @@ class ImpactWarning(UserWarning):
 
 
 class GroundWarning(UserWarning):
-    """A body passes through the ground in a run, because it has no contact. Bodies with contacts are stopped."""
+    """A body passes through the ground in a run, because it has no contact, or a run begins inside the ground."""
 
 
 class InactiveWarning(UserWarning):

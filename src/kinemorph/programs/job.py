@@ -240,7 +240,7 @@ def make_job(
     if chosen is not None:
         state = start_values(plant, str(start), chosen, state, float(times[0]))
     first.begin(float(times[0]), **state, close=True, tick=False)
-    warn_before(model, plant, first.state.q, driven=forces is not None or inputs is not None, stepper=first)
+    warn_before(model, plant, first.state.q[None], driven=forces is not None or inputs is not None, stepper=first)
     uniform = output_step is None or np.ndim(output_step) == 0
     most = math.inf if most_events is None else float(most_events)
     between: float | tuple[float, ...] = spacing if uniform else _later(times)

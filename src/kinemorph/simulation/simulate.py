@@ -182,7 +182,7 @@ def simulate(
         pieces = docked.start(options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_before(model, plant, stepper.state.q, driven=driven, stepper=stepper)
+        warn_before(model, plant, stepper.state.q[None], driven=driven, stepper=stepper)
         most = math.inf if most_events is None else most_events
         pieces = OnePiece(Run(stepper, times, *regular, most_events=most))
     trajectory = ledger.finished(_carried_out(pieces, ledger))

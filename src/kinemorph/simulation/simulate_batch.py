@@ -174,8 +174,8 @@ def batch_of_plant(
     whole = _together(plant, {**{group: given.get(group) for group in "qvxpu"}, "m": m}, usual)
     _enter(plant, float(times[0]), whole, m)
     _close(plant, float(times[0]), whole, q, v, m)
-    for first in whole["q"][:1]:
-        warn_before(model, plant, first, driven=u is not None)
+    if len(whole["q"]):
+        warn_before(model, plant, whole["q"], driven=u is not None)
     most = (how.most_steps, how.most_events)
     fleet = Fleet(one, whole, plant.named("m", m), times, most, how.threads, how.keep_events)
     prepared, worked = time.perf_counter(), seconds_at_work()

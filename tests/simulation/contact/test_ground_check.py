@@ -13,6 +13,8 @@ from kinemorph.elements import Contact, EasyDynNormal, HeightFunction, HeightMap
 from kinemorph.errors import GroundWarning
 from kinemorph.formats.hints import contact_hints
 from kinemorph.model.elements.contact.unstopped import unstopped_bodies
+from kinemorph.plants.robot_plant import shared_plant
+from kinemorph.simulation.running.buried_start import buried_start
 from kinemorph.simulation.running.ground_check import passages
 
 SOIL = EasyDynNormal(1e4, 1e2)
@@ -93,3 +95,39 @@ def test_a_walker_that_falls_is_told_and_one_that_walks_is_not() -> None:
         simulate(walker, 2.0)
     with pytest.warns(GroundWarning, match=r"'compass_walker' falls: from t = .*\(stance\), by up to .* stop=True"):
         simulate(walker, 2.0, v=[0.2 * rate for rate in walker.settings.v])
+
+
+def dice(ground=GROUNDS["plane"]):
+    """A free ball of 2 kg with a contact, and a free cube of 1 kg that touches with its corners."""
+    builder = RobotBuilder("dice").add(Body.sphere("ball", 2.0, 0.1), Body.box("cube", 1.0, (0.2, 0.2, 0.2)))
+    builder.root("ball", "free").root("cube", "free")
+    cube = builder.build().body("cube").shapes[0]
+    return System(
+        builder.build(),
+        (
+            Contact("round", "ball", SOIL, ground=ground, radius=0.1),
+            Contact("edged", "cube", SOIL, shape=cube, ground=ground),
+        ),
+    )
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_a_start_inside_the_ground_is_named_with_its_depth_and_force(ground):
+    plant = shared_plant(dice(GROUNDS[ground]))
+    turn = (np.cos(np.pi / 8), np.sin(np.pi / 8), 0.0, 0.0)  # 45 degrees: the cube stands on an edge
+    edge, weight = 0.1 * np.sqrt(2.0), 3.0 * 9.81
+    high = np.array([0, 0, 0.5, 1, 0, 0, 0, 1, 0, 0.5, *turn])
+    low, deep = high.copy(), high.copy()
+    low[2], deep[9] = -0.5 + 0.1 - 0.02, -0.5 + edge - 0.3
+    assert buried_start(plant, high[None]) is None
+    assert buried_start(plant, low[None]) is None  # 20 mm: seven weights
+    for q in (deep[None], np.stack([high, low, deep, high])):
+        found = buried_start(plant, q)
+        assert found.contact == "edged" and found.depth == pytest.approx(0.3, abs=1e-9)
+        force = 1e4 * (2 * 0.3 + 4 * (0.3 - edge) + 2 * (0.3 - 2.0 * edge))  # of two, four and two corners
+        assert found.weights == pytest.approx(force / weight, rel=1e-9)
+
+
+def test_a_run_that_begins_inside_the_ground_says_so_and_one_above_does_not():
+    with pytest.warns(GroundWarning, match=r"'dice' begins inside the ground: 'round' by about 4e\+02 mm, where its"):
+        simulate(dice(), 1e-3, q={"ball_root.z": -0.8}, **QUICK)

@@ -10,6 +10,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
+from kinemorph.simulation.running.buried_start import warn_of_buried_start
 from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
 from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy, warn_of_made_energy
 from kinemorph.simulation.running.ground_check import warn_of_ground
@@ -24,15 +25,17 @@ from kinemorph.simulation.stepping.step_options import StepOptions
 def warn_before(
     model: Any, plant: Plant, q: Array | None, *, driven: bool, stepper: PlantStepper | None = None
 ) -> None:
-    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains, phases
-    and edges that cannot be meant.
+    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains, a robot
+    inside the ground, phases and edges that cannot be meant.
 
-    `q` (nq,) is the initial configuration; None where it is not known yet, and gains are not checked. `driven` says
-    that torques or forces are given. `stepper` is at the initial state of a single run.
+    `q` (n, nq) are the initial configurations of the runs; None where they are not known yet, and neither gains nor
+    contacts are checked. `driven` says that torques or forces are given. `stepper` is at the initial state of a single
+    run.
     """
     warn_of_inactive(model, driven=driven)
     if q is not None:
-        warn_of_gains(plant, q)
+        warn_of_gains(plant, q[0])
+        warn_of_buried_start(plant, q)
     warn_of_automaton(plant, stepper.watch if stepper else None, stepper.inputs if stepper else None)
 
 

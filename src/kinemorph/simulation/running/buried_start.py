@@ -1,0 +1,117 @@
+"""Whether a run begins deep inside the ground, checked before it: its soft contacts would throw the robot out.
+
+Every point that touches pushes by its normal force at rest, F(d), at its depth d. A robot that stands is pushed by its
+weight, one that lands by several times its weight. Where the contacts push by many times the weight in the initial
+configuration, the robot was put too low: by less than is seen in a picture, but with an energy that the run shows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import Pose
+from kinemorph.errors import GroundWarning, users_level
+from kinemorph.frozen import kept_with
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law
+from kinemorph.mechanics.elements.contact.touching_points import spots
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.elements.contact.contact_laws import Soft
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.topology import WORLD
+from kinemorph.plants.programs import Plant
+
+MOST = 20.0  # weights by which the contacts may push at the start
+CHECKED = 64  # configurations of a batch that are checked, evenly spaced
+
+
+class Buried(NamedTuple):
+    """The contacts of a robot that begins inside the ground."""
+
+    contact: str  # the deepest one
+    depth: float  # of its deepest point [m]
+    weights: float  # by which all contacts push
+
+
+def buried_start(plant: Plant, q: Array) -> Buried | None:
+    """The worst of the initial configurations q (n, nq) in which contacts push by more than MOST weights, if any."""
+    checked, rows = _checked(plant), np.isfinite(q).all(axis=1)
+    if checked is None or not rows.any():
+        return None
+    q = q[rows]
+    q = q[np.unique(np.linspace(0, len(q) - 1, min(len(q), CHECKED)).astype(int))]
+    columns = q[0].tolist() if len(q) == 1 else list(q.T)  # floats are much faster than arrays of one number
+    bodies = [contact.body for contact in checked.contacts]
+    poses = forward_kinematics(checked.tree, checked.tree.all_joints(columns).q, bodies)
+    depths, force = np.empty((len(bodies), len(q))), np.zeros(len(q))
+    for k, (contact, pose) in enumerate(zip(checked.contacts, poses, strict=True)):
+        reached = _depths(contact, pose, len(q))
+        force += np.asarray(normal_law(contact.normal).at_rest(reached)).sum(axis=0)
+        depths[k] = reached.max(axis=0)
+    worst = int(np.argmax(force))
+    if not force[worst] > MOST * checked.weight:
+        return None
+    deepest = int(np.argmax(depths[:, worst]))
+    return Buried(checked.contacts[deepest].name, float(depths[deepest, worst]), float(force[worst]) / checked.weight)
+
+
+class _Checked(NamedTuple):
+    """What is checked of a plant: its robot, its soft contacts with grounds at rest, and its weight [N]."""
+
+    tree: Tree
+    contacts: list[Contact]
+    weight: float
+
+
+@kept_with
+def _checked(plant: Plant) -> _Checked | None:
+    """What is checked of a plant; None where it has nothing that could begin inside the ground, or no weight."""
+    contacts = [
+        element
+        for element in plant.elements
+        if isinstance(element, Contact)
+        and isinstance(element.normal, Soft)
+        and getattr(element.ground, "on", WORLD) == WORLD
+    ]
+    if plant.robot is None or not contacts:
+        return None
+    mass = sum(float(evaluate(body.mass)) for body in plant.robot.bodies)
+    weight = mass * float(np.linalg.norm(np.array(evaluate_all(plant.robot.gravity), dtype=float)))
+    return _Checked(resolve(plant.robot).at_time(0.0), contacts, weight) if weight > 0.0 else None
+
+
+def _depths(contact: Contact, pose: Pose, count: int) -> Array:
+    """The depths [m] of the touching points of a contact, at least 0, shape (points, count) for `count` poses."""
+    ground, heights = surface(contact.ground), []
+    for spot in spots(contact):
+        moved = spot.moved(pose)
+        heights.append(ground(moved.deepest(ground(moved.center).normal)).height)
+    found: Array = np.stack([np.broadcast_to(np.asarray(height, dtype=float), count) for height in heights])
+    depths: Array = np.maximum(-found, 0.0)
+    return depths
+
+
+def _round(weights: float) -> int:
+    """A round number below: 20, 100, 1000, ..."""
+    return max(int(MOST), int(10 ** np.floor(np.log10(weights))))
+
+
+def warn_of_buried_start(plant: Plant, q: Array) -> None:
+    """Warns where a robot begins deep inside the ground; q (n, nq) are the initial configurations of its runs."""
+    found = buried_start(plant, q)
+    if found is None:
+        return
+    warnings.warn(
+        f"'{plant.name}' begins inside the ground: '{found.contact}' by about {1e3 * found.depth:.1g} mm, where its "
+        f"contacts push with more than {_round(found.weights):,} times its weight and throw it out. Choose an initial "
+        "configuration in which it touches the ground, or is above it.",
+        GroundWarning,
+        stacklevel=users_level(),
+    )
