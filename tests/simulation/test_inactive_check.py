@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph import System, load, load_text, simulate
-from kinemorph.elements import PD, Contact, EasyDynNormal, with_joint_forces
+from kinemorph.elements import PD, Contact, EasyDynNormal, Plane, with_joint_forces
 from kinemorph.errors import InactiveWarning
 from kinemorph.formats.loading import save
 from kinemorph.model.elements.inactive import inactive_data
@@ -47,7 +47,7 @@ def test_limits_friction_and_shapes_of_a_file_that_do_not_act_are_reported_once(
 
 def test_what_acts_or_was_made_in_python_is_not_reported(tmp_path: Path) -> None:
     system = replace(load_text(ARM, "urdf"), source="another file")
-    ball = Contact("ball", "rod", EasyDynNormal(1e4), radius=0.1)
+    ball = Contact("ball", "rod", EasyDynNormal(1e4), ground=Plane((0, 0, -1)), radius=0.1)
     whole = with_joint_forces(replace(system, elements=(ball,)))
     assert whole.source == "another file" and inactive_data(whole) == inactive_data(System(whole.robot, whole.elements))
     save(system, tmp_path / "arm.toml")

@@ -129,5 +129,5 @@ def test_a_start_inside_the_ground_is_named_with_its_depth_and_force(ground):
 
 
 def test_a_run_that_begins_inside_the_ground_says_so_and_one_above_does_not():
-    with pytest.warns(GroundWarning, match=r"'dice' begins inside the ground: 'round' by about 4e\+02 mm, where its"):
+    with pytest.warns(GroundWarning, match=r"'dice' begins inside the ground: 'round' by about 400 mm, where its"):
         simulate(dice(), 1e-3, q={"ball_root.z": -0.8}, **QUICK)

@@ -109,7 +109,7 @@ def warn_of_buried_start(plant: Plant, q: Array) -> None:
     if found is None:
         return
     warnings.warn(
-        f"'{plant.name}' begins inside the ground: '{found.contact}' by about {1e3 * found.depth:.1g} mm, where its "
+        f"'{plant.name}' begins inside the ground: '{found.contact}' by about {float(f'{1e3 * found.depth:.1g}'):g} mm, where its "
         f"contacts push with more than {_round(found.weights):,} times its weight and throw it out. Choose an initial "
         "configuration in which it touches the ground, or is above it.",
         GroundWarning,
