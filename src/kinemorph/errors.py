@@ -32,14 +32,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 LONGEST_NAME = 100  # characters; a longer name is cut in messages
 NAMED_TOGETHER = 8  # parts with the same problem that a message names
 
 
 class KinemorphError(Exception):
-    """Base of all errors that Kinemorph raises on purpose."""
+    """Base of all errors that Kinemorph raises on purpose.
+
+    `about` is the kind and the name of what is wrong, such as ("part", "mass") of a study; ("", "") where it is not
+    known. Whoever knows the line of this name in a file adds the line to the message.
+    """
+
+    about: tuple[str, str] = ("", "")
+
+    def concerning(self, kind: str, name: str) -> Self:
+        """This error, with what it is about."""
+        self.about = kind, name
+        return self
 
 
 class Problem(str):

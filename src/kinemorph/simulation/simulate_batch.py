@@ -305,7 +305,7 @@ def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any, m: A
         try:
             given["q"][k], given["v"][k], given["m"][k], found = closed_start(plant, t, state, (q, v, m), enters=True)
         except ShapeError as error:
-            raise ShapeError(f"state {k} of the batch: {error}") from None
+            raise ShapeError(f"state {k} of the batch: {error}").concerning("state", str(k)) from error
         note = note or (found and f"state {k} of the batch: {found}")
     if note:
         warnings.warn(note, ModelWarning, stacklevel=users_level())

@@ -60,7 +60,7 @@ def check_masses(names: Mapping[str, Value]) -> None:
             raise ModelError(
                 f"part '{name}' scales all inertial numbers of the body, but '{twice[0]}' is a part, too. Leave one of "
                 "them out."
-            )
+            ).concerning("part", name)
 
 
 def notes_on_masses(names: Mapping[str, Value]) -> tuple[str, ...]:

@@ -176,7 +176,7 @@ class Experiment(Fixed):
                 raise UnsupportedError(
                     f"part '{column.name}' has numbers; expected names. Write Choice('a', 'b') with the names of "
                     f"{'models' if column.name == 'model' else column.name + 's'}."
-                )
+                ).concerning("part", column.name)
 
     def _check_function(self, model: FunctionModel, items: Items, k: int) -> None:
         """Checks the names of an item for a function; names that it does not take belong to the system it returns."""

@@ -207,7 +207,7 @@ class Setup:
                 try:
                     plant.index(group, column)
                 except KinemorphError as error:
-                    raise ModelError(f"part '{name}': {error}") from None
+                    raise ModelError(f"part '{name}': {error}").concerning("part", name) from None
         for group in "qvxup":
             if isinstance(given.get(group), Mapping):
                 for name in given[group]:
@@ -302,10 +302,11 @@ def _with_choices(model: Any, chosen: Mapping[str, Any], added: tuple[Any, ...])
     if not chosen and not added:
         return model
     if not isinstance(model, (System, Robot)):
-        what = f"part '{next(iter(chosen))}'" if chosen else f"measure '{added[0].name}'"
+        kind, name = ("part", next(iter(chosen))) if chosen else ("measure", added[0].name)
         raise UnsupportedError(
-            f"{what}: an element cannot be added to a {type(model).__name__}. Give a System or a Robot as the model."
-        )
+            f"{kind} '{name}': an element cannot be added to a {type(model).__name__}. Give a System or a Robot as the "
+            "model."
+        ).concerning(kind, name)
     system = model if isinstance(model, System) else System(model)
     for part, choice in chosen.items():
         elements = choice if isinstance(choice, (tuple, list)) else (choice,)
@@ -317,14 +318,14 @@ def _with_choices(model: Any, chosen: Mapping[str, Any], added: tuple[Any, ...])
                 raise UnsupportedError(
                     f"part '{part}': the function '{getattr(choice, '__name__', choice)}' returned {changed!r:.60}; "
                     "expected the changed System."
-                )
+                ).concerning("part", part)
             system = changed
         else:
             raise UnsupportedError(
                 f"part '{part}' has the choice {choice!r:.60}, but '{system.name}' has nothing of that name to choose."
                 f"{did_you_mean(part, (*NAMES, *NUMBERS))} Give elements, {{label: element}}, functions that change "
                 "the system, or one of the parts model, run, start and method."
-            )
+            ).concerning("part", part)
     return _with_elements(system, added)
 
 
@@ -340,7 +341,9 @@ def _with_start(model: Any, label: str, start: Any) -> tuple[Any, str]:
     if isinstance(start, Start) and isinstance(model, System):
         return replace(model, starts={**model.starts, label: start}), label
     if not isinstance(model, System):
-        raise UnsupportedError(f"part 'start': a {type(model).__name__} has no starts. Give a System that has them.")
+        raise UnsupportedError(
+            f"part 'start': a {type(model).__name__} has no starts. Give a System that has them."
+        ).concerning("part", "start")
     model.start(str(start))  # raises an error where there is no start of this name
     return model, str(start)
 
@@ -409,11 +412,11 @@ def _unknown(model: Any, name: str, known: list[str], where: str) -> ModelError:
             f"part '{name}': '{model.name}'{where} has no contact or body of that name that touches with friction."
             f"{did_you_mean(name, list(filter(names_friction, known)))} A System gets the contacts of its collision "
             'shapes with run={}, and a URDF stands on the ground with base = "free".'
-        )
+        ).concerning("part", name)
     plain = [parameter for parameter in known if "." not in parameter] or known
     guess = did_you_mean(name, [*NUMBERS, *known])
     return ModelError(
         f"part '{name}': '{model.name}'{where} has no parameter of that name.{guess} Its parameters are "
         f"{listed(plain)}. Initial values are called q.NAME, v.NAME and x.NAME, inputs u.NAME, friction of contacts "
         f"ground.mu or NAME.mu, and options of the run {', '.join(NUMBERS)}."
-    )
+    ).concerning("part", name)

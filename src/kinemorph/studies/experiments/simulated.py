@@ -28,7 +28,6 @@ from kinemorph.studies.items import Indices, Items
 ROOM = 2**27  # [bytes] that the samples of one batch may take
 LEAST = 64  # items of one batch, where there are so many
 SAMPLES = ("t", "q", "v", "x", "m", "u", "p")  # arrays of a segment
-FIRST = "state 0 of the batch: "  # how messages about a batch of one item begin
 
 
 class Simulated:
@@ -46,10 +45,11 @@ class Simulated:
         for k, measure in enumerate(self.laws):
             try:
                 _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, measure)}).program
-            except KinemorphError:
-                raise
+            except KinemorphError as error:
+                raise error.concerning("measure", measure.name) from None
             except FAILURES as error:  # of a user's law, which is called with names in place of numbers
-                raise UnsupportedError(f"measure '{measure.name}' failed with {told(error)}.") from None
+                failed = UnsupportedError(f"measure '{measure.name}' failed with {told(error)}.")
+                raise failed.concerning("measure", measure.name) from None
 
     def _law(self, plant: Plant, measure: Measure) -> Law:
         what = "measure" if measure.name == measure.law else f"measure '{measure.name}': the text"
@@ -137,7 +137,7 @@ class Simulated:
             batch = self.setup.batch(of_rows, len(rows), samples=samples, threads=threads)
         except FAILURES as error:
             if len(rows) == 1:
-                places.fail(int(rows[0]), failure(error).removeprefix(FIRST))
+                places.fail(int(rows[0]), failure(_of_item(error)))
                 return
             half = len(rows) // 2
             for part in (rows[:half], rows[half:]):
@@ -215,8 +215,14 @@ class Simulated:
             arrays = {name: np.array([value]) for name, value in values.items()}
             batch = self.setup.batch(arrays, 1, samples=True, threads=1)
         except ShapeError as error:
-            raise ShapeError(str(error).removeprefix(FIRST)) from None
+            raise _of_item(error) from None
         return batch[0]
+
+
+def _of_item(error: BaseException) -> BaseException:
+    """The error of a batch of one item, without the number of the item in its batch."""
+    is_numbered = isinstance(error, KinemorphError) and error.about[0] == "state"
+    return error.__cause__ if is_numbered and error.__cause__ is not None else error
 
 
 def _copied(run: Trajectory) -> Trajectory:

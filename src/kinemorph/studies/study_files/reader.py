@@ -31,6 +31,7 @@ from kinemorph.studies.study_files.study_plan import StudyPlan
 from kinemorph.words import did_you_mean, listed
 
 ENDING = ".study"  # of files of results
+TABLES = {"part": ("space", "parts"), "measure": ("measures",)}  # where what an error is about is written
 DRAWS = 1000  # items of a Monte Carlo study that gives neither a count nor an error
 # numbers of a statistical study by key: they lie between two bounds, which are described in words
 ABOVE_ZERO = (0.0, math.inf, "above 0")
@@ -72,18 +73,15 @@ def line_of_error(path: str | Path, error: KinemorphError) -> str:
 
     Such errors show only when the model is there: a name that it does not have, for example.
     """
-    source = read_file(Path(path), Findings(str(path)))
+    kind, name = error.about
+    source = read_file(Path(path), Findings(str(path))) if kind in TABLES else None
     document = None if source is None else parse(source, Findings(str(path)))
     if document is None:
         return ""
-    for word, place in (("part", ("space", "parts")), ("measure", ("measures",))):
-        table: Any = document.data
-        for key in place:
-            table = table.get(key, {})
-        for name in table:
-            if str(error).startswith(f"{word} '{name}'"):
-                return f"{path}:{document.lines.line((*place, name))}: "
-    return ""
+    table: Any = document.data
+    for key in TABLES[kind]:
+        table = table.get(key, {})
+    return f"{path}:{document.lines.line((*TABLES[kind], name))}: " if name in table else ""
 
 
 def read_study(source: Source, findings: Findings) -> StudyPlan | None:
