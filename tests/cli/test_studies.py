@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from kinemorph.cli.study_runs import progress_text
-from kinemorph.studies import load_study
+from kinemorph.errors import StudyWarning
+from kinemorph.studies import Range, Space, load_study, sweep
 from kinemorph.studies.dispatch.tally import Tally
 from support.tools.command_line import parsed, run
 
@@ -197,6 +198,18 @@ def test_a_study_of_python_says_how_to_go_on(tmp_path: Path) -> None:
 
 def _twice(x: float) -> float:
     return 2.0 * x
+
+
+def _never(x: float) -> float:
+    raise ValueError(f"{x} is refused")
+
+
+def test_json_has_all_items_that_failed_and_tables_say_how_many_more(tmp_path: Path) -> None:
+    path = str(tmp_path / "never.study")
+    with pytest.warns(StudyWarning):
+        sweep(_never, Space({"x": Range(0.0, 1.0, points=12)}), store=path, workers=0)
+    assert len(parsed("study", path, "failed")) == 12
+    assert "2 more items failed; --count lists more" in run("study", path, "failed").stderr
 
 
 def test_progress_has_rate_failures_and_time_left() -> None:

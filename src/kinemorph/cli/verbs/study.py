@@ -79,7 +79,9 @@ def study(
     largest: Annotated[
         bool, flag("--largest", "best, plot, show: the best items have the largest measure, not the smallest.")
     ] = False,
-    count: Annotated[int | None, option("best, failed: how many items to list.", default=str(COUNT), min=1)] = None,
+    count: Annotated[
+        int | None, option("best, failed: how many items to list.", default=f"{COUNT}; failed --json: all", min=1)
+    ] = None,
     output: Annotated[
         Path | None,
         option(
@@ -187,9 +189,10 @@ def _failed(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
     from kinemorph.display.tables import study_reports
 
     found = study.failed
-    rows = study_reports.items_summary(found[: asked.count or COUNT])
+    most = asked.count or (len(found) if as_json else COUNT)
+    rows = study_reports.items_summary(found[:most])
     put(rows, as_json, lambda rows: study_reports.items_tables("items that failed", rows))
-    if len(found) > len(rows) and not as_json:
+    if len(found) > len(rows):
         say(f"note: {len(found) - len(rows):,} more items failed; --count lists more")
 
 
