@@ -80,7 +80,7 @@ def test_sobol_indices_of_an_unfinished_design_need_as_many_whole_rows_as_those_
     assert np.isnan(found["value"]["total"].value).all() and np.isnan(found["value"]["first"].value).all()
     assert found.notes[0].startswith("The study is not finished: 992 of 1024 rows wait.")
     assert found.notes[1].startswith(f"'value' has no indices: {lost} of 32 rows")
-    assert f"from {np.isfinite(found.values).sum()} items" in found.heading
+    assert f"from {np.isfinite(found.values).sum()} points" in found.heading
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 12])

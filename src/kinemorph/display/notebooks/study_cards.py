@@ -93,7 +93,7 @@ def sensitivity_card(found: Sensitivity) -> str:
     picture, why = _picture(found)
     heads = ("part", *(name.replace("_star", "*") for name in indices))
     parts = [table(f"indices of {measure}", heads, rows, count=len(order)), *(note(text) for text in found.notes), why]
-    facts = [found.method, counted(found.count, "item"), f"{100.0 * found.confidence:g} % intervals"]
+    facts = [found.method, counted(found.count, "point"), f"{100.0 * found.confidence:g} % intervals"]
     return card("Sensitivity of", found.study.name, facts, parts, picture=picture)
 
 

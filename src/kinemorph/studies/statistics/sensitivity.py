@@ -99,14 +99,16 @@ class Sensitivity(ShownStudy):
 
     @property
     def count(self) -> int:
-        """How many items of the design have a measure; others failed or wait."""
+        """How many points of the design have a measure; others failed or wait. Equal points are one item."""
         return int(np.sum(~np.isnan(self.values).all(axis=1)))
 
     @property
     def heading(self) -> str:
         """How the indices were found, from how many items, and how sure their intervals are."""
         percent = f"{100.0 * self.confidence:g} %"
-        return f"Sensitivity by the method '{self.method}' from {self.count} items; intervals of {percent}"
+        return (
+            f"Sensitivity by the method '{self.method}' from {self.count} points of its design; intervals of {percent}"
+        )
 
     def __str__(self) -> str:
         width = max(16, *(len(row["part"]) for row in self.rows))

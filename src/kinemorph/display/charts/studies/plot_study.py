@@ -157,7 +157,10 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
     name = _measure(found, measure)
     indices = found[name]
     heading = frames.heading(f"sensitivity of {name}", "" if title else found.study.name, title)
-    told = [f"{found.count:,} items; lines are {100.0 * found.confidence:g} % confidence intervals", *found.notes]
+    told = [
+        f"{found.count:,} points of the design; lines are {100.0 * found.confidence:g} % confidence intervals",
+        *found.notes,
+    ]
     if found.method == "morris":
         return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=told)
     bars = {"alone (first order)": indices["first"], "with interactions (total)": indices["total"]}
