@@ -210,8 +210,8 @@ class Store:
         alphabetical order, whichever result arrived first.
         """
         with self._lock:
-            table = self._file.contents(self._known).table
-            declared = [name for name in table.names if f"{MEASURE}{name}" in self.aspects]
+            table, aspects = self._file.contents(self._known).table, self.aspects
+        declared = [name for name in table.names if f"{MEASURE}{name}" in aspects]
         return table.arranged([*declared, *sorted({*table.names} - {*declared})])
 
     @property
