@@ -25,9 +25,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.small_motions.local_coordinates import velocity
 from kinemorph.analysis.small_motions.saltation import varied_jumps
-from kinemorph.analysis.small_motions.variation import Variation, dual, slope_name, tangents, value
+from kinemorph.analysis.small_motions.variation import Variation, slope_name
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
@@ -111,15 +112,15 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
 def _variations(whole: Variation, at: LocalInstant) -> list[Any]:
     """The rates of the derivatives by all quantities, one after the other."""
     plant = whole.plant
-    nv, own = plant.nv, whole.centered(at)
+    nv, own, along = plant.nv, whole.centered(at), Direction()
     turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
     rates: list[Any] = []
     for k in range(whole.count):
-        found = tangents(plant.laws.rate(whole.displaced(at, k)))
+        found = along.tangents(plant.laws.rate(whole.displaced(along, at, k)))
         if turns:
             S = whole.slopes(at, k)
-            along = [*dual([0.0] * nv, own.s[nv : 2 * nv]), *S[:nv], *own.s[2 * nv :]]
-            turned = tangents(plant.laws.rate(own._replace(s=along))[:nv])
+            drifting = [*along.all_moved([0.0] * nv, own.s[nv : 2 * nv]), *S[:nv], *own.s[2 * nv :]]
+            turned = along.tangents(plant.laws.rate(own._replace(s=drifting))[:nv])
             found[:nv] = [one - other for one, other in zip(found[:nv], turned, strict=True)]
         rates += found
     return rates
@@ -130,15 +131,15 @@ def _holding(whole: Variation, at: LocalInstant) -> dict[str, Any]:
 
     The derivatives are those in the tangent space at the corrected configuration.
     """
-    plant = whole.plant
+    plant, along = whole.plant, Direction()
     nv, holding = plant.nv, plant.laws.holding
     assert holding is not None
     better = holding(whole.motion(at))
     out = list(better["out"])
     for k in range(whole.count):
-        near = holding(whole.displaced(at, k))["out"]
-        moved = velocity(plant, [value(entry) for entry in near[:nv]], tangents(near[:nv]))
-        out += [*moved, *tangents(near[nv:])]
+        near = holding(whole.displaced(along, at, k))["out"]
+        moved = velocity(plant, along.values(near[:nv]), along.tangents(near[:nv]))
+        out += [*moved, *along.tangents(near[nv:])]
     return {"out": out, "error": better["error"]}
 
 

@@ -16,18 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import REPEATED, ConstraintRows, least_share
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
 from kinemorph.model.robot import Robot
 
-FIRST, SECOND = 1, 2  # levels of dual numbers for the two derivatives along the motion
 LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
 
 
@@ -131,29 +130,24 @@ def closure_opening(closure: Closure, T: Pose) -> list[S]:
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 
-def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level.
-
-    Levels tell dual numbers inside others apart.
-    """
-    moving = [
-        x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
-    ]
-    return [tangent_of(x, level) for x in constraint_error(tree, moving)]
+def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers."""
+    along = Direction()
+    return along.tangents(constraint_error(tree, along.all_moved(q, configuration_rate(tree, q, v))))
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     """The constraint Jacobian J(q), shape (nc, nv). A row has nonzeros only at the links of its loop."""
-    moves = tree.moves(q)
+    moves, along = tree.moves(q), Direction()
     rows: list[list[S]] = []
     for closure in tree.closures:
         around = {index for side in _sides(tree, closure.parent, closure.child) for index in side}
         block: list[list[S]] = [[0.0] * tree.nv for _ in range(closure_rows(closure))]
         for index in around:
             for k in range(len(tree.links[index].axes)):
-                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k)}
+                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k, along)}
                 for row, x in zip(block, _opening(tree, turned, closure), strict=True):
-                    row[tree.links[index].v + k] = tangent_of(x, FIRST)
+                    row[tree.links[index].v + k] = along.tangent(x)
         rows += block
     places = {link.q: link.v for link in tree.links}  # coupled joints have one coordinate
     for f in tree.follows:
@@ -163,13 +157,12 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     return rows
 
 
-def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
+def _moving(tree: Tree, q: Sequence[S], index: int, k: int, along: Direction) -> Move:
     """The pose of link `index` in its parent, as dual numbers: the tangent is its motion at unit velocity k."""
     link, row = tree.links[index], ELEMENTARY[tree.links[index].kind]
     here = q[link.q : link.q + row.nq]
     rates = row.rate(here, [float(j == k) for j in range(row.nv)])
-    moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(here, rates, strict=True)]
-    return link.move([*[0.0] * link.q, *moving])
+    return link.move([*[0.0] * link.q, *along.all_moved(here, rates)])
 
 
 def closure_rows(closure: Closure) -> int:
@@ -179,8 +172,9 @@ def closure_rows(closure: Closure) -> int:
 
 def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
     """gamma(q, v) = -(dJ/dt) v, shape (nc,): the value of J a with which the constraints stay satisfied."""
-    moving = [Dual(x, dx, level=FIRST) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
-    return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
+    along = Direction()
+    moving = along.all_moved(q, configuration_rate(tree, q, v))
+    return [-x for x in along.tangents(constraint_rate(tree, moving, v))]
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import value_and_derivative
 from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, sin, sincos, where
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
@@ -18,7 +18,6 @@ from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.control.references import (
     FourierSeries,
     MinimumJerk,
@@ -446,16 +445,8 @@ class ProfileLaw(PathLaw):
 
 def differentiated(law: Callable[[S], S], t: S) -> Wish:
     """The value of a function of time at t [s], with its first and second derivatives from nested dual numbers."""
-    once = Dual(t, 1.0)
-    twice = Dual(once, 1.0)
-    value, rate = _parts(law(twice), twice.level)
-    (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
+    (position, velocity), (_, acceleration) = value_and_derivative(lambda t: value_and_derivative(law, t), t)
     return Wish(position, velocity, acceleration)
-
-
-def _parts(x: S, level: int) -> tuple[S, S]:
-    """(value, derivative) of x if it is a dual number of this level (levels distinguish nested ones), else (x, 0)."""
-    return (x.value if isinstance(x, Dual) and x.level == level else x), tangent_of(x, level)
 
 
 for kind, law in (
