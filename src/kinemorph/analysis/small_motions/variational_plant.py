@@ -21,6 +21,7 @@ automaton, and at an event of rigid contacts, S, m and the derivatives of m jump
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,7 +30,9 @@ from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.small_motions.local_coordinates import velocity
 from kinemorph.analysis.small_motions.saltation import varied_jumps
 from kinemorph.analysis.small_motions.variation import Variation, slope_name
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import ModelWarning, UnsupportedError, users_level
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.parameter import parameters_of
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Plant
@@ -38,6 +41,7 @@ from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.integrators.time_stepping import TimeStepping
+from kinemorph.words import quoted
 
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates rotate with the motion
 
@@ -64,6 +68,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     The derivatives of memory are further memory, before the plant's own; see `Variation`.
     """
     _check_memory(plant)
+    _tell_jumps(plant, names)
     whole = Variation(plant, tuple(names), initial)
     laws, motion = plant.laws, whole.motion
 
@@ -158,6 +163,26 @@ def _check_memory(plant: Plant) -> None:
             "sensitivities: the system has elements whose memory changes at events or after steps, such as contacts "
             "that stick, and these changes have no derivatives. Leave these elements out."
         )
+
+
+def _tell_jumps(plant: Plant, names: Sequence[str]) -> None:
+    """Warns where elements jump at instants that move with the motion or with the parameters `names`."""
+    laws = [law_of(element) for element in plant.elements]
+    follows = any(law.accelerations for law in laws) or any(
+        name.endswith(".acceleration") for law, one in zip(laws, plant.elements, strict=True) for name in law.reads(one)
+    )
+    for element, law in zip(plant.elements, laws, strict=True):
+        for jump in law.jumps(element):
+            moved = [one.name for one in parameters_of(jump.by) if one.name in names]
+            if (jump.by is None or moved) and (follows or not jump.acceleration):
+                by = quoted(moved) if moved else "the motion"
+                wrong = f"derivatives by {by}" if moved else "derivatives"
+                warnings.warn(
+                    f"sensitivities: element '{element.name}': {jump.what}, at instants that move with {by}; expected "
+                    f"no such jumps, which {wrong} leave out, so that they are not exact. {jump.remedy}",
+                    ModelWarning,
+                    stacklevel=users_level(),
+                )
 
 
 def _wider(tick: Tick, whole: Variation) -> Tick:

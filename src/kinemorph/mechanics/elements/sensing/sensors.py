@@ -12,7 +12,7 @@ from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, cross, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, nearest, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Change, Slot, register
+from kinemorph.mechanics.elements.law import Change, Jump, Slot, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.elements.sensing.sensor_readings import Channel, SensorLaw, three_channels
 from kinemorph.mechanics.recursions.newton_euler import carried_point, ground_flow, outward
@@ -63,6 +63,9 @@ class EncoderLaw(SensorLaw[Encoder]):
                 wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
             )
         return found or super().problems(element, robot)
+
+    def jumps(self, element: Encoder) -> Sequence[Jump]:
+        return (Jump("its readings are rounded", "Leave out `counts` and `resolution`."),) if element.step else ()
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
         """The position as a channel in whole steps, so that differences are exact."""
