@@ -123,6 +123,7 @@ class Jump(NamedTuple):
     remedy: str
     by: Any = None
     acceleration: bool = False  # whether only the acceleration of a reference jumps, which few elements follow
+    signal: bool = False  # whether only signals jump, which do nothing where no element reads them
 
 
 class ElementLaw(Generic[E]):

@@ -65,7 +65,8 @@ class EncoderLaw(SensorLaw[Encoder]):
         return found or super().problems(element, robot)
 
     def jumps(self, element: Encoder) -> Sequence[Jump]:
-        return (Jump("its readings are rounded", "Leave out `counts` and `resolution`."),) if element.step else ()
+        found = Jump("its readings are rounded", "Leave out `counts` and `resolution`.", signal=True)
+        return (found,) if element.step else ()
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
         """The position as a channel in whole steps, so that differences are exact."""
@@ -243,6 +244,9 @@ def _carried(body: str, robot: Robot) -> list[Body]:
 
 class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     """A switch that is 1 where a signal is above a threshold, with hysteresis, else 0."""
+
+    def jumps(self, element: ContactSwitch) -> Sequence[Jump]:
+        return (Jump("its signal jumps", "Read the signal itself.", signal=True),)
 
     def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
         found = not_negative(element, "hysteresis") + super().problems(element, robot)
