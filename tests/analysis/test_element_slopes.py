@@ -43,8 +43,9 @@ from kinemorph.model.configuration import difference
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.initial_state import closed_start
-from support.robots.element_specimens import JOINTS, SPECIMENS, Specimen, arm
-from support.robots.varied_numbers import numeric_fields
+from support.specimens.every_specimen import SPECIMENS
+from support.specimens.specimen import JOINTS, Specimen, arm
+from support.specimens.varied_numbers import numeric_fields
 
 Array = np.ndarray
 K = Parameter("k", 3.0)
