@@ -12,6 +12,7 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
     settle      new memory after an accepted step
     entered     new memory where a phase of a hybrid motion begins
     guards      numbers whose change of sign is an event, and `switch`: new memory then
+    jumps, begins_with    what derivatives of motions leave out, and numbers of which initial values take nominal values
     position_rows, velocity_rows    constraint rows: numbers that are 0 in every motion of the robot
 """
 
