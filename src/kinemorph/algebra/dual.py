@@ -33,6 +33,7 @@ class Dual(Lifted):
 
     __slots__ = ("level", "tangent", "value")
     __array_ufunc__ = None  # NumPy arrays leave the operators to us
+    level: int
 
     def __init__(self, value: S, tangent: S, level: int) -> None:
         if (type(value) is Dual and value.level >= level) or (type(tangent) is Dual and tangent.level >= level):

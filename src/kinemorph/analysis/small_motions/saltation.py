@@ -174,10 +174,8 @@ class _Edge:
     def taken(self) -> dict[str, Any]:
         """The state after the edge, its derivatives included; see `Plant.switching`."""
         whole, count = self.whole, self.whole.count
-        near_before, near_after = (
-            self._moving_guards(self.before, self.f_before),
-            self._moving_guards(self.after, self.f_after),
-        )
+        rates = self.f_before, self.f_after
+        near_before, near_after = map(self._moving_guards, (self.before, self.after), rates)
         speed = self._own(self.along.tangents(near_before))
         ended = self._ended(speed, near_before, near_after)
         fine = less(ended, 0.5)
@@ -185,9 +183,8 @@ class _Edge:
         states: list[Any] = []
         memories, times_ = [], []
         for k in range(count):
-            later = -div(
-                self._own(self.along.tangents(self.jumps.guards(whole.displaced(self.along, self.at, k)))), speed
-            )
+            guards = self.jumps.guards(whole.displaced(self.along, self.at, k))
+            later = -div(self._own(self.along.tangents(guards)), speed)
             S, dm = self._jumped(k, later)
             states += [where(fine, one, 0.0) for one in S]
             memories.append([where(fine, one, 0.0) for one in dm])

@@ -167,15 +167,10 @@ def _check_memory(plant: Plant) -> None:
 
 def _tell_jumps(plant: Plant, names: Sequence[str]) -> None:
     """Warns where elements jump at instants that move with the motion or with the parameters `names`."""
-    laws = [law_of(element) for element in plant.elements]
-    read = {
-        name
-        for law, one in zip(laws, plant.elements, strict=True)
-        for text in law.reads(one)
-        for name in text.split("|")
-    }
-    follows = any(law.accelerations for law in laws) or any(name.endswith(".acceleration") for name in read)
-    for element, law in zip(plant.elements, laws, strict=True):
+    laws = [(element, law_of(element)) for element in plant.elements]
+    read = {name for element, law in laws for text in law.reads(element) for name in text.split("|")}
+    follows = any(law.accelerations for _, law in laws) or any(name.endswith(".acceleration") for name in read)
+    for element, law in laws:
         heard = any(f"{name}.".startswith(f"{element.name}.") for name in read)
         for jump in law.jumps(element):
             moved = [one.name for one in parameters_of(jump.by) if one.name in names]
