@@ -389,12 +389,12 @@ def _started(system: System, findings: Findings) -> System:
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
         return system
-    named = [joint.name for joint in robot.joints if any(name in findings.start for name in joint.q_names)]
+    named = system.stated("q")
     remedy = (
         "Name only the coordinates that you know, so that the others are computed, or take a configuration that "
         "close_loops returns."
     )
-    if named and len(named) < len([joint for joint in robot.joints if joint.nv]):
+    if named:
         found = assembled(robot, q, named)
         if found is not None:
             return replace(system, settings=replace(system.settings, q=tuple(found.tolist())))

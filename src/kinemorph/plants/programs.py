@@ -79,7 +79,7 @@ class Place(NamedTuple):
 
 AT = "t base s m u p"  # the inputs of `rate`
 AT_A = "t base s a:nv m u p"  # and with accelerations
-READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
+READ_ONLY = ("start", "stated", "outputs", "output_units")  # fields of a plant that are mappings
 # default sizes of inputs
 SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
 
@@ -125,6 +125,8 @@ class Plant(Fixed, Shown):
     p: tuple[Column, ...]
     laws: Laws
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
+    # the names of those initial values of q and v that somebody has stated; None or no entry where all are
+    stated: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     asked: tuple[Asked, ...] = ()  # the last inputs, which foreign functions give in a program; 0 in a run in Python

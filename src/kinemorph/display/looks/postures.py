@@ -45,8 +45,7 @@ def closed_posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     values = posture(robot, q, start)
     if not isinstance(q, Mapping) or not (robot.loops or robot.couplings):
         return values
-    places = {place for place, name in enumerate(robot.q_names) if name in q}
-    kept = [joint.name for joint in robot.joints if places & set(range(*robot.q_slice(joint.name).indices(robot.nq)))]
+    kept = tuple(q)
     found = assembled(robot, values.tolist(), kept)
     if found is None:
         warnings.warn(

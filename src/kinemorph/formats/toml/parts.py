@@ -363,11 +363,11 @@ class Parts:
                             f"the quaternion of joint '{joint.name}' is {short(tuple(turn))}, of length {length:.6g}"
                         )
                         self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Divide it by its length.")
-            found: dict[str, Any] = {key: tuple(state)}
+            some = tuple(read) if isinstance(read, dict) and len(read) < len(names) else None
+            found: dict[str, Any] = {key: tuple(state), f"stated_{key}": some}
             blueprint.settings = replace(blueprint.settings, **found)
             if key == "q":
-                names_given = tuple(raw[key]) if isinstance(raw[key], dict) else names
-                blueprint.start_at(self.values.lines.line((*at.path, key)), names_given)
+                blueprint.lines["settings", ""] = self.values.lines.line((*at.path, key))
 
 
 TOP = At((), "", "")

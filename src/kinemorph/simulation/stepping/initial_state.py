@@ -22,9 +22,16 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
-from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
+from kinemorph.mechanics.constraints.kept_coordinates import Kept
+from kinemorph.mechanics.constraints.newton_closing import (
+    CLOSED,
+    FLAT,
+    OPEN,
+    closed_by_newton,
+    closed_nearby,
+    keeping,
+)
 from kinemorph.mechanics.elements.law import ElementLaw, law_of
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
@@ -61,14 +68,15 @@ def closed_start(
     exist.
     """
     q, v, x, m, u, p = state
-    q_given, v_given, m_given = given
+    q_given, v_given, m_given = (*(stated(plant, group, given[k]) for k, group in enumerate("qv")), given[2])
     if plant.laws.constraints is None:
         return ClosedState(q, v, m)
     look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, (m, u, p))
-    free_q = movable(plant, "q", q_given)
+    if q_given is None or v_given is None:
+        q_given, v_given = _followed(look, (q, v), (q_given, v_given, m_given), enters)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         look.following = _following(plant, m_given) if enters else ()
-        q = _closed(look, q, free_q, q_given)
+        q = _closed(look, q, kept_values(plant, "q", q_given), q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return ClosedState(q, v, m)  # loops close during the run, and so do velocities
     if enters:
@@ -76,8 +84,32 @@ def closed_start(
         m = entered_memory(plant, m_given, (t, q, s, m, u, p))
         look.following, look.others = (), (m, u, p)
     _check_independent(look, q, v)
-    v = _moving(look, q, v, movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+    v = _moving(look, q, v, ~kept_values(plant, "v", v_given).still, named=isinstance(v_given, Mapping))
     return ClosedState(q, v, m, look.note)
+
+
+def stated(plant: Plant, group: str, given: Any) -> Any:
+    """What is known of the initial q or v: as it is `given`, else the values by name that the model states."""
+    names = plant.stated.get(group)
+    if given is not None or not names:
+        return given
+    return {name: plant.start[group][plant.index(group, name)] for name in names}
+
+
+def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> list[Any]:
+    """What is `given` of q and v, with {} for None where these may follow the parameters of the run: nobody has stated
+    them, and they satisfy the constraints for the nominal parameters.
+    """
+    plant, (q, v), (m, u, p) = look.plant, state, look.others
+    nominal = np.array(plant.start["p"], dtype=float)
+    if np.array_equal(p, nominal):
+        return [*given[:2]]
+    s = np.concatenate([np.zeros_like(v), v, look.x])
+    memory = entered_memory(plant, given[2], (look.t, q, s, m, u, nominal)) if enters else m
+    phi, rate, _ = _ConstraintsAt(plant, look.function, look.t, look.x, (memory, u, nominal)).at(q, v)
+    fits = [float(np.abs(values).max(initial=0.0)) <= OPEN for values in (phi, rate)]
+    may = [plant.stated.get(group) == () and fit for group, fit in zip("qv", fits, strict=True)]
+    return [{} if one is None and free else one for one, free in zip(given[:2], may, strict=True)]
 
 
 def _following(plant: Plant, given: Any) -> tuple[int, ...]:
@@ -286,24 +318,24 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
         raise
 
 
-def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
-    """The configuration nearest to `start` that satisfies all constraints; only coordinates marked `free` change.
+def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array:
+    """The configuration nearest to `start` that satisfies all constraints; what is `kept` does not change.
 
-    `free` (nv,) marks them by velocity; `given` is q as the user gave it. Raises ShapeError where there is no such
-    configuration.
+    `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
 
-    def seen(at: Array, moving: npt.NDArray[np.bool_] = free) -> tuple[Array, Array]:
+    def of_positions(at: Array) -> tuple[Array, Array]:
         phi, _, J = look.at(at, still)
-        return phi, np.where(moving, J[: len(phi)], 0.0)
+        return phi, J[: len(phi)]
 
+    seen, moved = keeping(of_positions, kept), kept.moved(look.moved)
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if by_default and look.robot.couplings and look.only_couplings(phi):
-        followers = np.array([column.name in look.coupled for column in look.plant.v])
-        start = closed_nearby(lambda at: seen(at, free & followers), look.moved, start, free & followers)[0]
+        leaders = np.array([column.name not in look.coupled for column in look.plant.v])
+        start = closed_nearby(of_positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
         phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
@@ -320,12 +352,12 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         )
 
     if named:
-        q, apart = closed_nearby(seen, look.moved, start, free)
+        q, apart = closed_nearby(of_positions, look.moved, start, kept)
     else:
-        q, apart = closed_by_newton(seen, look.moved, start)
+        q, apart = closed_by_newton(seen, moved, start)
     enough = max(1e4 * CLOSED, getattr(look.plant.loops, "tolerance", 0.0))
     if apart > enough:  # rows that rounded data contradict have small singular values, along which steps lead far away
-        near = closed_by_newton(seen, look.moved, start, ROUNDED)
+        near = closed_by_newton(seen, moved, start, ROUNDED)
         q, apart = near if near[1] <= 2.0 * apart else (q, apart)
     phi = look.at(q, still)[0]
     if apart > enough:
@@ -342,7 +374,9 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
                 f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{_other_joints(look)}."
             )
-        held = "" if free.all() else " with the named coordinates kept"
+        held = " with the named coordinates kept" if kept.coordinates or kept.still.any() else ""
+        if not np.array_equal(look.others[2], look.plant.start["p"]):
+            held += ", for the parameters of this run"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
         raise ShapeError(
             f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
@@ -431,22 +465,13 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
     return exact
 
 
-def movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
-    """Which velocities (nv,) may change: those of coordinates that are not named and of joints that are not locked."""
-    free = np.ones(plant.nv, dtype=bool)
-    free[list(plant.locked)] = False
-    if not isinstance(given, Mapping):
-        return free
+def kept_values(plant: Plant, group: str, given: Any) -> Kept:
+    """What stays while the other values of q or v follow: values that are given by name, and joints that are locked."""
+    still = np.zeros(plant.nv, dtype=bool)
+    still[list(plant.locked)] = True
+    known = stated(plant, group, given)
+    named = {plant.index(group, name) for name in known} if isinstance(known, Mapping) else set()
     if group == "v":
-        free[[plant.index("v", name) for name in given]] = False
-        return free
-    named = {plant.index("q", name) for name in given}
-    for joint in plant.manifold:
-        row = ELEMENTARY[joint.kind]
-        nq, nv = row.nq, row.nv
-        for k in range(nv):
-            if nq == nv and joint.q + k in named:
-                free[joint.v + k] = False
-        if nq != nv and named & set(range(joint.q, joint.q + nq)):  # a quaternion is named as a whole
-            free[joint.v : joint.v + nv] = False
-    return free
+        still[list(named)] = True
+        return Kept((), (), still)
+    return Kept(plant.manifold, named, still)
