@@ -25,6 +25,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.robot import Robot
+from kinemorph.model.starts import Start
 from kinemorph.model.system import System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import AT, Plant
@@ -44,7 +45,7 @@ from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
 from kinemorph.simulation.running.checks import warn_before
 from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import start_values
+from kinemorph.simulation.stepping.chosen_start import named_values, start_values
 from kinemorph.simulation.stepping.domains import Domain, DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
@@ -71,6 +72,7 @@ class Job(Fixed):
     times: tuple[float, float]  # the start and the end of the run [s]
     spacing: float | tuple[float, ...]  # the time between samples [s], or all sample times after the start
     most_events: float  # the run ends after so many events; infinity where it does not
+    stated: tuple[tuple[str, ...], ...] = ((), ())  # the names of stated initial values, of q and of v
     user: UserCode | None = None  # what code of the user adds to the model
     drawing: Drawing | None = None  # the shapes that the program draws for EasyDyn's viewer
 
@@ -100,7 +102,7 @@ class Job(Fixed):
     @cached_property
     def start(self) -> LoopProgram:
         """The program that prepares the memory of the march for its first step."""
-        return start_of_march(self.plant, self.method, self.guards)
+        return start_of_march(self.plant, self.method, self.guards, (self.stated[0], self.stated[1]))
 
     @cached_property
     def rate(self) -> Program | LoopProgram:
@@ -237,6 +239,7 @@ def make_job(
     if code is not None:
         check_method(first.method)
     state = {"q": q, "v": v, "x": x, "u": inputs, "p": p, "m": m}
+    named = named_values(plant, Start() if chosen is None else chosen, state)
     if chosen is not None:
         state = start_values(plant, str(start), chosen, state, float(times[0]))
     first.begin(float(times[0]), **state, close=True, tick=False)
@@ -244,7 +247,8 @@ def make_job(
     uniform = output_step is None or np.ndim(output_step) == 0
     most = math.inf if most_events is None else float(most_events)
     between: float | tuple[float, ...] = spacing if uniform else _later(times)
-    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most, code)
+    times_between = (float(times[0]), float(times[-1]))
+    return Job(name or plant.name, first, times_between, between, most, tuple(map(tuple, named)), code)
 
 
 def _user_code(user: Any) -> UserCode | None:

@@ -62,13 +62,15 @@ def _overlaid(plant: Plant, group: str, start: Start, given: Any) -> Any:
 
 
 def named_values(plant: Plant, start: Start, given: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
-    """The values of q and of v by name that the start, or else the model, states, and those that are given."""
+    """The values of q and of v by name that are given, and those that the start states, or else the model."""
     found = []
     for group in "qv":
-        numbers = start.numbers(group)
-        known = stated(plant, group, None) if numbers is None else numbers
-        by_name = (one for one in (known, given[group]) if isinstance(one, Mapping))
-        found.append({name: value for one in by_name for name, value in one.items()})
+        numbers, mine = start.numbers(group), given[group]
+        if numbers is None or not (mine is None or isinstance(mine, Mapping)):
+            known = stated(plant, group, mine)
+        else:
+            known = {**(numbers if isinstance(numbers, dict) else {}), **(mine or {})}
+        found.append(known if isinstance(known, Mapping) else {})
     return tuple(found)
 
 

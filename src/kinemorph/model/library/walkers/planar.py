@@ -81,12 +81,9 @@ def limb(
 
 
 def starting(robot: Robot, q: Mapping[str, float], v: Mapping[str, float], duration: float) -> Settings:
-    """Settings with an initial state by names; coordinates that are not named are 0.
-
-    It is a proposal, which follows the parameters of a run where these change the lengths of limbs.
-    """
+    """Settings with an initial state by names; coordinates that are not named are 0."""
     values: Sequence[tuple[float, ...]] = [
         tuple(float(given.get(name, 0.0)) for name in names)
         for given, names in ((q, robot.q_names), (v, robot.v_names))
     ]
-    return Settings(values[0], values[1], duration, stated_q=(), stated_v=())
+    return Settings(values[0], values[1], duration=duration)
