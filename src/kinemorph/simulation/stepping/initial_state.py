@@ -12,6 +12,7 @@ looser tolerance, because the rows that it imposes are independent, and these ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -42,6 +43,7 @@ CONTRADICTORY = (
     1e-5  # relative to the size of the loop: redundant rows that disagree by more are a mistake, not rounding
 )
 ROUNDED = 1e-3  # times the largest singular value: rounded data can turn a singular value of 0 into this much
+STAGE, MOST_STAGES = 0.02, 20.0  # the largest opening that a stage of changed parameters causes, and their number
 MOST_CORRECTIONS = 8  # of a configuration, to satisfy the independent rows
 UNDECIDED = 1e-2  # times the largest singular value: below it, dependent joints are not determined
 
@@ -217,6 +219,11 @@ class _ConstraintsAt:
         phi[list(self.following)], J[list(self.following)] = 0.0, 0.0
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
+    def positions(self, q: Array) -> tuple[Array, Array]:
+        """The errors phi (nh,) and their Jacobian (nh, nv), each row divided by its size."""
+        phi, _, J = self.at(q, np.zeros(self.plant.nv))
+        return phi, J[: len(phi)]
+
     def moved(self, q: Array, step: Array) -> Array:
         """The configuration q (nq,) moved by a small displacement `step` (nv,) [rad or m], one entry per velocity."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
@@ -324,18 +331,13 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
     `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
-
-    def of_positions(at: Array) -> tuple[Array, Array]:
-        phi, _, J = look.at(at, still)
-        return phi, J[: len(phi)]
-
-    seen, moved = keeping(of_positions, kept), kept.moved(look.moved)
+    seen, moved = keeping(look.positions, kept), kept.moved(look.moved)
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if by_default and look.robot.couplings and look.only_couplings(phi):
         leaders = np.array([column.name not in look.coupled for column in look.plant.v])
-        start = closed_nearby(of_positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
+        start = closed_nearby(look.positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
         phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
@@ -352,7 +354,8 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
         )
 
     if named:
-        q, apart = closed_nearby(of_positions, look.moved, start, kept)
+        start = _followed_from_nominal(look, start, kept)
+        q, apart = closed_nearby(look.positions, look.moved, start, kept)
     else:
         q, apart = closed_by_newton(seen, moved, start)
     enough = max(1e4 * CLOSED, getattr(look.plant.loops, "tolerance", 0.0))
@@ -382,6 +385,25 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
             f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
             "other coordinates, or find a configuration with kinemorph.loops.close_loops."
         )
+    return q
+
+
+def _followed_from_nominal(look: _ConstraintsAt, q: Array, kept: Kept) -> Array:
+    """The configuration near q that is closed for parameters almost as in this run, on the branch that the nominal
+    parameters have: these change in stages, and the loops are closed in each.
+    """
+    m, u, p = look.others
+    nominal = np.array(look.plant.start["p"], dtype=float)
+    if np.array_equal(p, nominal):
+        return q
+    gap = float(np.abs(look.positions(q)[0]).max(initial=0.0))
+    for share in np.linspace(0.0, 1.0, math.ceil(min(gap / STAGE, MOST_STAGES)) + 1)[:-1]:
+        stage = _ConstraintsAt(look.plant, look.function, look.t, look.x, (m, u, nominal + share * (p - nominal)))
+        stage.following = look.following
+        found, apart = closed_by_newton(keeping(stage.positions, kept), kept.moved(look.moved), q)
+        if apart > OPEN:
+            return q
+        q = found
     return q
 
 
