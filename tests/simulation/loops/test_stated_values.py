@@ -14,8 +14,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, elements, library, linearize, load, save, sensitivities, simulate
-from kinemorph import simulate_batch
+from kinemorph import (
+    Body,
+    RobotBuilder,
+    System,
+    elements,
+    library,
+    linearize,
+    load,
+    save,
+    sensitivities,
+    simulate,
+    simulate_batch,
+)
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelWarning, ShapeError
 from kinemorph.model.robot import Robot
@@ -131,13 +142,13 @@ def test_what_cannot_follow_is_said_with_the_gap(four_bar: System) -> None:
     with pytest.raises(ShapeError) as told:
         simulate(four_bar, 0.01, p={"crank": 3.0})
     assert str(told.value).startswith(
-        "q: no configuration of 'four bar' near the given one closes its loops with the named coordinates kept, for the "
-        "parameters of this run; remaining error: 'closure' by 0."
+        "q: no configuration of 'four bar' near the given one closes its loops with the named coordinates kept, for "
+        "the parameters of this run; remaining error: 'closure' by 0."
     )
     whole = replace(four_bar, settings=replace(four_bar.settings, stated_q=None))
-    with pytest.raises(ShapeError, match="the loops of 'four bar' are open in the initial state: 'closure' by 0.05 m"):
+    with pytest.raises(ShapeError, match=r"the loops of 'four bar' are open in the initial state: 'closure' by 0.05 m"):
         simulate(whole, 0.01, p={"crank": 0.25})  # a configuration that is stated in full stays as it is
-    with pytest.raises(ShapeError, match="the loops of 'four bar' are open in the initial state: 'closure' by 0.05 m"):
+    with pytest.raises(ShapeError, match=r"the loops of 'four bar' are open in the initial state: 'closure' by 0.05 m"):
         simulate(four_bar, 0.01, p={"crank": 0.25}, q=four_bar.settings.q)
 
 
@@ -211,7 +222,7 @@ def test_one_coordinate_of_a_free_joint_is_kept_alone() -> None:
         z = now["root.qz"]
         height = 2.0 * (x * z - w * y) * 0.1 + 2.0 * (y * z + w * x) * 0.2 + (w * w - x * x - y * y + z * z) * 0.3
         assert now["root.z"] + height == pytest.approx(1.0, abs=1e-11)
-    with pytest.raises(ShapeError, match="with the named coordinates kept; remaining error: 'rail' by 0.2"):
+    with pytest.raises(ShapeError, match=r"with the named coordinates kept; remaining error: 'rail' by 0.2"):
         simulate(system, 0.01, q={"root.z": 0.5, "root.qw": 1.0})  # a quaternion is kept as a whole
 
 

@@ -30,7 +30,7 @@ class ElementaryJoint(Protocol):
 
 
 class Kept(NamedTuple):
-    """The elementary joints of a robot, the indices in q of kept coordinates, and a mask (nv,) of what does not move."""
+    """The elementary joints of a robot, the indices in q of kept coordinates, and a mask (nv,) of what stands still."""
 
     joints: Sequence[ElementaryJoint]
     coordinates: Collection[int]
