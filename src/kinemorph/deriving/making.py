@@ -29,15 +29,18 @@ from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS, MASS_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.derivatives import axis_arrays
+from kinemorph.mechanics.elements.law import constrains
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.formulation import Formulation
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.parameter import Parameter
+from kinemorph.model.parameter import Lookup, Parameter, parameters_of
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element, System
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest
@@ -52,11 +55,16 @@ MOST_FACTORS = 300  # different factors above which M X = B is unrolled for more
 MOST_FOR_SPEED = 100_000  # ops up to which a function is compiled for speed, at some 70 us for each op
 
 
-def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
-    """The parameters of a robot that `wanted` names, or all of them for "all"; raises ModelError for unknown names."""
+def chosen_parameters(
+    robot: Robot, wanted: str | Sequence[str] | None, elements: Sequence[Element] = ()
+) -> tuple[Parameter, ...]:
+    """The parameters of a robot and of elements that `wanted` names, or all of them for "all".
+
+    Raises ModelError for unknown names.
+    """
     if wanted is None:
         return ()
-    known = {parameter.name: parameter for parameter in robot.parameters}
+    known = {parameter.name: parameter for parameter in (*parameters_of(tuple(elements)), *robot.parameters)}
     if wanted == "all":
         return tuple(known.values())
     if isinstance(wanted, str):
@@ -78,6 +86,15 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple
     return tuple(known[name] for name in wanted)
 
 
+def held_elements(model: Robot | System) -> tuple[Element, ...]:
+    """The elements of a system whose constraints are functions of q alone and always hold."""
+    if not isinstance(model, System) or not any(map(constrains, model.elements)):
+        return ()
+    from kinemorph.deriving.held_constraints import position_constraints
+
+    return position_constraints(model)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Maker:
     """Makes the compiled functions of one robot; its fields are all data that the programs depend on."""
@@ -89,6 +106,35 @@ class Maker:
     backend: str = "llvm"
     precision: Precision = "float64"
     few_calls: bool = False
+    constraints: tuple[Element, ...] = ()  # elements with rows phi(q) = 0, beside the loops of the robot
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing constrains the robot: it has no loops and no couplings, and no element has constraints."""
+        return self.robot.is_open and not self.constraints
+
+    def check_closed(self, name: str) -> None:
+        """Raises UnsupportedError if the function `name` needs constraints and there are none."""
+        if self.is_open:
+            raise UnsupportedError(
+                f"{name}: robot '{self.robot.name}' is an open tree without constraints. Use this function for robots "
+                "with closed chains or coupled joints, or for a System with elements whose constraints read nothing "
+                "but coordinates; other constraints hold in runs only, see simulate."
+            )
+
+    def resolved(self, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
+        """The tree of links as the user wrote them, with all constraints, at parameters with the values of `lookup`."""
+        tree = resolve(self.robot, lookup, merged=merged)
+        if not self.constraints:
+            return tree
+        from kinemorph.deriving.held_constraints import held_rows
+
+        return replace(tree, held=held_rows(self.robot, self.constraints, lookup or {}))
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The names of all constraint rows."""
+        return (*constraint_names(self.robot), *(self.tree.held.names if self.tree.held else ()))
 
     @cached_property
     def recursion(self) -> Formulation:
@@ -101,7 +147,7 @@ class Maker:
     @cached_property
     def tree(self) -> Tree:
         """The tree of links at nominal parameters, as the user wrote them; closed chains are cut open."""
-        return resolve(self.robot)
+        return self.resolved()
 
     @cached_property
     def prepared_tree(self) -> Tree:
@@ -130,7 +176,7 @@ class Maker:
 
         def make() -> Program:
             program = self.program(name, inputs, law)
-            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open or self.robot.is_timed:
+            if self.formulation != "newton_euler" or self.parameters or not self.is_open or self.robot.is_timed:
                 return program
             from kinemorph.deriving.limb_lanes import with_limbs_abreast
 
@@ -220,7 +266,7 @@ class Maker:
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
             if "t" in given:
                 lookup["t"] = given.pop("t")
-            tree = resolve(robot, lookup, merged=merged)
+            tree = self.resolved(lookup, merged=merged)
             if not written:
                 tree = self.recursion.prepare(tree)
             pushed = given.pop("wrenches", None)
@@ -240,7 +286,7 @@ class Maker:
         if self.backend != "llvm":
             return self.built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
+        recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits, self.constraints)
         return self.built(recalled(recipe, make))
 
     def _check_masses(self, name: str) -> None:

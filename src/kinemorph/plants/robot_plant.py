@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.held_constraints import without_elements
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass, kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
@@ -96,7 +97,10 @@ def plant(
         )
         return model
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
-    cast = ensemble(robot, model.members if isinstance(model, System) else ())
+    members = model.members if isinstance(model, System) else ()
+    if isinstance(model, Dynamics) and model.constraints:
+        members, model = model.constraints, without_elements(model)
+    cast = ensemble(robot, members)
     if isinstance(model, System):
         robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
@@ -179,7 +183,7 @@ def plant(
         optional=len(of_contacts),
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
-        elements=model.elements if isinstance(model, System) else (),
+        elements=model.elements if isinstance(model, System) else members,
         assembly=model.assembly if isinstance(model, System) else None,
         constraint_names=loaded.constraint_names,
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),

@@ -178,7 +178,7 @@ def planned_events(plan: RunPlan) -> list[Change]:
 
 
 def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
-    """The system with the initial configuration of its runs, and a note where nobody has stated one.
+    """The system with the initial configuration of its runs, and a note where that is chosen here.
 
     Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
     stay at rest, and the note names it.

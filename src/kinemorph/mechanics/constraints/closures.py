@@ -3,8 +3,9 @@
     phi(q) = 0,      J(q) v = d phi/dt,      J a = gamma(q, v) = -(dJ/dt) v
 
 phi is how far every loop is open: the rows of each condition of the joint that closes it (`joint.CLOSURE_ROWS`), then
-one row per coupled joint. J and gamma come from its first and second derivatives along the motion, by dual numbers, so
-they are exact at every configuration, closed or not. With the multipliers lambda
+one row per coupled joint, then the rows of constraints that a tree holds besides (`tree.HeldRows`). J and gamma come
+from its first and second derivatives along the motion, by dual numbers, so they are exact at every configuration,
+closed or not. With the multipliers lambda
 
     M a + h = tau + J^T lambda,      J a = gamma
 
@@ -107,7 +108,8 @@ def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
     """phi(q), shape (nc,) [m or rad]: how far loops are open, and how far coupled joints are from their couplings."""
     moves = tree.moves(q)
     rows = [row for closure in tree.closures for row in _opening(tree, moves, closure)]
-    return rows + [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
+    rows += [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
+    return rows + (tree.held.values(tree, q) if tree.held else [])
 
 
 def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
@@ -160,7 +162,19 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
         row = [0.0] * tree.nv
         row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
         rows.append(row)
-    return rows
+    return rows + _held_jacobian(tree, q)
+
+
+def _held_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """The rows of the constraint Jacobian of `tree.held`, by dual numbers along each velocity."""
+    if tree.held is None:
+        return []
+    columns = []
+    for k in range(tree.nv):
+        rates = configuration_rate(tree, q, [float(j == k) for j in range(tree.nv)])
+        moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(q, rates, strict=True)]
+        columns.append([tangent_of(x, FIRST) for x in tree.held.values(tree, moving)])
+    return [[column[row] for column in columns] for row in range(len(tree.held.names))]
 
 
 def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
@@ -260,7 +274,11 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
             around = plus(around, absolute(length))
         for condition in closure.conditions:
             sizes += [around if condition in LENGTHS else 1.0] * CLOSURE_ROWS[condition]
-    return sizes + [1.0] * len(tree.follows)
+    return sizes + [1.0] * (len(tree.follows) + _held_count(tree))
+
+
+def _held_count(tree: Tree) -> int:
+    return len(tree.held.names) if tree.held else 0
 
 
 def constraint_weights(
@@ -276,11 +294,12 @@ def constraint_weights(
     turns = [place for place in range(tree.nv) if place not in slides]
     dust = least_share(off, least**2)
     weights: list[S] = []
-    for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
+    ends = len(J) - len(tree.follows) - _held_count(tree)
+    for row, size in zip(J[:ends], sizes, strict=False):
         turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
         said = less(dust * size * size, turned)
         weights.append(said if is_zero(slid) else maximum(said, less(dust, slid)))
-    return weights + [1.0] * len(tree.follows)
+    return weights + [1.0] * len(tree.follows) + [less(0.0, _square(row)) for row in J[ends + len(tree.follows) :]]
 
 
 def sliding_velocities(tree: Tree) -> frozenset[int]:

@@ -99,8 +99,8 @@ def stated(plant: Plant, group: str, given: Any) -> Any:
 
 
 def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> list[Any]:
-    """What is `given` of q and v, with {} for None where these may follow the parameters of the run: nobody has stated
-    them, and they satisfy the constraints for the nominal parameters.
+    """What is `given` of q and v, with {} for None where these may follow the parameters of the run: they are not
+    stated, and satisfy the constraints for the nominal parameters.
     """
     plant, (q, v), (m, u, p) = look.plant, state, look.others
     nominal = np.array(plant.start["p"], dtype=float)
