@@ -28,8 +28,9 @@ from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving import body_functions, parameter_functions
 from kinemorph.deriving.chosen_functions import of_frame, of_joints
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.deriving.laws import Laws
-from kinemorph.deriving.making import Maker, chosen_parameters, held_elements
+from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints import closures

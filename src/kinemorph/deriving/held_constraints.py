@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kinemorph.codegen.derivatives.differentiate import sparse_jacobian
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
@@ -26,11 +25,14 @@ if TYPE_CHECKING:
     from kinemorph.deriving.dynamics import Dynamics
 
 
-def position_constraints(system: System) -> tuple[Element, ...]:
-    """The elements of a system whose constraints are functions of q alone and always hold."""
-    if system.automaton is not None:  # its phases may let elements sleep
+def held_elements(model: Robot | System) -> tuple[Element, ...]:
+    """The elements of a system whose constraints are functions of q alone and always hold; none of a Robot.
+
+    There are none beside an automaton either, whose phases may let elements sleep.
+    """
+    if not isinstance(model, System) or model.automaton is not None:
         return ()
-    return tuple(element for element in system.elements if _is_of_positions(system.robot, element))
+    return tuple(element for element in model.elements if _is_held(model.robot, element))
 
 
 def without_elements(dynamics: Dynamics) -> Dynamics:
@@ -38,10 +40,8 @@ def without_elements(dynamics: Dynamics) -> Dynamics:
     return replace(dynamics, constraints=(), _made={}) if dynamics.constraints else dynamics
 
 
-def held_rows(robot: Robot, elements: Sequence[Element], lookup: Lookup) -> HeldRows | None:
-    """The rows phi(q) of elements, at parameters with the values of `lookup`; None without elements."""
-    if not elements:
-        return None
+def held_rows(robot: Robot, elements: Sequence[Element], lookup: Lookup) -> HeldRows:
+    """The rows phi(q) of elements, at parameters with the values of `lookup`."""
     cast = ensemble(robot, elements)
     return HeldRows(cast.position_rows, lambda tree, q: _rows(cast, tree, 0.0, q, lookup))
 
@@ -51,7 +51,7 @@ def _rows(cast: Ensemble, tree: Tree, t: Any, q: Sequence[Any], lookup: Lookup) 
     return SystemInstant(cast, joints, t, q, [0.0] * joints.nv, [], [], [], lookup).position_rows()
 
 
-def _is_of_positions(robot: Robot, element: Element) -> bool:
+def _is_held(robot: Robot, element: Element) -> bool:
     try:
         law = law_of(element)
         positions, velocities = law.row_names(element)
@@ -60,11 +60,12 @@ def _is_of_positions(robot: Robot, element: Element) -> bool:
         cast = ensemble(robot, [element])
     except ModelError:  # it reads signals of other elements, or has no law
         return False
+    from kinemorph.codegen.derivatives.differentiate import sparse_jacobian
+
     tree = resolve(robot)
-    program = trace(
-        lambda t, q: _rows(cast, tree, t, tree.at_time(t).all_joints(q).q, {}),
-        {"t": (), "q": (robot.nq,)},
-        name="rows",
-        outputs={"out": (len(positions),)},
-    )
+
+    def rows(t: Any, q: Any) -> list[Any]:
+        return _rows(cast, tree, t, tree.at_time(t).all_joints(q).q, {})
+
+    program = trace(rows, {"t": (), "q": (robot.nq,)}, name="rows", outputs={"out": (len(positions),)})
     return not len(sparse_jacobian(program, "out", "t").rows)

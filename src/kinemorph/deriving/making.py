@@ -27,11 +27,11 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS, MASS_FUNCTIONS
+from kinemorph.deriving.held_constraints import held_rows
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.derivatives import axis_arrays
-from kinemorph.mechanics.elements.law import constrains
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.formulation import Formulation
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
@@ -40,7 +40,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import Lookup, Parameter, parameters_of
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Element, System
+from kinemorph.model.system import Element
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest
@@ -86,15 +86,6 @@ def chosen_parameters(
     return tuple(known[name] for name in wanted)
 
 
-def held_elements(model: Robot | System) -> tuple[Element, ...]:
-    """The elements of a system whose constraints are functions of q alone and always hold."""
-    if not isinstance(model, System) or not any(map(constrains, model.elements)):
-        return ()
-    from kinemorph.deriving.held_constraints import position_constraints
-
-    return position_constraints(model)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Maker:
     """Makes the compiled functions of one robot; its fields are all data that the programs depend on."""
@@ -124,17 +115,13 @@ class Maker:
 
     def resolved(self, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
         """The tree of links as the user wrote them, with all constraints, at parameters with the values of `lookup`."""
-        tree = resolve(self.robot, lookup, merged=merged)
-        if not self.constraints:
-            return tree
-        from kinemorph.deriving.held_constraints import held_rows
-
-        return replace(tree, held=held_rows(self.robot, self.constraints, lookup or {}))
+        tree, elements = resolve(self.robot, lookup, merged=merged), self.constraints
+        return replace(tree, held=held_rows(self.robot, elements, lookup or {})) if elements else tree
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """The names of all constraint rows."""
-        return (*constraint_names(self.robot), *(self.tree.held.names if self.tree.held else ()))
+        return (*constraint_names(self.robot), *self.tree.held.names)
 
     @cached_property
     def recursion(self) -> Formulation:

@@ -14,9 +14,9 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minus, plus, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.closures import FIRST, SECOND
+from kinemorph.mechanics.constraints.closures import FIRST, SECOND, moved_along
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -117,16 +117,16 @@ def of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, b
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
     columns = [
-        [tangent_of(x, FIRST) for x in seen(t, _moved(tree, q, unit, FIRST), still).position_rows()]
+        [tangent_of(x, FIRST) for x in seen(t, moved_along(tree, q, unit, FIRST), still).position_rows()]
         for unit in _units(tree.nv)
     ]
-    along = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), still).position_rows()
+    along = seen(Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST), still).position_rows()
     gamma: list[S] = []
     driven: list[S] = []
     if bias:
-        later, moved = Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST)
+        later, moved = Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST)
         driven = [tangent_of(x, FIRST) for x in seen(later, q, still).position_rows()]
-        twice = seen(Dual(later, 1.0, level=SECOND), _moved(tree, moved, v, SECOND), still).position_rows()
+        twice = seen(Dual(later, 1.0, level=SECOND), moved_along(tree, moved, v, SECOND), still).position_rows()
         gamma = [-tangent_of(tangent_of(x, SECOND), FIRST) for x in twice]
     return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma, driven)
 
@@ -147,7 +147,7 @@ def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     driven: list[S] = []
     if bias:
         driven = seen(t, q, [0.0] * tree.nv).velocity_rows()
-        later = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), v).velocity_rows()
+        later = seen(Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST), v).velocity_rows()
         gamma = [-tangent_of(x, FIRST) for x in later]
     return _of_elements([], rate, columns, gamma, driven)
 
@@ -155,12 +155,6 @@ def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
 def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S], driven: list[S]) -> Conditions:
     J = [[column[k] for column in columns] for k in range(len(rate))]
     return Conditions(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J], driven)
-
-
-def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:
-    """The configuration q as dual numbers whose tangent is dq/dt at velocity v."""
-    rates = configuration_rate(tree, q, v)
-    return [x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, rates, strict=True)]
 
 
 def _units(n: int) -> list[list[float]]:

@@ -44,6 +44,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
+from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -467,6 +468,15 @@ class Plant(Fixed, Shown):
         Its objects may refer to the plant, as functions do whose program is traced only when it is needed.
         """
         return {}
+
+    @property
+    def moves(self) -> list[tuple[int, int]]:
+        """For each coordinate, the index of the first velocity that moves it, and how many do: all of its joint for one
+        with a quaternion. Coordinates of equations of one's own are moved by the velocity with the same index.
+        """
+        rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in self.manifold]
+        found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
+        return found if rows else [(k, 1) for k in range(self.nq)]
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 

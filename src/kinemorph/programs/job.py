@@ -72,7 +72,6 @@ class Job(Fixed):
     times: tuple[float, float]  # the start and the end of the run [s]
     spacing: float | tuple[float, ...]  # the time between samples [s], or all sample times after the start
     most_events: float  # the run ends after so many events; infinity where it does not
-    stated: tuple[tuple[str, ...], ...] = ((), ())  # the names of stated initial values, of q and of v
     user: UserCode | None = None  # what code of the user adds to the model
     drawing: Drawing | None = None  # the shapes that the program draws for EasyDyn's viewer
 
@@ -102,7 +101,7 @@ class Job(Fixed):
     @cached_property
     def start(self) -> LoopProgram:
         """The program that prepares the memory of the march for its first step."""
-        return start_of_march(self.plant, self.method, self.guards, (self.stated[0], self.stated[1]))
+        return start_of_march(self.plant, self.method, self.guards)
 
     @cached_property
     def rate(self) -> Program | LoopProgram:
@@ -234,12 +233,14 @@ def make_job(
             "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
         )
     times, spacing = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
+    named = zip("qv", named_values(plant, chosen or Start(), {"q": q, "v": v}), (q, v), strict=True)
+    known = {group: tuple(one) for group, one, given in named if one or given is not None}
+    plant = replace(plant, stated={**plant.stated, **known})  # a program keeps what is named here
     first = FirstState.made(plant, options, guards, compiled=True)
     _check_dead_points(plant, first.method)
     if code is not None:
         check_method(first.method)
     state = {"q": q, "v": v, "x": x, "u": inputs, "p": p, "m": m}
-    named = named_values(plant, Start() if chosen is None else chosen, state)
     if chosen is not None:
         state = start_values(plant, str(start), chosen, state, float(times[0]))
     first.begin(float(times[0]), **state, close=True, tick=False)
@@ -247,8 +248,7 @@ def make_job(
     uniform = output_step is None or np.ndim(output_step) == 0
     most = math.inf if most_events is None else float(most_events)
     between: float | tuple[float, ...] = spacing if uniform else _later(times)
-    times_between = (float(times[0]), float(times[-1]))
-    return Job(name or plant.name, first, times_between, between, most, tuple(map(tuple, named)), code)
+    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most, code)
 
 
 def _user_code(user: Any) -> UserCode | None:

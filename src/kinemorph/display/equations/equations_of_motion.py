@@ -22,7 +22,7 @@ from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.equations import equations as readable_equations
 from kinemorph.codegen.reading.names import entry_name
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.deriving.making import held_elements
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.display.equations.symbols import CoordinateNames, Names, is_plain, output_names, symbols_of
 from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.parameter import Parameter, Value, parameters_of

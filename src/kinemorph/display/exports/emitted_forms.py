@@ -19,7 +19,7 @@ from kinemorph.codegen.loops.printing import format_program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
 from kinemorph.deriving.graph_programs import Order
-from kinemorph.deriving.making import held_elements
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.display.equations.equations_of_motion import (
     ParameterChoice,
     symbolic_dynamics,

@@ -109,7 +109,7 @@ def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
     moves = tree.moves(q)
     rows = [row for closure in tree.closures for row in _opening(tree, moves, closure)]
     rows += [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
-    return rows + (tree.held.values(tree, q) if tree.held else [])
+    return rows + tree.held.values(tree, q)
 
 
 def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
@@ -138,10 +138,13 @@ def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIR
 
     Levels tell dual numbers inside others apart.
     """
-    moving = [
-        x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
-    ]
-    return [tangent_of(x, level) for x in constraint_error(tree, moving)]
+    return [tangent_of(x, level) for x in constraint_error(tree, moved_along(tree, q, v, level))]
+
+
+def moved_along(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
+    """The configuration q as dual numbers of this level, whose tangent is dq/dt at velocity v."""
+    rates = configuration_rate(tree, q, v)
+    return [x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, rates, strict=True)]
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
@@ -162,19 +165,9 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
         row = [0.0] * tree.nv
         row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
         rows.append(row)
-    return rows + _held_jacobian(tree, q)
-
-
-def _held_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """The rows of the constraint Jacobian of `tree.held`, by dual numbers along each velocity."""
-    if tree.held is None:
-        return []
-    columns = []
-    for k in range(tree.nv):
-        rates = configuration_rate(tree, q, [float(j == k) for j in range(tree.nv)])
-        moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(q, rates, strict=True)]
-        columns.append([tangent_of(x, FIRST) for x in tree.held.values(tree, moving)])
-    return [[column[row] for column in columns] for row in range(len(tree.held.names))]
+    units = ([float(j == k) for j in range(tree.nv)] for k in range(tree.nv)) if tree.held.names else ()
+    held = [[tangent_of(x, FIRST) for x in tree.held.values(tree, moved_along(tree, q, unit))] for unit in units]
+    return rows + [[column[k] for column in held] for k in range(len(tree.held.names))]
 
 
 def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
@@ -274,11 +267,7 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
             around = plus(around, absolute(length))
         for condition in closure.conditions:
             sizes += [around if condition in LENGTHS else 1.0] * CLOSURE_ROWS[condition]
-    return sizes + [1.0] * (len(tree.follows) + _held_count(tree))
-
-
-def _held_count(tree: Tree) -> int:
-    return len(tree.held.names) if tree.held else 0
+    return sizes + [1.0] * (len(tree.follows) + len(tree.held.names))
 
 
 def constraint_weights(
@@ -294,12 +283,12 @@ def constraint_weights(
     turns = [place for place in range(tree.nv) if place not in slides]
     dust = least_share(off, least**2)
     weights: list[S] = []
-    ends = len(J) - len(tree.follows) - _held_count(tree)
-    for row, size in zip(J[:ends], sizes, strict=False):
+    held = len(J) - len(tree.held.names)
+    for row, size in zip(J[: held - len(tree.follows)], sizes, strict=False):
         turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
         said = less(dust * size * size, turned)
         weights.append(said if is_zero(slid) else maximum(said, less(dust, slid)))
-    return weights + [1.0] * len(tree.follows) + [less(0.0, _square(row)) for row in J[ends + len(tree.follows) :]]
+    return weights + [1.0] * len(tree.follows) + [less(0.0, _square(row)) for row in J[held:]]
 
 
 def sliding_velocities(tree: Tree) -> frozenset[int]:

@@ -6,7 +6,7 @@ limits, tries other starting points, and distinguishes branches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from kinemorph.mechanics.constraints.closures import (
     constraint_owners,
     constraint_sizes,
 )
-from kinemorph.mechanics.constraints.kept_coordinates import Kept
+from kinemorph.mechanics.constraints.kept_coordinates import Kept, Look, Move
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate
@@ -44,10 +44,6 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
         if gap > OPEN * float(size):
             gaps[owner] = max(gaps.get(owner, 0.0), float(gap))
     return dict(sorted(gaps.items(), key=lambda item: -item[1]))
-
-
-Look = Callable[[Array], tuple[Array, Array]]  # q -> (phi (nc,), J (nc, nv)), rows divided by their sizes
-Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 
 
 def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tuple[Array, float]:
@@ -81,16 +77,6 @@ def float_look(tree: Tree) -> Look:
     return look
 
 
-def keeping(look: Look, kept: Kept) -> Look:
-    """The function look(q) with a Jacobian for the displacements that change nothing that is `kept`."""
-
-    def kept_look(q: Array) -> tuple[Array, Array]:
-        phi, J = look(q)
-        return phi, J @ kept.directions(q)
-
-    return kept_look
-
-
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
     """The configuration (nq,) near q in which all loops are closed and the coordinates `kept` are unchanged.
 
@@ -109,7 +95,7 @@ def closed_nearby(look: Look, move: Move, q: Array, kept: Kept) -> tuple[Array, 
     The other two help where joints are in line at q, so that no small step closes the loops. What is `kept` stays.
     """
     best: tuple[Array, float] = q, np.inf
-    look, move = keeping(look, kept), kept.moved(move)
+    look, move = kept.keeping(look, move)
     for aside in (0.0, ASIDE, -ASIDE):
         begun = move(q, kept.directions(q) @ np.full(len(kept.still), aside)) if aside else q
         found = closed_by_newton(look, move, begun)

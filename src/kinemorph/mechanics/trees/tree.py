@@ -133,11 +133,15 @@ class Follow:
     offset: S
 
 
+def _no_rows(tree: Tree, q: Sequence[S]) -> list[S]:
+    return []
+
+
 class HeldRows(NamedTuple):
     """Constraint rows phi(q) = 0 besides those of loops and coupled joints: their names, and (tree, q) -> values."""
 
-    names: tuple[str, ...]
-    values: Callable[[Tree, Sequence[S]], list[S]]
+    names: tuple[str, ...] = ()
+    values: Callable[[Tree, Sequence[S]], list[S]] = _no_rows
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ class Tree:
     driving: Driving | None = None  # the driven joints; nq and nv count them too, after all others
     # where one limb represents several alike limbs: its first link -> function that sums a scalar over all of them
     sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
-    held: HeldRows | None = None  # further constraints, whose rows come after those of closures and follows
+    held: HeldRows = HeldRows()  # further constraints, whose rows come after those of closures and follows
 
     def of_all(self, index: int, value: Any) -> Any:
         """`value`, which link `index` passes to its parent, summed over all limbs that the link represents.

@@ -13,8 +13,8 @@ compiled code, because its options may give another state, other inputs and othe
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kinemorph.algebra.linear import least_squares
 from kinemorph.codegen.derivatives.differentiate import forward
@@ -23,7 +23,6 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, LONGEST, MOST_STEPS
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import NEAR, Instants
@@ -35,14 +34,11 @@ from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import tick_grids, tick_time
 from kinemorph.simulation.march.sampling import write_samples
 
-Stated: TypeAlias = tuple[Collection[str], Collection[str]]  # names of coordinates and of velocities
 KEPT_OPEN = 1e-9  # relative to the size of a loop: constraints of a state that are open by more are not satisfied
 
 
-def start(plant: Plant, method: Method, guards: Guards | None = None, stated: Stated = ((), ())) -> LoopProgram:
+def start(plant: Plant, method: Method, guards: Guards | None = None) -> LoopProgram:
     """The loop program that prepares the memory of a march for its first step, at the time t in that memory.
-
-    `stated` are the names of coordinates and of velocities that stay the same where none is in `kept`.
 
     Inputs      memory, with a state; moved (), 1 where the state has been changed since the memory was prepared, 2
                 where the time has, 0.5 where parameters have, 0 where at most inputs have; kept (2, nv), above 0 for
@@ -71,7 +67,7 @@ def start(plant: Plant, method: Method, guards: Guards | None = None, stated: St
     )
     with loop.if_(loop["moved"]):
         loop.let(at["t_low"], lambda: 0.0)
-        _close(loop, plant, here, stated)
+        _close(loop, plant, here)
         for k in plant.contact_modes if getattr(method, "opens_contacts", False) else ():
             loop.let(at["m_next"][k], lambda: 0.0)
         for k, tick in enumerate(plant.ticks):
@@ -88,7 +84,7 @@ def start(plant: Plant, method: Method, guards: Guards | None = None, stated: St
     return loop.program()
 
 
-def _close(loop: LoopBuilder, plant: Plant, here: LocalInstant, stated: Stated) -> None:
+def _close(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     """Writes code that brings the state onto the constraints, with the memory that elements have at the start of a run.
 
     Points are held where they are once loops are closed, and so they do not hinder closing.
@@ -104,7 +100,7 @@ def _close(loop: LoopBuilder, plant: Plant, here: LocalInstant, stated: Stated) 
             loop.call(plant.entering, [m], [*here])
             loop.copy(here.m, m)
         if plant.constraints is not None:
-            _satisfy(loop, plant, here, stated)
+            _satisfy(loop, plant, here)
 
 
 def _place(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
@@ -116,10 +112,10 @@ def _place(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
         loop.let(here.s[k], lambda: 0.0)
 
 
-def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant, stated: Stated) -> None:
+def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     """Writes code that finds the coordinates and velocities next to the present ones that satisfy the constraints.
 
-    Those that are kept stay the same. Steps are those of Newton's method, of least norm.
+    Those that are kept stay the same; where none is, those that are stated. Steps are Newton's, of least norm.
     """
     assert plant.constraints is not None
     nv, nh, nc = plant.nv, plant.position_rows, len(plant.constraint_names)
@@ -129,8 +125,7 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant, stated: Stated
     move, off = loop.scratch("move", (nv,)), loop.scratch("off")
     locked = [float(k not in plant.locked) for k in range(nv)]
     for level in range(2):
-        usual = _usually_kept(plant, stated)[level]
-        loop.let(free[level], functools.partial(_free, locked, usual), loop["kept"][level])
+        loop.let(free[level], functools.partial(_free, locked, _stated(plant)[level]), loop["kept"][level])
     if nh:
         step = _closing(nh, nv)
         loop.let(count, lambda: 0.0)
@@ -162,26 +157,22 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant, stated: Stated
     )
 
 
-def _usually_kept(plant: Plant, stated: Stated) -> tuple[list[float], list[float]]:
-    """For each velocity, 1 where its coordinate is among those `stated`; and 1 where the velocity itself is; else 0."""
-    named = {plant.index("q", name) for name in stated[0]}
-    q, v = [0.0] * plant.nv, [float(column.name in stated[1]) for column in plant.v]
-    for joint in plant.manifold:
-        row = ELEMENTARY[joint.kind]
-        for k in (k for k in range(row.nq) if joint.q + k in named):
-            first, count = (joint.v + k, 1) if row.nq == row.nv else (joint.v, row.nv)
-            q[first : first + count] = [1.0] * count
-    return q, v
+def _stated(plant: Plant) -> tuple[list[float], list[float]]:
+    """For each velocity, 1 where its coordinate is stated by name; and 1 where the velocity itself is; else 0."""
+    moves = [plant.moves[plant.index("q", name)] for name in plant.stated.get("q") or ()]
+    moving = {first + j for first, count in moves for j in range(count)}
+    named = plant.stated.get("v") or ()
+    return [float(j in moving) for j in range(plant.nv)], [float(column.name in named) for column in plant.v]
 
 
-def _free(movable: Sequence[float], usual: Sequence[float], kept: Sequence[Any]) -> list[Any]:
-    """1 for velocities that may change, else 0. Where none is kept, those are that are usually; where all of them are,
+def _free(movable: Sequence[float], stated: Sequence[float], kept: Sequence[Any]) -> list[Any]:
+    """1 for velocities that may change, else 0. Where none is kept, those that are `stated` are; where all of them are,
     the state is given in full and may change by rounding.
     """
-    none = 1.0 - (sum(((one > 0.0) for one in kept), 0.0) > 0.0)
     some = sum((1.0 - (one > 0.0) for one in kept), 0.0) > 0.0
-    held = [some * (one > 0.0) + none * mine for one, mine in zip(kept, usual, strict=True)]
-    return [free * (1.0 - one) for free, one in zip(movable, held, strict=True)]
+    none = 1.0 - (sum((one > 0.0 for one in kept), 0.0) > 0.0)
+    rows = zip(movable, stated, kept, strict=True)
+    return [free * (1.0 - some * (one > 0.0) - none * usual) for free, usual, one in rows]
 
 
 def _largest(values: Sequence[Any]) -> Any:

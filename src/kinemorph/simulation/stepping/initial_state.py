@@ -13,7 +13,7 @@ looser tolerance, because the rows that it imposes are independent, and these ca
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +24,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
 from kinemorph.mechanics.constraints.kept_coordinates import Kept
-from kinemorph.mechanics.constraints.newton_closing import (
-    CLOSED,
-    FLAT,
-    OPEN,
-    closed_by_newton,
-    closed_nearby,
-    keeping,
-)
+from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
 from kinemorph.mechanics.elements.law import ElementLaw, law_of
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
@@ -98,20 +91,19 @@ def stated(plant: Plant, group: str, given: Any) -> Any:
     return {name: plant.start[group][plant.index(group, name)] for name in names}
 
 
-def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> list[Any]:
+def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> Sequence[Any]:
     """What is `given` of q and v, with {} for None where these may follow the parameters of the run: they are not
     stated, and satisfy the constraints for the nominal parameters.
     """
     plant, (q, v), (m, u, p) = look.plant, state, look.others
-    nominal = np.array(plant.start["p"], dtype=float)
-    if np.array_equal(p, nominal):
-        return [*given[:2]]
+    if np.array_equal(p, look.nominal):
+        return given[:2]
     s = np.concatenate([np.zeros_like(v), v, look.x])
-    memory = entered_memory(plant, given[2], (look.t, q, s, m, u, nominal)) if enters else m
-    phi, rate, _ = _ConstraintsAt(plant, look.function, look.t, look.x, (memory, u, nominal)).at(q, v)
-    fits = [float(np.abs(values).max(initial=0.0)) <= OPEN for values in (phi, rate)]
-    may = [plant.stated.get(group) == () and fit for group, fit in zip("qv", fits, strict=True)]
-    return [{} if one is None and free else one for one, free in zip(given[:2], may, strict=True)]
+    memory = entered_memory(plant, given[2], (look.t, q, s, m, u, look.nominal)) if enters else m
+    gaps = look.at_parameters(look.nominal, memory).at(q, v)[:2]
+    free = [plant.stated.get(group) == () and float(np.abs(gap).max(initial=0.0)) <= OPEN
+            for group, gap in zip("qv", gaps, strict=False)]  # fmt: skip
+    return [{} if one is None and may else one for one, may in zip(given[:2], free, strict=True)]
 
 
 def _following(plant: Plant, given: Any) -> tuple[int, ...]:
@@ -218,6 +210,18 @@ class _ConstraintsAt:
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         phi[list(self.following)], J[list(self.following)] = 0.0, 0.0
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
+
+    @property
+    def nominal(self) -> Array:
+        """The nominal parameters."""
+        return np.array(self.plant.start["p"], dtype=float)
+
+    def at_parameters(self, p: Array, m: Array | None = None) -> _ConstraintsAt:
+        """These constraints at other parameters p, and memory m."""
+        others = (self.others[0] if m is None else m, self.others[1], p)
+        found = _ConstraintsAt(self.plant, self.function, self.t, self.x, others)
+        found.following = self.following
+        return found
 
     def positions(self, q: Array) -> tuple[Array, Array]:
         """The errors phi (nh,) and their Jacobian (nh, nv), each row divided by its size."""
@@ -331,7 +335,7 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
     `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
-    seen, moved = keeping(look.positions, kept), kept.moved(look.moved)
+    seen, moved = kept.keeping(look.positions, look.moved)
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
@@ -378,7 +382,7 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
                 f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{_other_joints(look)}."
             )
         held = " with the named coordinates kept" if kept.coordinates or kept.still.any() else ""
-        if not np.array_equal(look.others[2], look.plant.start["p"]):
+        if not np.array_equal(look.others[2], look.nominal):
             held += ", for the parameters of this run"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
         raise ShapeError(
@@ -392,15 +396,11 @@ def _followed_from_nominal(look: _ConstraintsAt, q: Array, kept: Kept) -> Array:
     """The configuration near q that is closed for parameters almost as in this run, on the branch that the nominal
     parameters have: these change in stages, and the loops are closed in each.
     """
-    m, u, p = look.others
-    nominal = np.array(look.plant.start["p"], dtype=float)
-    if np.array_equal(p, nominal):
-        return q
-    gap = float(np.abs(look.positions(q)[0]).max(initial=0.0))
+    change = look.others[2] - look.nominal
+    gap = float(np.abs(look.positions(q)[0]).max(initial=0.0)) if change.any() else 0.0
     for share in np.linspace(0.0, 1.0, math.ceil(min(gap / STAGE, MOST_STAGES)) + 1)[:-1]:
-        stage = _ConstraintsAt(look.plant, look.function, look.t, look.x, (m, u, nominal + share * (p - nominal)))
-        stage.following = look.following
-        found, apart = closed_by_newton(keeping(stage.positions, kept), kept.moved(look.moved), q)
+        stage = look.at_parameters(look.nominal + share * change)
+        found, apart = closed_by_newton(*kept.keeping(stage.positions, look.moved), q)
         if apart > OPEN:
             return q
         q = found
