@@ -88,11 +88,8 @@ def energy(maker: Maker) -> CompiledFunction:
 
 
 def joint_wrenches(maker: Maker, view: WrenchView) -> CompiledFunction:
-    """The function of the wrenches [N, N m] through all joints (`Dynamics.joint_wrenches`).
-
-    Constraints of elements take no part in it: they do not say on which bodies their forces act.
-    """
-    maker = replace(maker, constraints=())
+    """The function of the wrenches [N, N m] through all joints (`Dynamics.joint_wrenches`)."""
+    maker = replace(maker, constraints=())  # of elements, which do not say on which bodies their forces act
     robot, in_joints = maker.robot, partial(driven_constraints.through_joints, view=view)
 
     def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:

@@ -7,8 +7,7 @@ Rows that depend on the time, on signals or on the memory of elements, and rows 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError
@@ -21,9 +20,6 @@ from kinemorph.model.parameter import Lookup
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, System
 
-if TYPE_CHECKING:
-    from kinemorph.deriving.dynamics import Dynamics
-
 
 def held_elements(model: Robot | System) -> tuple[Element, ...]:
     """The elements of a system whose constraints are functions of q alone and always hold; none of a Robot.
@@ -33,11 +29,6 @@ def held_elements(model: Robot | System) -> tuple[Element, ...]:
     if not isinstance(model, System) or model.automaton is not None:
         return ()
     return tuple(element for element in model.elements if _is_held(model.robot, element))
-
-
-def without_elements(dynamics: Dynamics) -> Dynamics:
-    """The dynamics of the robot alone."""
-    return replace(dynamics, constraints=(), _made={}) if dynamics.constraints else dynamics
 
 
 def held_rows(robot: Robot, elements: Sequence[Element], lookup: Lookup) -> HeldRows:

@@ -30,7 +30,6 @@ from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS, M
 from kinemorph.deriving.held_constraints import held_rows
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.derivatives import axis_arrays
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.formulation import Formulation
@@ -55,16 +54,11 @@ MOST_FACTORS = 300  # different factors above which M X = B is unrolled for more
 MOST_FOR_SPEED = 100_000  # ops up to which a function is compiled for speed, at some 70 us for each op
 
 
-def chosen_parameters(
-    robot: Robot, wanted: str | Sequence[str] | None, elements: Sequence[Element] = ()
-) -> tuple[Parameter, ...]:
-    """The parameters of a robot and of elements that `wanted` names, or all of them for "all".
-
-    Raises ModelError for unknown names.
-    """
+def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None, more: Any = ()) -> tuple[Parameter, ...]:
+    """The parameters of a robot, and of `more` data, that `wanted` names, or all for "all"; ModelError for others."""
     if wanted is None:
         return ()
-    known = {parameter.name: parameter for parameter in (*parameters_of(tuple(elements)), *robot.parameters)}
+    known = {parameter.name: parameter for parameter in (*parameters_of(more), *robot.parameters)}
     if wanted == "all":
         return tuple(known.values())
     if isinstance(wanted, str):
@@ -101,7 +95,7 @@ class Maker:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing constrains the robot: it has no loops and no couplings, and no element has constraints."""
+        """Whether nothing constrains the robot: no loop, no coupling and no element."""
         return self.robot.is_open and not self.constraints
 
     def check_closed(self, name: str) -> None:
@@ -109,19 +103,14 @@ class Maker:
         if self.is_open:
             raise UnsupportedError(
                 f"{name}: robot '{self.robot.name}' is an open tree without constraints. Use this function for robots "
-                "with closed chains or coupled joints, or for a System with elements whose constraints read nothing "
-                "but coordinates; other constraints hold in runs only, see simulate."
+                "with closed chains or coupled joints, or for a System with elements whose constraints read only "
+                "coordinates; other constraints hold in runs."
             )
 
     def resolved(self, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
         """The tree of links as the user wrote them, with all constraints, at parameters with the values of `lookup`."""
         tree, elements = resolve(self.robot, lookup, merged=merged), self.constraints
         return replace(tree, held=held_rows(self.robot, elements, lookup or {})) if elements else tree
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """The names of all constraint rows."""
-        return (*constraint_names(self.robot), *self.tree.held.names)
 
     @cached_property
     def recursion(self) -> Formulation:

@@ -26,6 +26,7 @@ from kinemorph.deriving.making import Law, Maker
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints import reduced_dynamics as perturbation
+from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.constraints.reduced_dynamics import Partition
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
@@ -267,4 +268,4 @@ def reduced(
     closed = assembled(robot, tree, at, "reduced")
     parts = chosen_partition(robot, tree, closed, independent, places)
     names = tuple(robot.v_names[k] for k in places)
-    return Reduction(robot, parts, maker.constraint_names, names, float(epsilon), closed, maker)
+    return Reduction(robot, parts, (*constraint_names(robot), *tree.held.names), names, float(epsilon), closed, maker)

@@ -46,9 +46,8 @@ class Element(Protocol):
 class Settings:
     """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest.
 
-    `stated_q` and `stated_v` name the values of `q` and `v` that somebody has stated, as "drive" of q = {drive = 0.6};
-    None means all of them. Where there are constraints, the other values follow at the start of each run, for the
-    parameters of that run.
+    `stated_q` and `stated_v` name those values of `q` and `v` that are stated, as "drive" of q = {drive = 0.6}, or are
+    None for all. Where there are constraints, the others follow in each run, for its parameters.
     """
 
     q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
@@ -150,7 +149,7 @@ class System(ShownSystem, Fixed):
         return q, v
 
     def stated(self, group: str) -> tuple[str, ...] | None:
-        """The names of the values of q or v (the `group`) that somebody has stated; None where all of them are."""
+        """The names of the values of q or v (the `group`) that are stated; None where all of them are."""
         if not getattr(self.settings, group):
             return ()
         names: tuple[str, ...] | None = getattr(self.settings, f"stated_{group}")
@@ -166,10 +165,8 @@ class System(ShownSystem, Fixed):
         """The system whose settings have the configuration and velocity of the start of this name."""
         chosen, given = self.start(name), Starts(self.starts).called(name)
         state: dict[str, Any] = {"q": chosen.q, "v": chosen.v}
-        for group in "qv":
-            numbers = given.numbers(group)
-            if numbers is not None:
-                state[f"stated_{group}"] = tuple(numbers) if isinstance(numbers, dict) else None
+        numbers = {f"stated_{group}": given.numbers(group) for group in "qv"}
+        state |= {key: tuple(one) if isinstance(one, dict) else None for key, one in numbers.items() if one is not None}
         return replace(self, settings=replace(self.settings, **state))
 
 

@@ -126,7 +126,7 @@ class Plant(Fixed, Shown):
     p: tuple[Column, ...]
     laws: Laws
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
-    # the names of those initial values of q and v that somebody has stated; None or no entry where all are
+    # the names of those initial values of q and v that are stated; None or no entry where all of them are
     stated: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move

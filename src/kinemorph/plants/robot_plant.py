@@ -15,7 +15,6 @@ from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.deriving.held_constraints import without_elements
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import Fixed, dataclass, kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
@@ -99,7 +98,7 @@ def plant(
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
     members = model.members if isinstance(model, System) else ()
     if isinstance(model, Dynamics) and model.constraints:
-        members, model = model.constraints, without_elements(model)
+        members, model = model.constraints, replace(model, constraints=(), _made={})
     cast = ensemble(robot, members)
     if isinstance(model, System):
         robot = robot_with_rotors(model)

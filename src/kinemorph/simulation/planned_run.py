@@ -178,10 +178,8 @@ def planned_events(plan: RunPlan) -> list[Change]:
 
 
 def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
-    """The system with the initial configuration of its runs, and a note where that is chosen here.
-
-    Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
-    stay at rest, and the note names it.
+    """The system with an initial configuration. Where neither the user nor the system gives an initial state, one is
+    chosen in which the robot does not stay at rest, and the note names it.
     """
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:

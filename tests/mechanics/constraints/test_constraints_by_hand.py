@@ -117,7 +117,9 @@ rows = "(q.slide - cos(q.turn))**2 + sin(q.turn)**2 - reach**2"
                   "--independent", "turn", "--at", "0.5,2.8")  # fmt: skip
     assert "void bar_reduced_dynamics(" in written.stdout and "void bar_fast_dynamics(" in written.stdout
     said = run("derive", place).stderr
-    assert "has 1 constraint: M, h and inverse dynamics describe the tree without constraints" in " ".join(said.split())
+    assert "has 1 constraint: M, h and inverse dynamics describe the tree without these constraints" in " ".join(
+        said.split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,8 +137,8 @@ def test_other_constraints_are_refused_with_what_they_need(element: elements.Con
         dynamics.reduced()
     assert str(told.value) == (
         "reduced: robot 'four_bar' is an open tree without constraints. Use this function for robots with closed "
-        "chains or coupled joints, or for a System with elements whose constraints read nothing but coordinates; other "
-        "constraints hold in runs only, see simulate."
+        "chains or coupled joints, or for a System with elements whose constraints read only coordinates; other "
+        "constraints hold in runs."
     )
     assert dynamics.constraints == ()
 

@@ -247,9 +247,7 @@ def notes(model: Robot | System, data: Data) -> list[str]:
     count = " and ".join(counted(number, kind) for number, kind in parts if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
-    left = (
-        "that is left when loops are cut" if robot.loops else f"without {'constraints' if held else 'these couplings'}"
-    )
+    left = "that is left when loops are cut" if robot.loops else "without these constraints"
     return [
         f"robot '{robot.name}' has {count}: M, h and inverse dynamics describe the tree {left}; "
         "forward dynamics satisfies the constraints."

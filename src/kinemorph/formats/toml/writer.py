@@ -92,7 +92,7 @@ def written_system(system: System, findings: Findings) -> str:
         *(placed or _robot(robot) if docked is None else docked),
         *_tables("elements", acting),
         *_automaton(writable(system.automaton, {name for name, *_ in acting}, findings)),
-        *_settings(_without_q(system) if placed and not system.stated("q") else system, assembly),
+        *_settings(system, assembly, placed=bool(placed) and not system.stated("q")),
         *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
     ]
@@ -460,28 +460,23 @@ def _automaton(automaton: Automaton | None) -> list[str]:
     ]
 
 
-def _without_q(system: System) -> System:
-    return replace(system, settings=replace(system.settings, q=()))
+def _settings(system: System, assembly: Assembly | None = None, *, placed: bool = False) -> list[str]:
+    """The section of settings: times, then the initial state by names of coordinates; without q where it is `placed`.
 
-
-def _settings(system: System, assembly: Assembly | None = None) -> list[str]:
-    """The section of settings: times, then the initial state by names of coordinates.
-
-    These are the names that somebody has stated. Where all values are, those that are neutral, or for an assembly those
-    of its placed modules, are left out of a model without constraints, whose values follow from nothing.
+    These are the names that are stated. Where all values are, those that are neutral, or for an assembly those of its
+    placed modules, are left out of a model without constraints, whose values follow from nothing.
     """
     robot = system.robot
     entries = _part(system.settings, rows.SETTINGS)
     tables = []
     rest_q = tuple(neutral(robot).tolist()) if assembly is None else tuple(standing(assembly, robot))
-    if assembly is not None and system.settings.q == rest_q:
-        system = _without_q(system)
+    placed = placed or (assembly is not None and system.settings.q == rest_q)
     constrained = not robot.is_open or any(map(constrains, system.members))
     for name, names, rest in (
         ("q", robot.q_names, rest_q),
         ("v", robot.v_names, (0.0,) * robot.nv),
     ):
-        state, stated = getattr(system.settings, name), system.stated(name)
+        state, stated = () if placed and name == "q" else getattr(system.settings, name), system.stated(name)
         known = {key: (x, at) for key, x, at in zip(names, state, rest, strict=False) if key in (stated or names)}
         moved = {key: spell.number(x) for key, (x, at) in known.items() if x != at or stated or constrained}
         if state and not any(x != at for x, at in known.values()) and not stated:

@@ -35,7 +35,7 @@ def start_values(plant: Plant, name: str, start: Start, given: Mapping[str, Any]
         found["p"] = given["p"]
         whole = any(given[group] is not None and not isinstance(given[group], Mapping) for group in "qv")
         if plant.laws.constraints is not None and not whole:  # a state that is given in full is judged as ever
-            found |= _closed(plant, name, found, given, named_values(plant, start, given), t)
+            found |= _closed(plant, name, start, found, given, t)
     except KinemorphError as error:
         raise ShapeError(f"start '{name}': {error}") from None
     return found
@@ -75,28 +75,22 @@ def named_values(plant: Plant, start: Start, given: Mapping[str, Any]) -> tuple[
 
 
 def _closed(
-    plant: Plant,
-    name: str,
-    found: Mapping[str, Any],
-    given: Mapping[str, Any],
-    named: tuple[Mapping[str, float], ...],
-    t: float,
+    plant: Plant, name: str, start: Start, found: Mapping[str, Any], given: Mapping[str, Any], t: float
 ) -> dict[str, Array]:
     """The q (nq,) and v (nv,) on the constraints that are nearest to the values found.
 
-    Those `named` are kept; where this is impossible, because a start states too many, those that are given.
+    Named values are kept; where a start states too many, only those that are given by name.
     """
     q, v, x, m, u, p = (plant.initial(group, found[group]) for group in "qvxmup")
     # an empty dict names no value, so that all of them may follow
     mine = tuple(given[group] if isinstance(given[group], Mapping) else {} for group in "qv")
-    kept = named
-    try:
-        state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
-    except ShapeError:
-        if named == mine:
-            raise
-        kept = mine
-        state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
+    for kept in (named_values(plant, start, given), mine):
+        try:
+            state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
+            break
+        except ShapeError:
+            if kept == mine:
+                raise
     phi, _, _, sizes = plant.compiled("constraints")(t, q, np.concatenate([0.0 * v, v, x]), m, u, p)
     of_robot = len(constraint_owners(plant.robot)) if plant.robot else 0
     apart = (phi / sizes[: len(phi)])[:of_robot]  # points that are held, and contacts, hold where the run begins

@@ -200,6 +200,7 @@ class _ConstraintsAt:
 
     def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
+        self.nominal = np.array(plant.start["p"], dtype=float)  # parameters
         self.following: tuple[int, ...] = ()  # position rows that every configuration satisfies: see `closed_start`
         self.left = 0.0  # by which redundant rows contradict each other, relative to the sizes of rows
         self.note = ""  # see `ClosedState`
@@ -210,11 +211,6 @@ class _ConstraintsAt:
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         phi[list(self.following)], J[list(self.following)] = 0.0, 0.0
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
-
-    @property
-    def nominal(self) -> Array:
-        """The nominal parameters."""
-        return np.array(self.plant.start["p"], dtype=float)
 
     def at_parameters(self, p: Array, m: Array | None = None) -> _ConstraintsAt:
         """These constraints at other parameters p, and memory m."""
@@ -261,11 +257,6 @@ class _ConstraintsAt:
         """Whether all violated rows are those of loops, not of couplings or elements; `values` (nc,) as in `gaps`."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
-
-    @property
-    def coupled(self) -> set[str]:
-        """The names of the joints that follow others."""
-        return {coupling.joint for coupling in self.robot.couplings}
 
     def only_couplings(self, values: Array) -> bool:
         """Whether, by values (nc,) as in `gaps`, the only violated rows are those of coupled joints."""
@@ -330,19 +321,20 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
 
 
 def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array:
-    """The configuration nearest to `start` that satisfies all constraints; what is `kept` does not change.
+    """The configuration nearest to `start` that satisfies all constraints, with all that is `kept`.
 
     `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
-    name, still = look.plant.name, np.zeros(look.plant.nv)
+    name = look.plant.name
     seen, moved = kept.keeping(look.positions, look.moved)
-    phi = look.at(start, still)[0]
+    phi = look.positions(start)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if by_default and look.robot.couplings and look.only_couplings(phi):
-        leaders = np.array([column.name not in look.coupled for column in look.plant.v])
+        coupled = {coupling.joint for coupling in look.robot.couplings}
+        leaders = np.array([column.name not in coupled for column in look.plant.v])
         start = closed_nearby(look.positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
-        phi = look.at(start, still)[0]
+        phi = look.positions(start)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         if below := look.only_below_ground(phi):
@@ -366,14 +358,14 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
     if apart > enough:  # rows that rounded data contradict have small singular values, along which steps lead far away
         near = closed_by_newton(seen, moved, start, ROUNDED)
         q, apart = near if near[1] <= 2.0 * apart else (q, apart)
-    phi = look.at(q, still)[0]
+    phi = look.positions(q)[0]
     if apart > enough:
-        contradictory = apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi)
+        contradictory = apart <= OPEN and look.plant.locked == () and _unreachable(look.positions(q)[1], phi)
         if contradictory and apart <= CONTRADICTORY:
-            kept = look.kept(q)
-            phi = look.at(kept, still)[0]
+            near_it = look.kept(q)
+            phi = look.positions(near_it)[0]
             look.left, look.note = max(apart, float(np.abs(phi).max())), _open_by_rounding(look, phi)
-            return q if named else kept
+            return q if named else near_it
         if contradictory:
             raise ShapeError(
                 f"q: the loops of '{name}' stay slightly open, {look.gaps(phi)}, and no motion closes them: axes or "
@@ -429,16 +421,10 @@ def _rounded_up(x: float) -> str:
     return f"{np.ceil(x / 10.0**power) * 10.0**power:.0e}"
 
 
-def _stuck(look: _ConstraintsAt, q: Array, phi: Array) -> bool:
-    """Whether no motion reduces the remaining error `phi` much, because constraint rows contradict each other slightly.
-
-    This happens where axes or lengths in a model are rounded.
-    """
-    return _unreachable(look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], phi)
-
-
 def _unreachable(J: Array, errors: Array) -> bool:
-    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion."""
+    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion, as
+    where rows contradict each other slightly because axes or lengths in a model are rounded.
+    """
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ errors
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(errors).max(initial=0.0))
 
