@@ -116,10 +116,8 @@ rows = "(q.slide - cos(q.turn))**2 + sin(q.turn)**2 - reach**2"
     written = run("derive", place, "--function", "reduced_dynamics", "--function", "fast_dynamics", "--emit", "c",
                   "--independent", "turn", "--at", "0.5,2.8")  # fmt: skip
     assert "void bar_reduced_dynamics(" in written.stdout and "void bar_fast_dynamics(" in written.stdout
-    said = run("derive", place).stderr
-    assert "has 1 constraint: M, h and inverse dynamics describe the tree without these constraints" in " ".join(
-        said.split()
-    )
+    said = " ".join(run("derive", place).stderr.split())
+    assert "has 1 constraint: M, h and inverse dynamics describe the tree without these constraints" in said
 
 
 @pytest.mark.parametrize(
