@@ -22,11 +22,8 @@ from kinemorph.model.system import Element, System
 
 
 def held_elements(model: Robot | System) -> tuple[Element, ...]:
-    """The elements of a system whose constraints are functions of q alone and always hold; none of a Robot.
-
-    There are none beside an automaton either, whose phases may let elements sleep.
-    """
-    if not isinstance(model, System) or model.automaton is not None:
+    """The elements of a system whose constraints are functions of q alone and always hold; none of a Robot."""
+    if not isinstance(model, System) or model.automaton is not None:  # in whose phases elements may sleep
         return ()
     return tuple(element for element in model.elements if _is_held(model.robot, element))
 

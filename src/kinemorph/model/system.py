@@ -46,8 +46,8 @@ class Element(Protocol):
 class Settings:
     """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest.
 
-    `stated_q` and `stated_v` name those values of `q` and `v` that are stated, as "drive" of q = {drive = 0.6}, or are
-    None for all. Where there are constraints, the others follow in each run, for its parameters.
+    `stated_q` and `stated_v` name the values that are stated, as "drive" of q = {drive = 0.6}; None means all. Where
+    there are constraints, the others follow in each run, for its parameters.
     """
 
     q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
@@ -227,7 +227,4 @@ def start_of(model: Any, name: str) -> Start:
 
 def configuration_of(model: Any, q: Any) -> Any:
     """q as it is given; where it is the name of a start, the configuration (nq,) of this start of the model."""
-    if not isinstance(q, str):
-        return q
-    start_of(model, q)
-    return model.start(q).q
+    return model.start(q).q if isinstance(q, str) and start_of(model, q) is not None else q

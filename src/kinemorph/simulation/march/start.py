@@ -158,11 +158,12 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
 
 
 def _stated(plant: Plant) -> tuple[list[float], list[float]]:
-    """For each velocity, 1 where its coordinate is stated by name; and 1 where the velocity itself is; else 0."""
+    """For each velocity, 1 where its coordinate, and 1 where itself is stated by name; 0 else, and where all are."""
     moves = [plant.moves[plant.index("q", name)] for name in plant.stated.get("q") or ()]
     moving = {first + j for first, count in moves for j in range(count)}
-    named = plant.stated.get("v") or ()
-    return [float(j in moving) for j in range(plant.nv)], [float(column.name in named) for column in plant.v]
+    named = {plant.index("v", name) for name in plant.stated.get("v") or ()}
+    q, v = (some if len(some) < plant.nv else set() for some in (moving, named))
+    return [float(j in q) for j in range(plant.nv)], [float(j in v) for j in range(plant.nv)]
 
 
 def _free(movable: Sequence[float], stated: Sequence[float], kept: Sequence[Any]) -> list[Any]:

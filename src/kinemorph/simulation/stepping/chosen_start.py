@@ -1,8 +1,8 @@
 """The initial values of a run that begins at a start of its system, by name.
 
-What the user gives takes the place of the values of the start. Values that a start names are kept where that is
-possible, and the others follow. A start may leave loops open, because keyframes of other simulators do: their
-constraints are soft. It is then brought onto the constraints, and a warning says how far it was away from them.
+What the user gives takes the place of the values of the start; the others follow the values that it names. A start may
+leave loops open, because keyframes of other simulators do: their constraints are soft. It is then brought onto the
+constraints, and a warning says how far it was away from them.
 """
 
 from __future__ import annotations

@@ -101,9 +101,8 @@ def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any
     s = np.concatenate([np.zeros_like(v), v, look.x])
     memory = entered_memory(plant, given[2], (look.t, q, s, m, u, look.nominal)) if enters else m
     gaps = look.at_parameters(look.nominal, memory).at(q, v)[:2]
-    free = [plant.stated.get(group) == () and float(np.abs(gap).max(initial=0.0)) <= OPEN
-            for group, gap in zip("qv", gaps, strict=False)]  # fmt: skip
-    return [{} if one is None and may else one for one, may in zip(given[:2], free, strict=True)]
+    fits = [plant.stated.get(g) == () and np.abs(gap).max(initial=0.0) <= OPEN for g, gap in zip("qv", gaps, strict=True)]
+    return [{} if one is None and fit else one for one, fit in zip(given[:2], fits, strict=True)]
 
 
 def _following(plant: Plant, given: Any) -> tuple[int, ...]:
