@@ -100,8 +100,8 @@ def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any
         return given[:2]
     s = np.concatenate([np.zeros_like(v), v, look.x])
     memory = entered_memory(plant, given[2], (look.t, q, s, m, u, look.nominal)) if enters else m
-    gaps = look.at_parameters(look.nominal, memory).at(q, v)[:2]
-    fits = [plant.stated.get(g) == () and np.abs(gap).max(initial=0.0) <= OPEN for g, gap in zip("qv", gaps, strict=True)]
+    gaps = [np.abs(gap).max(initial=0.0) for gap in look.at_parameters(look.nominal, memory).at(q, v)[:2]]
+    fits = [plant.stated.get(group) == () and gap <= OPEN for group, gap in zip("qv", gaps, strict=True)]
     return [{} if one is None and fit else one for one, fit in zip(given[:2], fits, strict=True)]
 
 
