@@ -113,9 +113,9 @@ def test_batches_steppers_and_studies_start_as_a_run_does(four_bar: System, tmp_
     assert stepper.state.v == pytest.approx(wanted[0][1], abs=1e-10)
     assert linearize(kept, p=[0.2]).q == pytest.approx(wanted[0][0], abs=1e-11)
     measures = {"pivot": lambda run: run["q.pivot"][0], "speed": lambda run: run["v.pivot"][0]}
-    for k, run in enumerate((None, {})):
-        study = sweep(four_bar, Space({"crank": Range(0.2, 0.35, points=4)}), measures, until=0.01,
-                      store=tmp_path / f"study{k}", workers=0, run=run)  # fmt: skip
+    for k, (model, run) in enumerate(((four_bar, None), (four_bar, {}), (str(tmp_path / "model.toml"), None))):
+        how: dict[str, Any] = {"until": 0.01, "store": tmp_path / f"study{k}", "workers": 0, "run": run}
+        study = sweep(model, Space({"crank": Range(0.2, 0.35, points=4)}), measures, **how)
         assert study["pivot"] == pytest.approx([q[2] for q, _ in wanted], abs=1e-11)
         assert study["speed"] == pytest.approx([v[2] for _, v in wanted], abs=1e-10)
 
