@@ -389,16 +389,12 @@ def _started(system: System, findings: Findings) -> System:
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
         return system
-    named = [joint.name for joint in robot.joints if any(name in findings.start for name in joint.q_names)]
-    remedy = (
-        "Name only the coordinates that you know, so that the others are computed, or take a configuration that "
-        "close_loops returns."
-    )
-    if named and len(named) < len([joint for joint in robot.joints if joint.nv]):
-        found = assembled(robot, q, named)
-        if found is not None:
-            return replace(system, settings=replace(system.settings, q=tuple(found.tolist())))
-        remedy = "Name other coordinates, or take a configuration that close_loops returns."
+    named = system.stated("q")
+    found = assembled(robot, q, named) if named else None
+    if found is not None:
+        return replace(system, settings=replace(system.settings, q=tuple(found.tolist())))
+    known = "other coordinates" if named else "only the coordinates that you know, so that the others are computed"
+    remedy = f"Name {known}, or take a configuration that close_loops returns."
     gap_list = listed((f"'{owner}' by {gap:.3g} m or rad" for owner, gap in gaps.items()), LISTED)
     problem = f"the initial configuration leaves loops open: {gap_list}; expected one that closes all loops"
     findings.warn("start", findings.lines.get(("settings", ""), 0), "settings", problem, remedy)

@@ -44,7 +44,11 @@ class Element(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest."""
+    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest.
+
+    `stated_q` and `stated_v` name the values that are stated, as "drive" of q = {drive = 0.6}; None means all. Where
+    there are constraints, the others follow in each run, for its parameters.
+    """
 
     q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     v: tuple[float, ...] = field(default=(), metadata={"kind": ("rate", "speed")})
@@ -52,6 +56,8 @@ class Settings:
     sample: float = field(default=0.01, metadata={"kind": "time"})  # time between stored states [s]
     max_step: float = field(default=math.inf, metadata={"kind": "time"})  # longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
+    stated_q: tuple[str, ...] | None = None
+    stated_v: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,6 +148,14 @@ class System(ShownSystem, Fixed):
         v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
         return q, v
 
+    def stated(self, group: str) -> tuple[str, ...] | None:
+        """The names of the values of q or v (the `group`) that are stated; None where all of them are."""
+        if not getattr(self.settings, group):
+            return ()
+        names: tuple[str, ...] | None = getattr(self.settings, f"stated_{group}")
+        known = self.robot.q_names if group == "q" else self.robot.v_names
+        return None if names is None else tuple(name for name in names if name in known)
+
     def start(self, name: str) -> Start:
         """The start of this name, with configuration and velocity in order. Raises ModelError if there is none."""
         q, v = (values.tolist() for values in self.initial_state())
@@ -149,8 +163,10 @@ class System(ShownSystem, Fixed):
 
     def starting_at(self, name: str) -> System:
         """The system whose settings have the configuration and velocity of the start of this name."""
-        chosen = self.start(name)
+        chosen, given = self.start(name), Starts(self.starts).called(name)
         state: dict[str, Any] = {"q": chosen.q, "v": chosen.v}
+        numbers = {f"stated_{group}": given.numbers(group) for group in "qv"}
+        state |= {key: tuple(one) if isinstance(one, dict) else None for key, one in numbers.items() if one is not None}
         return replace(self, settings=replace(self.settings, **state))
 
 
@@ -202,13 +218,13 @@ def as_robot(model: Robot | System) -> Robot:
 
 
 def start_of(model: Any, name: str) -> Start:
-    """The start of this name of a model, in order. Raises ModelError where there is none, or it is not a System."""
+    """The start of this name of a model, as it was given. Raises ModelError where there is none, or no System."""
     if not isinstance(model, System):
         kind = type(model).__name__
         raise ModelError(f"'{name}' is the name of a start, and a {kind} has no starts. Give a System that has it.")
-    return model.start(name)
+    return Starts(model.starts).called(name)
 
 
 def configuration_of(model: Any, q: Any) -> Any:
     """q as it is given; where it is the name of a start, the configuration (nq,) of this start of the model."""
-    return start_of(model, q).q if isinstance(q, str) else q
+    return model.start(q).q if isinstance(q, str) and start_of(model, q) is not None else q

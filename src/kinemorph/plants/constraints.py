@@ -14,8 +14,8 @@ from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minus, plus, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.closures import moved_along
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
-from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -116,14 +116,16 @@ def of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, b
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
     once, again = Direction(), Direction()
-    columns = [once.tangents(seen(t, _moved(tree, q, unit, once), still).position_rows()) for unit in _units(tree.nv)]
-    later, moved = once.moved(t), _moved(tree, q, v, once)
+    columns = [
+        once.tangents(seen(t, moved_along(tree, q, unit, once), still).position_rows()) for unit in _units(tree.nv)
+    ]
+    later, moved = once.moved(t), moved_along(tree, q, v, once)
     rate = once.tangents(seen(later, moved, still).position_rows())
     gamma: list[S] = []
     driven: list[S] = []
     if bias:
         driven = once.tangents(seen(later, q, still).position_rows())
-        twice = seen(again.moved(later), _moved(tree, moved, v, again), still).position_rows()
+        twice = seen(again.moved(later), moved_along(tree, moved, v, again), still).position_rows()
         gamma = [-x for x in once.tangents(again.tangents(twice))]
     return _of_elements(phi, rate, columns, gamma, driven)
 
@@ -140,7 +142,7 @@ def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     driven: list[S] = []
     if bias:
         driven = seen(t, q, [0.0] * tree.nv).velocity_rows()
-        later = seen(along.moved(t), _moved(tree, q, v, along), v).velocity_rows()
+        later = seen(along.moved(t), moved_along(tree, q, v, along), v).velocity_rows()
         gamma = [-x for x in along.tangents(later)]
     return _of_elements([], rate, columns, gamma, driven)
 
@@ -148,11 +150,6 @@ def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
 def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S], driven: list[S]) -> Conditions:
     J = [[column[k] for column in columns] for k in range(len(rate))]
     return Conditions(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J], driven)
-
-
-def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], along: Direction) -> list[S]:
-    """The configuration q as dual numbers whose tangent is dq/dt at velocity v."""
-    return along.all_moved(q, configuration_rate(tree, q, v))
 
 
 def _units(n: int) -> list[list[float]]:

@@ -97,7 +97,10 @@ def plant(
         )
         return model
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
-    cast = ensemble(robot, model.members if isinstance(model, System) else ())
+    members = model.members if isinstance(model, System) else ()
+    if isinstance(model, Dynamics) and model.constraints:
+        members, model = model.constraints, replace(model, constraints=(), _made={})
+    cast = ensemble(robot, members)
     if isinstance(model, System):
         robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
@@ -158,6 +161,7 @@ def plant(
                 "p": tuple(parameter.value for parameter in kept),
             }
         ),
+        stated=MappingProxyType({group: model.stated(group) if isinstance(model, System) else () for group in "qv"}),
         dynamics=dynamics,
         locked=still,
         asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
@@ -180,7 +184,7 @@ def plant(
         optional=len(of_contacts),
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
-        elements=model.elements if isinstance(model, System) else (),
+        elements=model.elements if isinstance(model, System) else members,
         assembly=model.assembly if isinstance(model, System) else None,
         constraint_names=loaded.constraint_names,
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
@@ -237,7 +241,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     made = plant(model, **options)
     if made.recipe is None:
         return made
-    key = written((made.recipe, tuple(made.start.items())))
+    key = written((made.recipe, tuple(made.start.items()), tuple(made.stated.items())))
     found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
     if asked is not None:
         kept[asked] = found

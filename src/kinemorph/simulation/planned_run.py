@@ -117,7 +117,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     begins = acting.start(chosen.start) if chosen.start else None
     q, note = chosen.numbers("q"), None
     if begins is None:
-        q, note = initial_configuration(acting, q, chosen.numbers("v"))
+        acting, note = begun(acting, q, chosen.numbers("v"))
     notes = [] if note is None else [note]
     until = chosen.time
     if until is None:
@@ -177,21 +177,20 @@ def planned_events(plan: RunPlan) -> list[Change]:
     return [*docks, *(Undock(module_name(row.module), row.side, row.at) for row in plan.undock)]
 
 
-def initial_configuration(system: System, q: Any, v: Any) -> tuple[Any, Note | None]:
-    """(q, note): the initial configuration of a run, or None to take that of the system's settings.
-
-    Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
-    stay at rest, and the note names it. Otherwise there is no note.
+def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
+    """The system with an initial configuration. Where neither the user nor the system gives an initial state, one is
+    chosen in which the robot does not stay at rest, and the note names it.
     """
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
-        return q, None
+        return system, None
     pose = put_down(system, [float(value) for value in closed_stance(robot)[0]])
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
     where = listed(moved, LISTED) if moved else "the neutral configuration"
-    return pose, Note(f"starts at rest at {where}", ("q", "v"), "initial state")
+    settings = replace(system.settings, q=tuple(pose), stated_q=())
+    return replace(system, settings=settings), Note(f"starts at rest at {where}", ("q", "v"), "initial state")
 
 
 def put_down(system: System, q: list[float]) -> list[float]:

@@ -135,7 +135,8 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
                 f"the robot has {nv} degrees of freedom; by default formulation '{name}' is only compared for robots "
                 f"with at most {limit}. Pass formulations=['{name}'] to compare it, which takes longer."
             )
-        other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
+        kept: dict[str, Any] = {"parameters": [p.name for p in d.parameters], "constraints": d.constraints}
+        other = derive(d.robot, name, **kept, backend="interpreter")  # type: ignore[arg-type]
         errors = [inverse_dynamics_error(s, d.inverse_dynamics, other.inverse_dynamics)]
         if nv > DENSE_LIMIT:
             note = f"M is compared by ID at unit accelerations; M and FD are compared directly up to {DENSE_LIMIT} dof"

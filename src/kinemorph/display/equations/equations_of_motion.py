@@ -22,6 +22,7 @@ from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.equations import equations as readable_equations
 from kinemorph.codegen.reading.names import entry_name
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.display.equations.symbols import CoordinateNames, Names, is_plain, output_names, symbols_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.formulations.table import FormulationName
@@ -169,13 +170,13 @@ def symbolic_dynamics(
     The arguments are those of `equations_of_motion`.
     """
     _check_word("gravity", gravity, GRAVITIES)
-    robot = as_robot(robot)
+    robot, held = as_robot(robot), held_elements(robot)
     if gravity == "symbol" and parameters is not None:
         robot = _with_gravity_symbol(robot)
     elif parameters == "all":
         own = parameters_of(robot.gravity)
         parameters = [parameter.name for parameter in robot.parameters if parameter not in own]
-    return derive(robot, formulation, parameters=parameters, backend="interpreter")
+    return derive(robot, formulation, parameters=parameters, backend="interpreter", constraints=held)
 
 
 def write_equations(

@@ -189,7 +189,7 @@ AUTOMATON = (
 )
 
 SETTINGS = (
-    Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate."),
+    Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate; the others follow."),
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
     Field("duration", "literal", "time", "Simulated time of a run [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),

@@ -355,6 +355,14 @@ def law_of(element: Any) -> ElementLaw[Any]:
     return _LAWS[kind].of(element)
 
 
+def constrains(element: Any) -> bool:
+    """Whether an element has constraint rows; False for a kind without a law."""
+    try:
+        return any(law_of(element).row_names(element))
+    except ModelError:
+        return False
+
+
 def plain(v: Sequence[S]) -> Vec3:
     """The first three entries of a vector as a tuple."""
     return (v[0], v[1], v[2])

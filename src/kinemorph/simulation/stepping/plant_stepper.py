@@ -27,7 +27,7 @@ from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.failures import explained, runs_away
-from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
 
@@ -198,14 +198,14 @@ class PlantStepper(ABC):
     ) -> None:
         """Sets the initial state; values that are not given are the plant's defaults.
 
-        Where q or v is given, or with `close`, the state is brought onto the constraints: named values are kept, the
-        others follow. With tick=False, elements that sample at t wait for a call of `tick`.
+        Where q or v is given, here or by name in the model, or with `close`, the state is brought onto the constraints:
+        named values are kept, the others follow. With tick=False, elements that sample at t wait for a call of `tick`.
         """
         self.clockwork.end()  # a new run: functions in C start again
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
         self.m = self._opened(entered_memory(self.plant, m, self.inputs))
-        if close or q is not None or v is not None:
+        if close or any(stated(self.plant, *pair) is not None for pair in (("q", q), ("v", v))):
             self.close(q, v, m, enters=True)
         self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
         if tick:
