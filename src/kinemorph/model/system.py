@@ -52,6 +52,30 @@ class Settings:
     sample: float = field(default=0.01, metadata={"kind": "time"})  # time between stored states [s]
     max_step: float = field(default=math.inf, metadata={"kind": "time"})  # longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
+    ground: bool | None = None  # whether z = 0 is ground if the model has none; None: if it has a free base
+
+
+@dataclass(frozen=True)
+class FileData:
+    """What a model file states for the simulator that it was made for, and what of it was left out.
+
+    Nothing of it acts in runs here. A writer of the same format writes it again.
+
+    `format`     the format of the file, such as "mjcf"
+    `options`    options of its simulator by name, as text; those of flags are called "flag.NAME"
+    `apart`      pairs of bodies, or "world", whose shapes never touch each other
+    `pairs`      pairs of named shapes that touch, with the attributes of their contact
+    `parts`      further attributes of parts of the model, by the part; of shapes, by the name of the body and the shape.
+                 A part that was changed after loading has none
+    `left_out`   what was left out when the file was read, as parts of sentences
+    """
+
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    parts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +90,7 @@ class System(ShownSystem, Fixed):
     runs: Mapping[str, RunPlan] = field(default_factory=RunPlans)  # options of runs, by name; `run` carries one out
     starts: Mapping[str, Start] = field(default_factory=Starts)  # states in which runs can begin, by name
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
+    file_data: FileData = field(default_factory=FileData, compare=False)  # what this file states for its simulator
 
     def __post_init__(self) -> None:
         as_robot(self.robot)

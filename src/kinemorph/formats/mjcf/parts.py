@@ -14,6 +14,7 @@ from lxml import etree
 from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.formats.mesh_search import leads_to, relative_name
 from kinemorph.formats.mjcf.contact_parts import ContactParts
+from kinemorph.formats.mjcf.file_data import kept
 from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
@@ -42,6 +43,7 @@ from kinemorph.words import counted
 READABLE = (".stl", ".obj", ".msh")
 FACES = 200_000  # the most of an STL file that MuJoCo reads; it reads no text files of this format
 THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
+NONE: Mapping[str, str] = {}
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
@@ -56,7 +58,7 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
 
 
 def write_looks(
-    robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
+    system: System, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
 ) -> None:
     """Writes shapes as geoms: group 0 for those that are both drawn and used for collisions, group 1 for those that
     are only drawn, group 3 for those that are only used for collisions.
@@ -64,7 +66,7 @@ def write_looks(
     `nodes` are the XML elements of bodies by name; `path` is where the file will be written; `contacts` writes how
     geoms touch.
     """
-    meshes: dict[Shape, str] = {}
+    robot, meshes = system.robot, dict[Shape, str]()
     away, source = list[str](), Source(str(path), b"", path.parent)
     for body in robot.bodies:
         if body.name not in nodes:
@@ -88,7 +90,10 @@ def write_looks(
                 what = "vertices of meshes without a file are kept by MuJoCo in single precision and in another frame"
                 losses.add(what, body.name)
             if touches:
-                contacts.add(node, body.name, shape)
+                contacts.add(node, body.name, given)
+                for key, value in (kept(system, (body.name, given)) or {}).items():
+                    if key.startswith("mesh."):
+                        asset[-1].set(key.partition(".")[2], value)
             else:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
@@ -103,7 +108,7 @@ def write_looks(
 
 def _used(body: Body) -> Iterator[tuple[Shape, bool, bool]]:
     """(shape, whether it is drawn, whether it touches) for each geom of a body, which may have equal shapes."""
-    for shape in dict.fromkeys((*body.shapes, *body.collisions)):
+    for shape in dict.fromkeys((*body.collisions, *body.shapes)):  # contacts have the order of geoms that touch
         drawn, touching = body.shapes.count(shape), body.collisions.count(shape)
         yield from ((shape, k < drawn, k < touching) for k in range(max(drawn, touching)))
 
@@ -184,26 +189,30 @@ def write_equalities(
     """
     robot = system.robot
     for loop in robot.loops:
-        _loop(loop, nodes, equality, losses)
+        _loop(loop, nodes, equality, kept(system, loop), losses)
     for coupling in robot.couplings:
         lead, follow = (q0[robot.q_slice(name).start] for name in (coupling.leader, coupling.joint))
         multiplier, offset = evaluate(coupling.multiplier), evaluate(coupling.offset)
         constant = offset + multiplier * lead - follow
-        _couple(equality, coupling.joint, coupling.leader, constant, multiplier)
-        losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
+        own = kept(system, coupling)
+        _couple(equality, coupling.joint, coupling.leader, constant, multiplier, own or {})
+        if own is None:
+            losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
     for joint in robot.joints:
         if joint.kind == "helical":
             _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
             losses.add("helical joints are written as a hinge and a slide with a soft coupling", joint.name)
 
 
-def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier: float) -> None:
+def _couple(
+    equality: Node, joint: str, leader: str, constant: float, multiplier: float, own: Mapping[str, str] = NONE
+) -> None:
     """Writes the equality by which `joint` follows `leader`, both measured from their reference coordinates."""
     polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
-    etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
+    etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial, **own)
 
 
-def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses) -> None:
+def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, own: Mapping[str, str] | None, losses: Losses) -> None:
     """Writes a joint that closes a loop: spherical and gimbal as connect, fixed as weld, revolute as two connected
     points on its axis. Other kinds are left out, with a warning.
     """
@@ -211,7 +220,8 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
     if offsets is None:
         losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return
-    losses.add("loops are soft constraints in MuJoCo", loop.name)
+    if own is None:
+        losses.add("loops are soft constraints in MuJoCo", loop.name)
     for index, offset in enumerate(offsets):
         name = loop.name if index == 0 else f"{loop.name}~{index + 1}"
         shift = translation(tuple(offset * x for x in loop.axis))
@@ -219,4 +229,4 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
             at: Pose = compose(evaluate_all(pose), shift)
             place(etree.SubElement(nodes[body], "site", name=f"{name}~{side}", group="4"), at)
         kind = "weld" if loop.kind == "fixed" else "connect"
-        etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b")
+        etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b", **(own or {}))

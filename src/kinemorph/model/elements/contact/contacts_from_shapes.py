@@ -175,7 +175,7 @@ def _contact(one: _Touching, laws: tuple[Normal | None, Normal, Any], taken: set
     given, usual, friction = laws
     normal = given or one.surface.normal or usual
     return Contact(
-        _unique(f"{one.body.name} {type(one.shape).__name__.lower().removesuffix('file')}", taken),
+        _unique(one.surface.name or f"{one.body.name} {type(one.shape).__name__.lower().removesuffix('file')}", taken),
         one.body.name,
         normal,
         _friction(friction, one.surface, one.floor.surface, normal),
