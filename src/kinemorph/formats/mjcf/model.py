@@ -286,8 +286,10 @@ class _Reading:
             self.blueprint.frame(self.line("site", name), self.sites[k], body, placement=placement)
 
     def _start(self) -> None:
-        """Makes qpos0 the initial configuration, unless it is the neutral one."""
+        """Makes qpos0 the initial configuration, unless it is the neutral one. The ground is that of the file alone."""
         model = self.model
+        if self.geometry.with_contact and not self.geometry.touching.grounds and FREE in model.jnt_type:
+            self.blueprint.settings = replace(self.blueprint.settings, ground=False)
         neutral = np.zeros(len(model.qpos0))
         for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
             if kind in (FREE, BALL):

@@ -79,7 +79,7 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
     moving = [body for body in robot.bodies if fixed_pose(robot, body.name) is None]
     shapes = () if contacts else tuple(body.name for body in moving if body.collisions)
-    grounded = bool(shapes and grounds(robot))
+    grounded = bool(shapes and grounds(system))
     return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded)
 
 
