@@ -401,6 +401,8 @@ def _started(system: System, findings: Findings) -> System:
         remedy = "Name other coordinates, or take a configuration that close_loops returns."
     gap_list = listed((f"'{owner}' by {gap:.3g} m or rad" for owner, gap in gaps.items()), LISTED)
     problem = f"the initial configuration leaves loops open: {gap_list}; expected one that closes all loops"
+    if system.file_data.soft:
+        remedy = "Runs begin in the nearest configuration that closes them."
     findings.warn("start", findings.lines.get(("settings", ""), 0), "settings", problem, remedy)
     return system
 

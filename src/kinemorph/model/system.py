@@ -68,6 +68,7 @@ class FileData:
     `parts`      further attributes of parts of the model, by the part; of shapes, by the name of the body and the shape.
                  A part that was changed after loading has none
     `left_out`   what was left out when the file was read, as parts of sentences
+    `soft`       whether constraints are soft there, so that states of the file may violate them
     """
 
     format: str = ""
@@ -76,6 +77,7 @@ class FileData:
     pairs: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
     parts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    soft: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -125,6 +125,7 @@ class Plant(Fixed, Shown):
     p: tuple[Column, ...]
     laws: Laws
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
+    settles: bool = False  # whether the default q is moved onto constraints that it violates
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     asked: tuple[Asked, ...] = ()  # the last inputs, which foreign functions give in a program; 0 in a run in Python

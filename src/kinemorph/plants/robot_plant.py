@@ -156,6 +156,7 @@ def plant(
                 "p": tuple(parameter.value for parameter in kept),
             }
         ),
+        settles=isinstance(model, System) and model.file_data.soft,
         dynamics=dynamics,
         locked=still,
         asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
@@ -220,7 +221,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     made = plant(model, **options)
     if made.recipe is None:
         return made
-    key = written((made.recipe, tuple(made.start.items())))
+    key = written((made.recipe, made.settles, tuple(made.start.items())))
     found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
     if asked is not None:
         kept[asked] = found

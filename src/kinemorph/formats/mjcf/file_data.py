@@ -78,7 +78,7 @@ def file_data(system: System, model: Compiled, text: bytes, reading: Any) -> Fil
     signatures = model.exclude_signature.tolist()
     apart = tuple((bodies[int(pair) >> 16], bodies[int(pair) & 0xFFFF]) for pair in signatures)
     parts = {part: own for part, own in _parts(system, model, reading) if part is not None}
-    return FileData(FORMAT, options_of(text), apart, tuple(pairs), parts, tuple(reading.left_out))
+    return FileData(FORMAT, options_of(text), apart, tuple(pairs), parts, tuple(reading.left_out), soft=True)
 
 
 def options_of(text: bytes) -> dict[str, str]:

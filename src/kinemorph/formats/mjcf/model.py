@@ -30,6 +30,7 @@ from kinemorph.formats.mjcf.shapes import Geometry
 from kinemorph.formats.mjcf.softness import softened
 from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
+from kinemorph.model.elements import Constraint
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import quoted
@@ -286,7 +287,9 @@ class _Reading:
             self.blueprint.frame(self.line("site", name), self.sites[k], body, placement=placement)
 
     def _start(self) -> None:
-        """Makes qpos0 the initial configuration, unless it is the neutral one. The ground is that of the file alone."""
+        """Makes qpos0 the initial configuration, unless it is the neutral one, from which a run may choose another that
+        has no constraints by elements. The ground is that of the file alone.
+        """
         model = self.model
         if self.geometry.with_contact and not self.geometry.touching.grounds and FREE in model.jnt_type:
             self.blueprint.settings = replace(self.blueprint.settings, ground=False)
@@ -294,7 +297,8 @@ class _Reading:
         for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
             if kind in (FREE, BALL):
                 neutral[q + (3 if kind == FREE else 0)] = 1.0
-        if np.all(np.isfinite(model.qpos0)) and np.any(model.qpos0 != neutral):
+        held = any(isinstance(element, Constraint) for element in self.blueprint.elements)
+        if np.all(np.isfinite(model.qpos0)) and (np.any(model.qpos0 != neutral) or held):
             self.blueprint.settings = replace(self.blueprint.settings, q=tuple(model.qpos0.tolist()))
 
     # ── data that are left out ────────────────────────────────────────────────────────────────────────────────────

@@ -7,19 +7,19 @@ away from them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import KinemorphError, ModelWarning, ShapeError, users_level
+from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners
+from kinemorph.model.elements import Constraint
 from kinemorph.model.starts import GROUPS, Start
 from kinemorph.model.system import start_of
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
+from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps, tell_moved
 
 TOLD = 1e-9  # relative to the size of the loop: a start that is farther away from closed loops gives a warning
 
@@ -66,16 +66,13 @@ def _closed(plant: Plant, name: str, found: Mapping[str, Any], given: Mapping[st
     q, v, x, m, u, p = (plant.initial(group, found[group]) for group in "qvxmup")
     phi, _, _, sizes = plant.compiled("constraints")(t, q, np.concatenate([0.0 * v, v, x]), m, u, p)
     of_robot = len(constraint_owners(plant.robot)) if plant.robot else 0
-    apart = (phi / sizes[: len(phi)])[:of_robot]  # points that are held, and contacts, hold where the run begins
+    stated = [element.name for element in plant.elements if isinstance(element, Constraint)]
+    rows = enumerate(plant.constraint_names[: len(phi)])  # points that are held, and contacts, hold where the run begins
+    counts = [k < of_robot or any(row == one or row.startswith(f"{one}.") for one in stated) for k, row in rows]
+    apart = np.where(counts, phi / sizes[: len(phi)], 0.0)
     # an empty dict names no value, so that all of them may follow
     kept = tuple(given[group] if isinstance(given[group], Mapping) else {} for group in "qv")
     state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
     if float(np.abs(apart).max(initial=0.0)) > TOLD and not state.note:
-        moved = float(np.abs(state.q - q).max(initial=0.0))
-        warnings.warn(
-            f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the nearest "
-            f"state that satisfies them is taken, {moved:.2g} rad or m away in the coordinate that moves most.",
-            ModelWarning,
-            stacklevel=users_level(),
-        )
+        tell_moved(f"start '{name}' of '{plant.name}'", row_gaps(plant, apart, sizes), state.q - q)
     return {"q": state.q, "v": state.v}
