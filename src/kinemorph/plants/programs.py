@@ -44,6 +44,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
+from kinemorph.mechanics.elements.ensemble import instead
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -480,8 +481,13 @@ class Plant(Fixed, Shown):
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def index(self, group: str, name: str) -> int:
-        """The index of a name in a group; raises ShapeError where the group does not have it."""
-        if name not in (names := [column.name for column in getattr(self, group)]):
+        """The index of a name in a group; raises ShapeError where the group does not have it.
+
+        The own name of an element that is called otherwise, because its file gives it a reserved name, counts too.
+        """
+        names = [column.name for column in getattr(self, group)]
+        name = name if name in names else instead(name) if instead(name) in names else name
+        if name not in names:
             said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
             raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)
