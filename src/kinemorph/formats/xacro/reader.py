@@ -20,7 +20,7 @@ from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.limited_process import ask
 from kinemorph.formats.sdf import reader as sdf
-from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name
+from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name, packages_below
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
@@ -126,6 +126,7 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
         for name in (folder.name, package_name(folder))
         if name
     ]
+    named += [[name, str(folder)] for name, folder in packages_below(options) if name]
     beside = [str(folder.parent) for folder in above]
     return {"roots": roots, "packages": packages, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
 
