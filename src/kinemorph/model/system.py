@@ -65,8 +65,8 @@ class FileData:
     `options`    options of its simulator by name, as text; those of flags are called "flag.NAME"
     `apart`      pairs of bodies, or "world", whose shapes never touch each other
     `pairs`      pairs of named shapes that touch, with the attributes of their contact
-    `parts`      further attributes of parts of the model, by the part; of shapes, by the name of the body and the shape.
-                 A part that was changed after loading has none
+    `parts`      further attributes of parts of the model, by the part, or by (name of the body, shape). A part that was
+                 changed after loading has none
     `left_out`   what was left out when the file was read, as parts of sentences
     `soft`       whether constraints are soft there, so that states of the file may violate them
     """
@@ -78,6 +78,17 @@ class FileData:
     parts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     soft: bool = False
+
+    @property
+    def kinds(self) -> list[str]:
+        """What there is, in words: "2 options (cone, timestep)"."""
+        numbers = sum(bool(attributes) for attributes in self.parts.values())
+        return [
+            *([f"{counted(len(self.options), 'option')} ({listed(self.options, 12)})"] if self.options else []),
+            *([counted(len(self.apart), "exclusion")] if self.apart else []),
+            *([counted(len(self.pairs), "contact pair")] if self.pairs else []),
+            *([f"contact and softness numbers of {counted(numbers, 'part')}"] if numbers else []),
+        ]
 
 
 @dataclass(frozen=True, repr=False)

@@ -124,7 +124,12 @@ class _Reading:
         return self.bundle.lines.get((part, name), 0)
 
     def drop(
-        self, what: str, names: Sequence[str], remedy: str = "Add them in Python if you need them.", *, kept: bool = False
+        self,
+        what: str,
+        names: Sequence[str],
+        remedy: str = "Add them in Python if you need them.",
+        *,
+        kept: bool = False,
     ) -> None:
         """Warns that the parts `names` of the kind `what` are left out, if there are any; "" is an unnamed part.
 
@@ -339,7 +344,12 @@ class _Reading:
         touching = self.geometry.touching
         geoms = [name or f"geom{k}" for k, name in enumerate(self.model.names["geom"])]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
-        self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.", kept=True)
+        self.drop(
+            "contacts between bodies that move, by pairs of bodies",
+            pairs,
+            "Add elements.PairContact for these.",
+            kept=True,
+        )
         self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()], kept=True)
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed, kept=True)

@@ -23,7 +23,6 @@ from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import (
     Box,
     Capsule,
@@ -212,7 +211,9 @@ def _couple(
     etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial, **own)
 
 
-def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, own: Mapping[str, str] | None, losses: Losses) -> None:
+def _loop(
+    loop: Joint, nodes: Mapping[str, Node], equality: Node, own: Mapping[str, str] | None, losses: Losses
+) -> None:
     """Writes a joint that closes a loop: spherical and gimbal as connect, fixed as weld, revolute as two connected
     points on its axis. Other kinds are left out, with a warning.
     """

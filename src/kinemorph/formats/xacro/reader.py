@@ -20,7 +20,15 @@ from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.limited_process import ask
 from kinemorph.formats.sdf import reader as sdf
-from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name, packages_below
+from kinemorph.formats.sources import (
+    PACKAGE_MARKS,
+    Options,
+    Source,
+    is_package,
+    model_root,
+    package_name,
+    packages_below,
+)
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short

@@ -67,9 +67,9 @@ def _closed(plant: Plant, name: str, found: Mapping[str, Any], given: Mapping[st
     phi, _, _, sizes = plant.compiled("constraints")(t, q, np.concatenate([0.0 * v, v, x]), m, u, p)
     of_robot = len(constraint_owners(plant.robot)) if plant.robot else 0
     stated = [element.name for element in plant.elements if isinstance(element, Constraint)]
-    rows = enumerate(plant.constraint_names[: len(phi)])  # points that are held, and contacts, hold where the run begins
+    rows = enumerate(plant.constraint_names[: len(phi)])
     counts = [k < of_robot or any(row == one or row.startswith(f"{one}.") for one in stated) for k, row in rows]
-    apart = np.where(counts, phi / sizes[: len(phi)], 0.0)
+    apart = np.where(counts, phi / sizes[: len(phi)], 0.0)  # points that are held, and contacts, hold at the beginning
     # an empty dict names no value, so that all of them may follow
     kept = tuple(given[group] if isinstance(given[group], Mapping) else {} for group in "qv")
     state = closed_start(plant, t, (q, v, x, m, u, p), (*kept, found["m"]), enters=True)
