@@ -81,13 +81,17 @@ class FileData:
 
     @property
     def kinds(self) -> list[str]:
-        """What there is, in words: "2 options (cone, timestep)"."""
-        numbers = sum(bool(attributes) for attributes in self.parts.values())
+        """What there is, in words: "2 options (cone, timestep)". Shapes have surfaces that other formats can keep."""
+        soft = sum(bool(attributes) for part, attributes in self.parts.items() if not isinstance(part, tuple))
         return [
             *([f"{counted(len(self.options), 'option')} ({listed(self.options, 12)})"] if self.options else []),
             *([counted(len(self.apart), "exclusion")] if self.apart else []),
             *([counted(len(self.pairs), "contact pair")] if self.pairs else []),
-            *([f"contact and softness numbers of {counted(numbers, 'part')}"] if numbers else []),
+            *(
+                [f"the softness of {counted(soft, 'joint, tendon or equality', 'joints, tendons and equalities')}"]
+                if soft
+                else []
+            ),
         ]
 
 
