@@ -83,16 +83,9 @@ class FileData:
     def kinds(self) -> list[str]:
         """What there is, in words: "2 options (cone, timestep)". Shapes have surfaces that other formats can keep."""
         soft = sum(bool(attributes) for part, attributes in self.parts.items() if not isinstance(part, tuple))
-        return [
-            *([f"{counted(len(self.options), 'option')} ({listed(self.options, 12)})"] if self.options else []),
-            *([counted(len(self.apart), "exclusion")] if self.apart else []),
-            *([counted(len(self.pairs), "contact pair")] if self.pairs else []),
-            *(
-                [f"the softness of {counted(soft, 'joint, tendon or equality', 'joints, tendons and equalities')}"]
-                if soft
-                else []
-            ),
-        ]
+        found = [counted(len(self.options), "option") + f" ({listed(self.options, 12)})"] if self.options else []
+        counts = {"exclusion": len(self.apart), "contact pair": len(self.pairs), "soft part": soft}
+        return found + [counted(count, word) for word, count in counts.items() if count]
 
 
 @dataclass(frozen=True, repr=False)

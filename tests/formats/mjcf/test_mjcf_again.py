@@ -114,8 +114,8 @@ def test_other_formats_tell_what_they_lose(tmp_path: Path, ending: str, title: s
     said = saved(loaded(SCENE), tmp_path / f"again.{ending}")
     assert (
         f"{title} cannot express what MJCF states for its simulator alone: 8 options (timestep, integrator, cone, "
-        "impratio, iterations, o_margin, flag.eulerdamp, flag.filterparent), 2 exclusions, 1 contact pair, the "
-        "softness of 2 joints, tendons and equalities. Save the model in its own format, too, to keep them. [dropped]"
+        "impratio, iterations, o_margin, flag.eulerdamp, flag.filterparent), 2 exclusions, 1 contact pair, "
+        "2 soft parts. Save the model in its own format, too, to keep them. [dropped]"
     ) in said
 
 

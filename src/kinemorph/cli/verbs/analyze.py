@@ -173,9 +173,9 @@ def _touching(system: System, contacts: bool) -> System:
     if contacts:
         with reported_warnings():
             return replace(system, elements=(*system.elements, *missing_contacts(system)))
-    shapes = inactive_data(system).shapes if system.robot.is_free else ()
-    if shapes:
-        bodies = counted(len(shapes), "body", "bodies")
+    idle = inactive_data(system)
+    if system.robot.is_free and idle.shapes and idle.grounded:
+        bodies = counted(len(idle.shapes), "body", "bodies")
         say(f"note: the collision shapes of {bodies} do not act; --contacts lets them touch the ground")
     return system
 

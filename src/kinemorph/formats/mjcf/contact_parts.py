@@ -92,6 +92,10 @@ class ContactParts:
                 self.losses.add(f"normal forces of the kind {type(law).__name__} are left out", one.body)
         if not soft:
             return
+        if option.get("cone") != "elliptic" and self.system.file_data.options:
+            self.losses.add(
+                "normal forces that the file does not have are written with elliptic cones", self.robot.name
+            )
         option.set("cone", "elliptic")
         weights = body_weights(self.robot, self.q0, {one.body for one in soft})
         for ground in grounds:

@@ -16,53 +16,37 @@ from lxml import etree
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, number, numbers
+from kinemorph.model.elements import Constraint, Tendon
 from kinemorph.model.system import FileData, System
 from kinemorph.model.topology import WORLD
 
 FORMAT = "mjcf"
 GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the world
 OWN = ("gravity", "wind", "density", "viscosity", "actuatorgroupdisable")  # options that are data of the System
-APPLIED = {  # flags that have acted on the data of the System
-    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
-    "actuation",
-}
+# flags that have acted on the data of the System
+APPLIED = ("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
+           "actuation")  # fmt: skip
 MESH, INERTIAS = 7, ("convex", "exact", "legacy", "shell")  # mjtGeom; words of mjtMeshInertia
 SHELL = INERTIAS.index("shell")
-SOFT = ((0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0))  # MuJoCo's default solref and solimp
-STOPS = (("solreflimit", "jnt_solref", SOFT[0]), ("solimplimit", "jnt_solimp", SOFT[1]), ("margin", "jnt_margin", 0.0))
-RESISTING = (("solreffriction", "dof_solref", SOFT[0]), ("solimpfriction", "dof_solimp", SOFT[1]))
-GEOM = (
-    ("contype", "geom_contype", 1),
-    ("conaffinity", "geom_conaffinity", 1),
-    ("condim", "geom_condim", 3),
-    ("priority", "geom_priority", 0),
-    ("friction", "geom_friction", (1.0, 0.005, 0.0001)),
-    ("solmix", "geom_solmix", 1.0),
-    ("solref", "geom_solref", SOFT[0]),
-    ("solimp", "geom_solimp", SOFT[1]),
-    ("margin", "geom_margin", 0.0),
-    ("gap", "geom_gap", 0.0),
-)
-PAIR = (
-    ("condim", "pair_dim", None),
-    ("friction", "pair_friction", None),
-    ("solref", "pair_solref", None),
-    ("solreffriction", "pair_solreffriction", None),
-    ("solimp", "pair_solimp", None),
-    ("margin", "pair_margin", None),
-    ("gap", "pair_gap", None),
-)
-TENDON = (
-    ("solreflimit", "tendon_solref_lim", SOFT[0]),
-    ("solimplimit", "tendon_solimp_lim", SOFT[1]),
-    ("solreffriction", "tendon_solref_fri", SOFT[0]),
-    ("solimpfriction", "tendon_solimp_fri", SOFT[1]),
-    ("margin", "tendon_margin", 0.0),
-    ("armature", "tendon_armature", 0.0),
-)
-EQUALITY = (("solref", "eq_solref", SOFT[0]), ("solimp", "eq_solimp", SOFT[1]))
-TORQUE = 10  # the place of the torquescale among the data of a weld
 Row = tuple[str, str, Any]  # attribute, array of the compiled model, MuJoCo's default
+
+
+def _rows(kind: str, names: str, *usual: Any) -> list[Row]:
+    """Rows for arrays of a kind of part; `names` are "attribute:array" or the attribute alone, `usual` the defaults."""
+    pairs = [name.partition(":") for name in names.split()]
+    return [(key, f"{kind}_{array or key}", value) for (key, _, array), value in zip(pairs, usual, strict=True)]
+
+
+REF, IMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's default solref and solimp
+STOPS = _rows("jnt", "solreflimit:solref solimplimit:solimp margin", REF, IMP, 0.0)
+RESISTING = _rows("dof", "solreffriction:solref solimpfriction:solimp", REF, IMP)
+GEOM = _rows("geom", "contype conaffinity condim priority solmix margin gap", 1, 1, 3, 0, 1.0, 0.0, 0.0)
+GEOM += _rows("geom", "friction solref solimp", (1.0, 0.005, 0.0001), REF, IMP)
+PAIR = _rows("pair", "condim:dim friction solref solreffriction solimp margin gap", *[None] * 7)
+TENDON = _rows("tendon", "solreflimit:solref_lim solimplimit:solimp_lim margin armature", REF, IMP, 0.0, 0.0)
+TENDON += _rows("tendon", "solreffriction:solref_fri solimpfriction:solimp_fri", REF, IMP)
+EQUALITY = _rows("eq", "solref solimp", REF, IMP)
+TORQUE = 10  # the place of the torquescale among the data of a weld
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -119,11 +103,9 @@ def _parts(system: System, model: Compiled, reading: Any) -> Iterator[tuple[Any,
     loops = {loop.name: loop for loop in robot.loops}
     for e, name in reading.equalities.items():
         own, share = _attributes(model, EQUALITY, e), float(model.eq_data[e][TORQUE])
-        is_weld = name in loops and loops[name].kind == "fixed"
-        yield (
-            loops.get(name) or followers.get(name) or elements.get(name),
-            own | ({"torquescale": number(share)} if is_weld and share != 1.0 else {}),
-        )
+        if name in loops and loops[name].kind == "fixed" and share != 1.0:
+            own["torquescale"] = number(share)
+        yield loops.get(name) or followers.get(name) or elements.get(name), own
     for i, name in enumerate(reading.tendons):
         yield elements.get(name), _attributes(model, TENDON, i)
 
@@ -163,7 +145,8 @@ def write_contacts(system: System, root: Node, nodes: Mapping[str, Node], losses
                 etree.SubElement(section, "pair", geom1=one, geom2=other, **attributes)
             else:
                 losses.add("contact pairs of geoms that are not written are left out", f"{one} and {other}")
-        present = {*system.robot.joints, *system.robot.loops, *system.robot.couplings, *system.elements}
+        present = {*system.robot.joints, *system.robot.loops, *system.robot.couplings}
+        present |= {one for one in system.elements if isinstance(one, (Constraint, Tendon))}
         present |= {(body.name, shape) for body in system.robot.bodies for shape in body.collisions}
         for part, own in data.parts.items():
             if own and part not in present:

@@ -36,6 +36,7 @@ from kinemorph.model.topology import WORLD
 from kinemorph.words import quoted
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+ADD = "Add them in Python if you need them."
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 
@@ -123,14 +124,7 @@ class _Reading:
         """The line of the main file on which the part of a kind and name is; 0 if it has no name."""
         return self.bundle.lines.get((part, name), 0)
 
-    def drop(
-        self,
-        what: str,
-        names: Sequence[str],
-        remedy: str = "Add them in Python if you need them.",
-        *,
-        kept: bool = False,
-    ) -> None:
+    def drop(self, what: str, names: Sequence[str], remedy: str = ADD, *, kept: bool = False) -> None:
         """Warns that the parts `names` of the kind `what` are left out, if there are any; "" is an unnamed part.
 
         `kept`: they are in `System.file_data`, so that a file which is written has them again.
@@ -328,12 +322,8 @@ class _Reading:
         ):
             self.drop(what, [""] * counts[key])
         for what, names in softened(model, self.joints, self.tendons).items():
-            self.drop(
-                what,
-                names,
-                "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction.",
-                kept=True,
-            )
+            remedy = "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction."
+            self.drop(what, names, remedy, kept=True)
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
             self.drop(f"geoms of type {what}", names)
@@ -344,12 +334,8 @@ class _Reading:
         touching = self.geometry.touching
         geoms = [name or f"geom{k}" for k, name in enumerate(self.model.names["geom"])]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
-        self.drop(
-            "contacts between bodies that move, by pairs of bodies",
-            pairs,
-            "Add elements.PairContact for these.",
-            kept=True,
-        )
+        remedy = "Add elements.PairContact for these."
+        self.drop("contacts between bodies that move, by pairs of bodies", pairs, remedy, kept=True)
         self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()], kept=True)
         fixed = [geoms[k] for k in touching.scenery()]
         self.drop("contacts with fixed geoms that are no plane or height field", fixed, kept=True)

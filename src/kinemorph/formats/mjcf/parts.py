@@ -42,7 +42,6 @@ from kinemorph.words import counted
 READABLE = (".stl", ".obj", ".msh")
 FACES = 200_000  # the most of an STL file that MuJoCo reads; it reads no text files of this format
 THICK = 0.1  # [m], the third size of planes and height fields, which has no effect
-NONE: Mapping[str, str] = {}
 APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
@@ -199,12 +198,12 @@ def write_equalities(
             losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
     for joint in robot.joints:
         if joint.kind == "helical":
-            _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
+            _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch), {})
             losses.add("helical joints are written as a hinge and a slide with a soft coupling", joint.name)
 
 
 def _couple(
-    equality: Node, joint: str, leader: str, constant: float, multiplier: float, own: Mapping[str, str] = NONE
+    equality: Node, joint: str, leader: str, constant: float, multiplier: float, own: Mapping[str, str]
 ) -> None:
     """Writes the equality by which `joint` follows `leader`, both measured from their reference coordinates."""
     polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
