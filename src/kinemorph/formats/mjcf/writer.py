@@ -30,9 +30,8 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_elements
 from kinemorph.formats.mjcf.file_data import GEOMS_OF_WORLD, kept, write_contacts, write_options
-from kinemorph.formats.mjcf.inertia import write_inertial
 from kinemorph.formats.mjcf.keyframes import write_keyframe
-from kinemorph.formats.mjcf.parts import write_equalities, write_looks
+from kinemorph.formats.mjcf.parts import write_equalities, write_inertial, write_looks
 from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
