@@ -68,7 +68,7 @@ class Options:
     allow_c: bool = False
     root: Path | None = None
     srdf: Path | None = None
-    _packages: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, compare=False)  # see `packages_below`
+    _packages: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, compare=False)  # see `packages`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "package_dirs", tuple(Path(os.path.abspath(folder)) for folder in self.package_dirs))
@@ -173,7 +173,7 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
         roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
         found = _first_inside(inner, roots, folder)
-        found = found or _first_inside(inner, [at for name, at in packages_below(options) if name == package], folder)
+        found = found or _first_inside(inner, [at for name, at in packages(options) if name == package], folder)
         if found is not None or not own:
             return found
         root = options.root or model_root(own[0])
@@ -250,7 +250,7 @@ def package_name(folder: Path) -> str:
     return found[1].decode(errors="replace") if found else ""
 
 
-def packages_below(options: Options) -> list[tuple[str, Path]]:
+def packages(options: Options) -> list[tuple[str, Path]]:
     """(name in package.xml, folder) of all packages below `package_dirs` and the folders of ROS_PACKAGE_PATH."""
     known, tops = options._packages, (*options.package_dirs, *_ros_folders())
     known.update({top: list(_packages_in(top)) for top in tops if top not in known})

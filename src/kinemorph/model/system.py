@@ -57,16 +57,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class FileData:
-    """What a model file states for the simulator that it was made for, and what of it was left out.
-
-    Nothing of it acts in runs here. A writer of the same format writes it again.
+    """What a model file states for its own simulator. It does not act here; writers of its format write it again.
 
     `format`     the format of the file, such as "mjcf"
     `options`    options of its simulator by name, as text; those of flags are called "flag.NAME"
     `apart`      pairs of bodies, or "world", whose shapes never touch each other
     `pairs`      pairs of named shapes that touch, with the attributes of their contact
-    `parts`      further attributes of parts of the model, by the part, or by (name of the body, shape). A part that was
-                 changed after loading has none
+    `parts`      further attributes of parts, by the part, or by (body, shape). A part that was changed since has none
     `left_out`   what was left out when the file was read, as parts of sentences
     `soft`       whether constraints are soft there, so that states of the file may violate them
     """
@@ -81,7 +78,7 @@ class FileData:
 
     @property
     def kinds(self) -> list[str]:
-        """What there is, in words: "2 options (cone, timestep)". Shapes have surfaces that other formats can keep."""
+        """What there is, in words; shapes have surfaces, which other formats can keep."""
         soft = sum(bool(attributes) for part, attributes in self.parts.items() if not isinstance(part, tuple))
         found = [counted(len(self.options), "option") + f" ({listed(self.options, 12)})"] if self.options else []
         counts = {"exclusion": len(self.apart), "contact pair": len(self.pairs), "soft part": soft}

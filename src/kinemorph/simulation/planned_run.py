@@ -105,8 +105,8 @@ def run_planned(
         run = run_planned(system, "crawl")              also as system.run("crawl")
         run = run_planned(system, {"time": 2.0})        also as system.run({"time": 2.0})
 
-    `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. A PlanWarning says what the user did not
-    choose, such as the initial state. Raises ModelError for an unknown name.
+    `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. A PlanWarning says what the user
+    did not choose, such as the initial state. Raises ModelError for an unknown name.
     """
     prepared = prepared_run(system, plan)
     for note in prepared.notes:
@@ -147,9 +147,7 @@ def on_ground(system: System, plan: RunPlan) -> System:
 
 
 def _ground_notes(system: System, made: Sequence[Contact], *, acts: bool) -> list[Note]:
-    """A note where the plane z = 0 is a ground although no option asks for it, or where there is none; `made` are the
-    contacts of its collision shapes, `acts` says whether they are wanted.
-    """
+    """A note where contacts are `made` with z = 0 by default, or none because there is no ground, if they act."""
     robot, asked = system.robot, system.settings.ground
     if made and asked is None and not has_own_ground(robot):
         what = "touches the ground z = 0, which its model does not have"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph.formats.loading import examine, load
-from kinemorph.formats.sources import Options, packages_below
+from kinemorph.formats.sources import Options, packages
 from kinemorph.formats.xacro import reader as xacro_macros
 
 pytest.importorskip("xacro")
@@ -48,7 +48,7 @@ def test_macros_arguments_and_includes_are_expanded(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["{root}", "{root}/ws/src", ".", "ws/src", "ws/src/folder"])
-def test_packages_below_package_dirs_have_the_names_of_their_package_xml(tmp_path, monkeypatch, named):
+def test_packages_package_dirs_have_the_names_of_their_package_xml(tmp_path, monkeypatch, named):
     """A package in a folder of another name was not found, and a relative path meant the folder of the xacro."""
     package = tmp_path / "ws" / "src" / "folder"
     written(package / "macros", f"{HEAD}{LINK}</robot>", "parts.xacro")
@@ -68,7 +68,7 @@ def test_what_ros_does_not_search_for_packages_is_not_searched(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "package.xml").write_text("<package><name>found</name></package>")
     (tmp_path / "outer" / "package.xml").write_text("<package><name>outer</name></package>")
-    assert packages_below(Options(package_dirs=(tmp_path,))) == [("outer", tmp_path / "outer")]
+    assert packages(Options(package_dirs=(tmp_path,))) == [("outer", tmp_path / "outer")]
 
 
 def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):

@@ -325,9 +325,9 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | friction, groups, priority, margin, solref, solimp of geoms | `surface` of the shape ([contact.md](contact.md)) |
 | contact pair with a plane or height field | `surface` of the other geom, with a priority above all others |
-| plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts`. A file without them has no ground |
+| plane, height field | `HalfSpace`, `Terrain` among the collision shapes: the only ground for contacts |
 | name of a geom | name of its contact |
-| options of the solver, exclusions, contact pairs, softness of joints, tendons, equalities and geoms | kept in `system.file_data`, and written again |
+| options, exclusions, contact pairs, all softness | kept in `system.file_data` and written again |
 | qpos0, gravity | initial configuration of a run, gravity |
 | keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |

@@ -113,17 +113,18 @@ def _parts(system: System, model: Compiled, reading: Any) -> Iterator[tuple[Any,
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _own(system: System) -> FileData:
+    return system.file_data if system.file_data.format == FORMAT else FileData()
+
+
 def kept(system: System, part: Any) -> Mapping[str, str] | None:
-    """The attributes that the file of a system gives a part; for shapes, the part is a pair (body, shape). None if the
-    file does not have the part as it is now.
-    """
-    data = system.file_data
-    return data.parts.get(part) if data.format == FORMAT else None
+    """The attributes that the file of a system gives a part, or a pair (body, shape); None if it changed since."""
+    return _own(system).parts.get(part)
 
 
 def write_options(system: System, option: Node) -> None:
     """Writes the options of the solver that the file states."""
-    given = system.file_data.options if system.file_data.format == FORMAT else {}
+    given = _own(system).options
     option.attrib.update({key: value for key, value in given.items() if "." not in key})
     flags = {key.partition(".")[2]: value for key, value in given.items() if "." in key}
     if flags:
@@ -132,27 +133,21 @@ def write_options(system: System, option: Node) -> None:
 
 def write_contacts(system: System, root: Node, nodes: Mapping[str, Node], losses: Losses) -> None:
     """Writes the pairs of bodies that never touch, and the contact pairs; records what no longer fits the model."""
-    data, section = system.file_data, etree.Element("contact")
-    for one, other in data.apart:
-        if {one, other} <= {*nodes, WORLD}:
-            etree.SubElement(section, "exclude", body1=one, body2=other)
+    data, robot, section = _own(system), system.robot, etree.Element("contact")
+    known = {"body": {*nodes, WORLD}, "geom": {node.get("name") for node in root.iter("geom")}}
+    rows = [("exclude", "body", *pair, {}) for pair in system.file_data.apart]
+    for tag, kind, one, other, own in [*rows, *(("pair", "geom", *pair) for pair in data.pairs)]:
+        if {one, other} <= known[kind]:
+            etree.SubElement(section, tag, {f"{kind}1": one, f"{kind}2": other, **own})
         else:
-            losses.add("exclusions of bodies that are not written are left out", f"{one} and {other}")
-    if data.format == FORMAT:
-        geoms = {node.get("name") for node in root.iter("geom")}
-        for one, other, attributes in data.pairs:
-            if {one, other} <= geoms:
-                etree.SubElement(section, "pair", geom1=one, geom2=other, **attributes)
-            else:
-                losses.add("contact pairs of geoms that are not written are left out", f"{one} and {other}")
-        present = {*system.robot.joints, *system.robot.loops, *system.robot.couplings}
-        present |= {one for one in system.elements if isinstance(one, (Constraint, Tendon))}
-        present |= {(body.name, shape) for body in system.robot.bodies for shape in body.collisions}
-        for part, own in data.parts.items():
-            if own and part not in present:
-                name = part[0] if isinstance(part, tuple) else getattr(part, "name", "") or part.joint
-                losses.add("numbers that the file of the model gives parts that were changed since are left out", name)
-        for what in data.left_out:
-            losses.add("left out when the file of the model was read", what, "Compare with that file.")
+            losses.add(f"<{tag}> of {kind}s that are not written are left out", f"{one} and {other}")
+    present = {*robot.joints, *robot.loops, *robot.couplings}
+    present |= {one for one in system.elements if isinstance(one, (Constraint, Tendon))}
+    present |= {(body.name, shape) for body in robot.bodies for shape in body.collisions}
+    for part in (part for part, own in data.parts.items() if own and part not in present):
+        name = part[0] if isinstance(part, tuple) else getattr(part, "name", "") or part.joint
+        losses.add("numbers that the file of the model gives parts that were changed since are left out", name)
+    for what in data.left_out:
+        losses.add("left out when the file of the model was read", what, "Compare with that file.")
     if len(section):
         root.append(section)

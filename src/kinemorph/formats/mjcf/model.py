@@ -286,9 +286,7 @@ class _Reading:
             self.blueprint.frame(self.line("site", name), self.sites[k], body, placement=placement)
 
     def _start(self) -> None:
-        """Makes qpos0 the initial configuration, unless it is the neutral one, from which a run may choose another that
-        has no constraints by elements. The ground is that of the file alone.
-        """
+        """Makes qpos0 the initial configuration, unless it is neutral and a run may choose another. Sets the ground."""
         model = self.model
         if self.geometry.with_contact and not self.geometry.touching.grounds and FREE in model.jnt_type:
             self.blueprint.settings = replace(self.blueprint.settings, ground=False)

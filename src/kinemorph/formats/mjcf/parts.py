@@ -138,9 +138,9 @@ def write_looks(
                 losses.add(what, body.name)
             if touches:
                 contacts.add(node, body.name, given)
-                for key, value in (kept(system, (body.name, given)) or {}).items():
-                    if key.startswith("mesh."):
-                        asset[-1].set(key.partition(".")[2], value)
+                own = kept(system, (body.name, given)) or {}
+                for mesh in asset.iterfind(f"mesh[@name='{node.get('mesh')}']"):
+                    mesh.attrib.update({key.partition(".")[2]: value for key, value in own.items() if "." in key})
             else:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
@@ -236,32 +236,29 @@ def write_equalities(
     """
     robot = system.robot
     for loop in robot.loops:
-        _loop(loop, nodes, equality, kept(system, loop), losses)
+        _loop(loop, nodes, equality, system, losses)
     for coupling in robot.couplings:
         lead, follow = (q0[robot.q_slice(name).start] for name in (coupling.leader, coupling.joint))
         multiplier, offset = evaluate(coupling.multiplier), evaluate(coupling.offset)
         constant = offset + multiplier * lead - follow
         own = kept(system, coupling)
-        _couple(equality, coupling.joint, coupling.leader, constant, multiplier, own or {})
+        _couple(equality, coupling.joint, coupling.leader, constant, multiplier)
+        equality[-1].attrib.update(own or {})
         if own is None:
             losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
     for joint in robot.joints:
         if joint.kind == "helical":
-            _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch), {})
+            _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
             losses.add("helical joints are written as a hinge and a slide with a soft coupling", joint.name)
 
 
-def _couple(
-    equality: Node, joint: str, leader: str, constant: float, multiplier: float, own: Mapping[str, str]
-) -> None:
+def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier: float) -> None:
     """Writes the equality by which `joint` follows `leader`, both measured from their reference coordinates."""
     polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
-    etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial, **own)
+    etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
 
 
-def _loop(
-    loop: Joint, nodes: Mapping[str, Node], equality: Node, own: Mapping[str, str] | None, losses: Losses
-) -> None:
+def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, system: System, losses: Losses) -> None:
     """Writes a joint that closes a loop: spherical and gimbal as connect, fixed as weld, revolute as two connected
     points on its axis. Other kinds are left out, with a warning.
     """
@@ -269,6 +266,7 @@ def _loop(
     if offsets is None:
         losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return
+    own = kept(system, loop)
     if own is None:
         losses.add("loops are soft constraints in MuJoCo", loop.name)
     for index, offset in enumerate(offsets):

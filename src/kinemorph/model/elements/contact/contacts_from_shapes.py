@@ -1,9 +1,8 @@
 """`contacts`: contacts of a robot with the ground, from its collision shapes and what its file says of touching.
 
 The ground is that of the file: its half spaces and terrains, on bodies that do not move. Without them it is the plane
-z = 0, if the settings of the system say so, or if they say nothing and the robot has a free base. A file that describes
-a whole scene, as those of MJCF do, says that there is no other ground. A shape touches a ground unless their groups
-exclude it.
+z = 0 if the settings of the system say so, or nothing and the robot has a free base. An MJCF file, a whole scene, says
+that there is none. A shape touches a ground unless their groups exclude it.
 
 Laws are, in this order, those that are given, those of the file, and the defaults of this file: a normal force by which
 a contact that carries a quarter of the robot's weight rests REST deep, and the friction FRICTION.
