@@ -250,7 +250,8 @@ def _tendon(element: Tendon, target: Target) -> str | None:
     for key, (low, high) in (("range", (element.lower, element.upper)), ("actuatorfrcrange", element.efforts)):
         if math.isfinite(low) or math.isfinite(high):
             data[key] = numbers((max(low, -FAR), min(high, FAR)))
-    node = etree.SubElement(target.section("tendon"), "fixed", **data, **(kept(target.system, element) or {}))
+    data |= kept(target.system, element) or {}
+    node = etree.SubElement(target.section("tendon"), "fixed", **data)
     for joint, coefficient in zip(element.joints, element.coefficients, strict=True):
         etree.SubElement(node, "joint", joint=joint, coef=number(coefficient))
     return None
