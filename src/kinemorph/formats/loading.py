@@ -193,10 +193,9 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     if system.starts and row.name not in START_FORMATS:
         problem = f"{row.title} cannot express starts: the model is written without {listed(system.starts)}"
         findings.warn("dropped", 0, "starts", problem, "Save the model as TOML to keep them.")
-    stated = system.file_data
-    if stated.format not in ("", row.name) and stated.kinds:
-        own = by_name(stated.format).title
-        problem = f"{row.title} cannot express what {own} states for its simulator alone: {listed(stated.kinds)}"
+    kinds, own = listed(system.file_data.kinds), system.file_data.format
+    if own != row.name and kinds:
+        problem = f"{row.title} cannot express what {own.upper()} states for its simulator alone: {kinds}"
         findings.warn("dropped", 0, "", problem, "Save the model in its own format, too, to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
         starts = {name: with_names(start, system.robot) for name, start in system.starts.items()}

@@ -481,10 +481,7 @@ class Plant(Fixed, Shown):
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def index(self, group: str, name: str) -> int:
-        """The index of a name in a group; raises ShapeError where the group does not have it.
-
-        The own name of an element that is called otherwise, because its file gives it a reserved name, counts too.
-        """
+        """The index of a name in a group, also one that its file gives it (`instead`); else raises ShapeError."""
         names = [column.name for column in getattr(self, group)]
         name = name if name in names else instead(name) if instead(name) in names else name
         if name not in names:

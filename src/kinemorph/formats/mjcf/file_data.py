@@ -27,7 +27,6 @@ OWN = ("gravity", "wind", "density", "viscosity", "actuatorgroupdisable")  # opt
 APPLIED = ("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl",
            "actuation")  # fmt: skip
 MESH, INERTIAS = 7, ("convex", "exact", "legacy", "shell")  # mjtGeom; words of mjtMeshInertia
-SHELL = INERTIAS.index("shell")
 Row = tuple[str, str, Any]  # attribute, array of the compiled model, MuJoCo's default
 
 
@@ -93,7 +92,7 @@ def _parts(system: System, model: Compiled, reading: Any) -> Iterator[tuple[Any,
         body = reading.bodies[int(model.geom_bodyid[k])] if model.geom_bodyid[k] else reading.world
         own = _attributes(model, GEOM, k)
         if model.geom_type[k] == MESH:
-            inertia, most = model.meshes.get(model.names["mesh"][int(model.geom_dataid[k])], (SHELL, -1))
+            inertia, most = model.meshes.get(model.names["mesh"][int(model.geom_dataid[k])], (3, -1))
             own |= {"mesh.inertia": INERTIAS[inertia]} | ({"mesh.maxhullvert": str(most)} if most > 0 else {})
         yield (body, left[body].pop(0)), own
     for j, name in enumerate(reading.joints):
