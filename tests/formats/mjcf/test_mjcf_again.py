@@ -98,6 +98,17 @@ def test_numbers_of_parts_that_were_changed_are_told(tmp_path: Path) -> None:
     ) in said
 
 
+def test_exclusions_and_pairs_of_parts_that_are_gone_are_told(tmp_path: Path) -> None:
+    system = loaded(SCENE)
+    apart, pairs = (*system.file_data.apart, ("a", "gone")), (("rod", "gone", {}),)
+    said = saved(replace(system, file_data=replace(system.file_data, apart=apart, pairs=pairs)), tmp_path / "again.xml")
+    for sentence in (
+        "<exclude> with a body that is not written is left out: 'a and gone'. ",
+        "<pair> with a geom that is not written is left out: 'rod and gone'. ",
+    ):
+        assert f"{sentence}Save the model as TOML, too, to keep all data. [dropped]" in said
+
+
 def test_what_was_left_out_when_the_file_was_read_is_told_again(tmp_path: Path) -> None:
     spatial = '<tendon><spatial><site site="s"/><site site="t"/></spatial></tendon></mujoco>'
     text = """<mujoco><worldbody><site name="t"/><body name="a" pos="0 0 1"><joint name="j"/>

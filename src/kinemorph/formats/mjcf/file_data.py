@@ -139,7 +139,7 @@ def write_contacts(system: System, root: Node, nodes: Mapping[str, Node], losses
         if {one, other} <= known[kind]:
             etree.SubElement(section, tag, {f"{kind}1": one, f"{kind}2": other, **own})
         else:
-            losses.add(f"<{tag}> of {kind}s that are not written are left out", f"{one} and {other}")
+            losses.add(f"<{tag}> with a {kind} that is not written is left out", f"{one} and {other}")
     present = {*robot.joints, *robot.loops, *robot.couplings}
     present |= {one for one in system.elements if isinstance(one, (Constraint, Tendon))}
     present |= {(body.name, shape) for body in robot.bodies for shape in body.collisions}
