@@ -48,7 +48,7 @@ def test_macros_arguments_and_includes_are_expanded(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["{root}", "{root}/ws/src", ".", "ws/src", "ws/src/folder"])
-def test_packages_package_dirs_have_the_names_of_their_package_xml(tmp_path, monkeypatch, named):
+def test_packages_below_package_dirs_have_the_names_of_their_package_xml(tmp_path, monkeypatch, named):
     """A package in a folder of another name was not found, and a relative path meant the folder of the xacro."""
     package = tmp_path / "ws" / "src" / "folder"
     written(package / "macros", f"{HEAD}{LINK}</robot>", "parts.xacro")
