@@ -162,6 +162,7 @@ def plant(
             }
         ),
         stated=MappingProxyType({group: model.stated(group) if isinstance(model, System) else () for group in "qv"}),
+        settles=isinstance(model, System) and model.file_data.soft,
         dynamics=dynamics,
         locked=still,
         asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
@@ -241,7 +242,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     made = plant(model, **options)
     if made.recipe is None:
         return made
-    key = written((made.recipe, tuple(made.start.items()), tuple(made.stated.items())))
+    key = written((made.recipe, made.settles, tuple(made.start.items()), tuple(made.stated.items())))
     found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
     if asked is not None:
         kept[asked] = found
