@@ -12,6 +12,7 @@ skids over a share S_n of its length and sticks over the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
