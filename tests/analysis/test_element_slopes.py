@@ -35,6 +35,7 @@ from kinemorph.elements import (
     PythonController,
     Sampled,
     SplinePath,
+    Tire,
     TorsionSpring,
 )
 from kinemorph.errors import ModelError, ModelWarning, UnsupportedError
@@ -71,7 +72,6 @@ IDLE = {  # numbers that do not act in a specimen, and do in another one
     "tire": ("Tire.slow",),
     "tire on hills": ("Tire.slow",),
     "contact": ("Regularized.speed",),
-    "contact, capsule": ("Regularized.speed",),
     "pair contact": ("Regularized.speed",),
     "shape, frustum": ("Frustum.top",),
     "shape, frustum, turned": ("Frustum.bottom",),
@@ -256,6 +256,10 @@ def test_accelerations_that_jump_are_told_where_they_are_followed() -> None:
             (Encoder("e", joint="q1", counts=500.0), PID("c", reads="e.position", drives="q1", kp=K)),
             "its readings are rounded",
         ),
+        (
+            (Tire("e", "c", 0.3, 2e4, 300.0, K, 3e3, 500.0),),
+            "its aligning moment jumps where the lateral slip is 0 or ",
+        ),
         ((ContactSwitch("e", "q.q1"), PID("c", reads="e", drives="q1", kp=K)), "its signal jumps"),
         ((PID("e", "q1", kp=K, every=0.01, quantum=0.1),), "its outputs are rounded"),
         ((Sampled("e", lambda t, x: -x, "q.q1", "q1", quantum=0.1), PD("c", "q2", kp=K)), "its outputs are rounded"),
@@ -263,7 +267,9 @@ def test_accelerations_that_jump_are_told_where_they_are_followed() -> None:
 )
 def test_rounding_and_switching_are_told(rounding: tuple[Any, ...], says: str) -> None:
     (said,) = jump_warnings(*rounding, names=("k",))
-    assert said.startswith(f"sensitivities: element 'e': {says}, at instants that move with the motion; ")
+    assert (
+        said.startswith(f"sensitivities: element 'e': {says}") and ", at instants that move with the motion; " in said
+    )
     assert "which derivatives leave out, so that they are not exact. " in said
 
 

@@ -191,7 +191,7 @@ FORCES: dict[str, Specimen] = {
                 ),
             ),
         ),
-        0.003,
+        0.0005,
         ROLLING,
     ),
 }

@@ -150,16 +150,8 @@ CONTACTS: dict[str, Specimen] = {
         )
     ),
     "contact, capsule": on_ground(
-        Contact(
-            "c",
-            "puck",
-            HuntCrossley(5000.0, 0.3, 1.4),
-            Regularized(0.4, 0.1),
-            Plane(),
-            (0.1, 0.02, -0.1),
-            0.15,
-            (-0.15, 0.03, -0.16),
-        )
+        Contact("c", "puck", HuntCrossley(5000.0, 0.3), None, Plane(), (0.1, 0.02, -0.1), 0.15, (-0.15, 0.03, -0.16)),
+        *(f"Contact.{field}" for field in ("point", "end", "radius")),
     ),
     "contact, impedance": on_ground(
         Contact(

@@ -82,7 +82,7 @@ class LatePoint(PointState):
 
     free: Vec3  # velocity at the end of the step without joint accelerations [m/s]
     motion: LinkMotion
-    along: Direction
+    course: Direction
 
     def coordinate(self, k: int) -> S:
         """The coordinate of the point along the world's axis k [m], with its rate [m/s]."""
@@ -90,7 +90,7 @@ class LatePoint(PointState):
         start, more = (plus(dot(axis, u), dot(self.point, cross(axis, w))) for u, w in self.motion[:2])
         end = plus(dot(axis, self.free), times(self.motion.h, more))
         place = plus(plus(origin, dot(axis, self.point)), times(self.step, end))
-        return self.along.moved(place, plus(start, times(0.5 * self.motion.h, more)))
+        return self.course.moved(place, plus(start, times(0.5 * self.motion.h, more)))
 
 
 @dataclass(frozen=True, eq=False)

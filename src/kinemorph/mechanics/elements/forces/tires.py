@@ -12,19 +12,20 @@ skids over a share S_n of its length and sticks over the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import act
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, minus, power, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minimum, minus, power, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Jump, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
@@ -72,6 +73,10 @@ class TireLaw(ElementLaw[Tire]):
                 wrong(element.name, "axis is zero; expected a direction", "Give the axis of the wheel.", "axis")
             )
         return found
+
+    def jumps(self, element: Tire) -> Sequence[Jump]:
+        what = "its aligning moment jumps where the lateral slip is 0 or balances the camber"
+        return () if is_zero(element.camber) else (Jump(what, "Leave out `camber`."),)
 
     def signals(self, element: Tire) -> tuple[Slot, ...]:
         return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")

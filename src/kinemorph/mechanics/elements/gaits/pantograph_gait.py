@@ -58,7 +58,7 @@ class PantographGaitLaw(PathLaw):
     def per_joint(self, element: Any) -> Mapping[str, int]:
         return {"joints": 1, "starts": 3, "feet": 3, "strides": 3}
 
-    def jumps(self, element: PantographGait) -> Sequence[Jump]:
+    def jumps(self, element: Any) -> Sequence[Jump]:
         moved = (element.starts, tuple(row[0] for row in element.sequences))
         return (Jump("the velocity of a foot jumps between sequences", "Make these times plain numbers.", moved),)
 
