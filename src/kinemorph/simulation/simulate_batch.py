@@ -42,7 +42,6 @@ from kinemorph.simulation.stepping.step_options import (
     check_positive,
     longest_step,
     step_options,
-    takes_old_names,
     warn_of_tolerances,
 )
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -51,7 +50,6 @@ FEW = 3  # runs of a batch that are checked after it
 ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, so that few programs are compiled
 
 
-@takes_old_names
 def simulate_batch(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,

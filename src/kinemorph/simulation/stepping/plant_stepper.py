@@ -29,7 +29,7 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.failures import explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
 
 ROWS = 256  # samples in one call
 SLICE = 0.12  # [s] of wall-clock time that one slice of a call should take: progress is reported after each
@@ -80,7 +80,6 @@ class PlantStepper(ABC):
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
-    @takes_old_names
     def __init__(
         self,
         model: Plant | Dynamics | System | Robot,
