@@ -185,8 +185,7 @@ class System(ShownSystem, Fixed):
         if not getattr(self.settings, group):
             return ()
         names: tuple[str, ...] | None = getattr(self.settings, f"stated_{group}")
-        known = self.robot.q_names if group == "q" else self.robot.v_names
-        return None if names is None else tuple(name for name in names if name in known)
+        return None if names is None else tuple(name for name in names if name in getattr(self.robot, f"{group}_names"))
 
     def start(self, name: str) -> Start:
         """The start of this name, with configuration and velocity in order. Raises ModelError if there is none."""

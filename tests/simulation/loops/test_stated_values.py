@@ -27,8 +27,10 @@ from kinemorph import (
     simulate,
     simulate_batch,
 )
+from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelWarning, ShapeError
+from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings
 from kinemorph.plants import plant
@@ -155,6 +157,7 @@ def test_what_cannot_follow_is_said_with_the_gap(four_bar: System) -> None:
 def test_starts_keep_what_they_name(tmp_path: Path) -> None:
     """Values that a start leaves out are those of the settings; of too many values all may move, with a warning."""
     starts = "[starts.up]\nq = { drive = 1.1 }\nv = { drive = -3.0 }\n[starts.open]\nq = [0.6, 0.1, 1.6]\n"
+    starts += "[starts.out]\nq = { pivot = 1.75 }\n"
     model = file_of(FOUR_BAR + starts, tmp_path)
     for crank in (0.3, 0.25):
         q, v = four_bar_at(1.1, -3.0, crank)
@@ -164,6 +167,12 @@ def test_starts_keep_what_they_name(tmp_path: Path) -> None:
             assert found.q[0] == pytest.approx(q, abs=1e-11) and found.v[0] == pytest.approx(v, abs=1e-10)
     with pytest.warns(ModelWarning, match="start 'open' of 'four bar' violates constraints, 'closure' by 0.06"):
         simulate(model, 0.01, start="open")
+    for found in (
+        simulate(model, 0.01, start="out", p={"crank": 0.25}),
+        simulate_batch(model, 0.01, start="out", p={"crank": [0.25]})[0],
+    ):
+        drive, *_, pivot = found.q[0]
+        assert pivot == 1.75 and found.q[0] == pytest.approx(four_bar_at(drive, 0.0, 0.25)[0], abs=1e-11)
     there = model.starting_at("up")
     assert there.settings.q[0] == 1.1 and there.settings.stated_q == there.settings.stated_v == ("drive",)
     assert simulate(there, 0.01).q[0] == pytest.approx(four_bar_at(1.1, 0.0, 0.3)[0], abs=1e-11)
@@ -233,6 +242,19 @@ def test_a_turned_planar_joint_keeps_its_place_and_not_its_body_velocity() -> No
     assert run.q[0] == pytest.approx([0.5, 0.0, 1.0], abs=1e-12)
     run = simulate(System(block("planar"), (row,)), 0.01, q={"root.theta": 1.0, "root.y": 0.3})
     assert run.q[0] == pytest.approx([0.2, 0.3, 1.0], abs=1e-12)
+
+
+def test_a_kept_coordinate_of_a_joint_that_turns_stays_exactly_when_loops_are_closed() -> None:
+    """The corner is pinned to the ground; with the body's x stated, its y and its angle follow, on floats too."""
+    builder = RobotBuilder("pinned").add(Body("block", 1.0, inertia=(0.1, 0.2, 0.3)))
+    builder.joint("root", "planar", "world", "block")
+    corner = Pose(IDENTITY.R, (0.1, 0.2, 0.0))
+    builder.joint("pin", "revolute", "world", "block", translation=(0.5, 0.1, 0.0), child_placement=corner)
+    robot = builder.build()
+    for q in (assembled(robot, (0.4, 0.0, 0.3), ["root.x"]), simulate(robot, 0.01, q={"root.x": 0.4}).q[0]):
+        assert q is not None and q[0] == 0.4
+        c, s = math.cos(q[2]), math.sin(q[2])
+        assert np.add(q[:2], [0.1 * c - 0.2 * s, 0.1 * s + 0.2 * c]) == pytest.approx([0.5, 0.1], abs=1e-11)
 
 
 def test_velocities_that_a_file_names_are_completed_on_constraints_of_elements(tmp_path: Path) -> None:

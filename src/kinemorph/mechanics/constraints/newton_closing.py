@@ -84,8 +84,7 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
     """
     tree, names = resolve(robot), robot.q_names
     held = Kept(tree.of_state.links, {names.index(name) for name in kept}, np.zeros(robot.nv, dtype=bool))
-    start = np.array(q, dtype=float)
-    found, apart = closed_nearby(float_look(tree), lambda at, step: integrate(robot, at, step), start, held)
+    found, apart = closed_nearby(float_look(tree), lambda at, w: integrate(robot, at, w), np.array(q, float), held)
     return found if apart <= 1e3 * CLOSED else None
 
 
