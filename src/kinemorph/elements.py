@@ -100,6 +100,7 @@ HOMES: dict[str, str] = {
     "HeightFunction": "kinemorph.model.elements.contact.grounds",
     "contacts": "kinemorph.model.elements.contact.contacts_from_shapes",
     "with_joint_forces": "kinemorph.model.elements.forces.joint_forces",
+    "ImpedanceStop": "kinemorph.model.joint",
     # laws of your own
     "ElementLaw": "kinemorph.mechanics.elements.law",
     "Effort": "kinemorph.mechanics.elements.law",
@@ -217,5 +218,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.sensing.sensors import MassCenter as MassCenter
     from kinemorph.model.elements.sensing.sensors import Meter as Meter
     from kinemorph.model.elements.sensing.sensors import Probe as Probe
+    from kinemorph.model.joint import ImpedanceStop as ImpedanceStop
 else:
     __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -84,6 +84,7 @@ def load(
     arguments: Mapping[str, object] | None = None,
     strict: bool = False,
     allow_c: bool = False,
+    soft_equalities: bool = False,
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML, CAGeM or a table of DH parameters.
 
@@ -98,10 +99,12 @@ def load(
     `strict`        turns warnings into errors
     `allow_c`       allows that runs compile and run the sources in C that the file names, with all rights of your
                     account; nothing is compiled while a file is loaded
+    `soft_equalities`  makes the equalities of an MJCF file as soft as it says, by springs; else they hold exactly
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
     options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c, srdf)
+    options = replace(options, soft_equalities=soft_equalities)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -114,6 +117,7 @@ def load_text(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     allow_c: bool = False,
+    soft_equalities: bool = False,
 ) -> System:
     """The system that a text describes; `format` is urdf, sdf, mjcf, toml, cagem or dh. The other arguments are those
     of `load`.
@@ -121,7 +125,8 @@ def load_text(
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
-    system = _read(reader, source, _options(base, merge_fixed, package_dirs, None, None, allow_c), findings)
+    options = _options(base, merge_fixed, package_dirs, None, None, allow_c)
+    system = _read(reader, source, replace(options, soft_equalities=soft_equalities), findings)
     return settled(Examination(system, tuple(findings.found), findings.unlisted), source.name)
 
 

@@ -56,6 +56,7 @@ class Options:
     `root`          the folder that contains all files of the model, for files that another one includes; None: it is
                     found from the folder of the file
     `srdf`          the SRDF file of a URDF; None searches in the folder of the model
+    `soft_equalities`  whether the equalities of an MJCF file are as soft as it says; else they hold exactly
     `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
@@ -68,6 +69,7 @@ class Options:
     allow_c: bool = False
     root: Path | None = None
     srdf: Path | None = None
+    soft_equalities: bool = False
     _packages: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, compare=False)  # see `packages`
 
     def __post_init__(self) -> None:

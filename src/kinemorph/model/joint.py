@@ -221,6 +221,28 @@ USUAL_ORDER = "zyx"  # yaw, pitch and roll
 
 
 @dataclass(frozen=True)
+class ImpedanceStop:
+    """How softly MuJoCo stops a joint at its limits, as a force whose strength an impedance i(s) sets:
+
+        F = i/(1 - i) I/(end time) (i s/(end time) + 2 ratio sqrt(1 - end) ds/dt)
+
+    Here s is how far the coordinate is beyond the limit, which `margin` moves inwards, and I the `inertia`: by default
+    the one that an effort of this joint alone accelerates, at the neutral configuration. The impedance goes from
+    `start` at s = 0 to `end` at s = `width` as that of `ImpedanceNormal`. The defaults are those of MuJoCo.
+    """
+
+    time: float = field(default=0.02, metadata={"kind": "time"})
+    ratio: float = field(default=1.0, metadata={"kind": "number"})
+    start: float = field(default=0.9, metadata={"kind": "number"})
+    end: float = field(default=0.95, metadata={"kind": "number"})
+    width: float = field(default=1e-3, metadata={"kind": "joint coordinate"})
+    midpoint: float = field(default=0.5, metadata={"kind": "number"})
+    power: float = field(default=2.0, metadata={"kind": "number"})
+    margin: float = field(default=0.0, metadata={"kind": "joint coordinate"})
+    inertia: float | None = field(default=None, metadata={"kind": "joint inertia"})
+
+
+@dataclass(frozen=True)
 class Joint:
     """A checked joint. `lower` and `upper` have one entry per coordinate of q, the other limits and forces one per v.
 
@@ -235,6 +257,8 @@ class Joint:
 
     `driven` has a formula for each coordinate of the joint's motion if other coordinates determine it. Such a joint has
     no limits, and its damping, friction and armature have one entry per velocity of its motion.
+
+    `stop` is how the limits act that `elements.JointLimits` stops the joint at; None takes the numbers of that element.
     """
 
     name: str
@@ -255,6 +279,7 @@ class Joint:
     armature: tuple[Value, ...] = field(default=(), metadata={"kind": ("inertia", "mass")})
     driven: tuple[Value, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     order: str = USUAL_ORDER
+    stop: ImpedanceStop | None = None
 
     @property
     def table(self) -> JointKind:

@@ -78,9 +78,14 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model() -> None:
             '<general dyntype="filter" actearly="true" name="a2" joint="k"/><motor',
             "(actearly): 1 left out ('a2')",
         ),
-        ('stiffness="5"', 'stiffness="5" solreflimit=".1 1"', "(solref, solimp, margin) of limits: 1 left out ('j')"),
+        ('stiffness="5"', 'stiffness="5" solreflimit="0 0"', "limits without stiffness: 1 left out ('j')"),
         ('stiffness="5"', 'stiffness="5" solreffriction=".1 1"', "(solref, solimp) of friction: 1 left out ('j')"),
-        ("<equality><joint", '<equality><joint solref=".1 1"', "(solref, solimp) of equalities: 1 left out"),
+        (
+            "<equality><joint",
+            '<equality><joint solref=".1 1"',
+            "softness (solref, solimp) of equalities: 1 left out ('equality0'). They hold exactly; load(..., "
+            "soft_equalities=True) (--soft-equalities) makes them as soft as the file says.",
+        ),
         (
             "</mujoco>",
             '<contact><pair geom1="g" geom2="h"/></contact></mujoco>',

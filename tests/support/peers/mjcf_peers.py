@@ -312,11 +312,12 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 | hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q equals qpos |
 | free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
 | site | frame |
-| connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
+| connect, weld | loop of kind spherical, fixed; exact, or with `soft_equalities` a `Bushing` |
 | joint equality | coupling, if the polynomial is of first order, else an element `Constraint` |
 | tendon equality | element `Constraint`, if the tendons are fixed |
 | actuator on a joint, fixed tendon or site | element `Actuator`; rotor inertia and damping go to the joint or tendon |
-| fixed tendon | element `Tendon`; its stops and its friction are compliant, whereas MuJoCo's are constraints |
+| range, solreflimit, solimplimit, margin | limits and `stop` of the joint: it rests where MuJoCo's does |
+| fixed tendon | element `Tendon`; its stops are MuJoCo's as a force, its friction is compliant |
 | spring or curved damper of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | spring of a ball or free joint | element `Bushing` named `<joint> spring` |
 | gravity compensation of bodies | element `WeightSupport`, one for each share of the weight |
@@ -337,7 +338,7 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,
 other contact pairs, contacts of moving bodies with each other and with fixed geoms, torsional and rolling friction,
-parameters that override those of contacts, and the softness of limits, friction and equalities (solref, solimp, margin)
+parameters that override those of contacts, and the softness of friction and, without `soft_equalities`, of equalities
 are left out, with a warning for each kind. Activations are those of the instant, also where the file asks for the end
 of the step (`actearly`), with a warning. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are
 left out without a warning.

@@ -63,6 +63,10 @@ class ReadingOptions:
 
     allow_c: Annotated[bool, flag("--allow-c", "Let controllers in C that the file names be compiled and run.")] = False
 
+    soft_equalities: Annotated[
+        bool, flag("--soft-equalities", "Equalities of an MJCF file are as soft as it says, not exact.")
+    ] = False
+
     def __post_init__(self) -> None:
         for folder in self.package_dir or ():
             if not folder.is_dir():
@@ -87,6 +91,7 @@ class ReadingOptions:
             given,
             self.allow_c,
             srdf=self.srdf,
+            soft_equalities=self.soft_equalities,
         )
 
 

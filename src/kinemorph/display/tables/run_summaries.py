@@ -158,7 +158,7 @@ def inactive_notes(system: System, *, driven: bool = False) -> list[str]:
 
 def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
     """Warnings about coordinates that start beyond their limits, and about those that pass limits without stops."""
-    stopped, passed = stopped_joints(system), []
+    stopped, passed = stopped_joints(system.robot, system.elements), []
     for joint in system.robot.joints:
         for k, name in enumerate(joint.q_names if joint.name not in stopped else ()):
             values = series.values(trajectory, f"q.{name}")

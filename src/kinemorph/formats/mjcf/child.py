@@ -46,6 +46,7 @@ FIELDS = [
     "dof_damping",
     "dof_dampingpoly",
     "dof_frictionloss",
+    "dof_invweight0",
     "qpos0",
     "qpos_spring",
     "eq_type",
@@ -100,6 +101,7 @@ FIELDS = [
     "tendon_dampingpoly",
     "tendon_armature",
     "tendon_frictionloss",
+    "tendon_invweight0",
     "tendon_lengthspring",
     "tendon_springyield",
     "wrap_objid",
@@ -210,6 +212,8 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
     switch_off(model.opt, arrays, mujoco.mjtDisableBit)
     elliptic = model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
     arrays["option"] = np.array([model.opt.timestep, elliptic, model.opt.impratio])
+    unsafe = bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE)
+    arrays["quickest"] = np.array(0.0 if unsafe else 2.0 * model.opt.timestep)
     arrays["overridden"] = np.array(bool(model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE))
     arrays["unfiltered"] = np.array(bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT))
     for index in range(model.nhfield):

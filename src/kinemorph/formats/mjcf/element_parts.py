@@ -19,6 +19,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, quat_to_rotation, rotation_
 from kinemorph.formats.mjcf.file_data import kept
 from kinemorph.formats.mjcf.passive import LEAST, equal_box
 from kinemorph.formats.mjcf.polynomials import Polynomial
+from kinemorph.formats.mjcf.softness import stop_attributes
 from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, number, numbers
@@ -239,6 +240,8 @@ def _tendon(element: Tendon, target: Target) -> str | None:
         return "with springs of higher than third order"
     if any(joint not in target.names("joint") for joint in element.joints):
         return "on joints that MuJoCo does not have"
+    if element.lower == element.upper:
+        return "that are held at one length"
     data = {"name": element.name}
     if element.stiffness or element.curve:
         data["stiffness"] = numbers((element.stiffness, *element.curve))
@@ -250,7 +253,7 @@ def _tendon(element: Tendon, target: Target) -> str | None:
     for key, (low, high) in (("range", (element.lower, element.upper)), ("actuatorfrcrange", element.efforts)):
         if math.isfinite(low) or math.isfinite(high):
             data[key] = numbers((max(low, -FAR), min(high, FAR)))
-    data |= kept(target.system, element) or {}
+    data |= stop_attributes(element.stop) | (kept(target.system, element) or {})
     node = etree.SubElement(target.section("tendon"), "fixed", **data)
     for joint, coefficient in zip(element.joints, element.coefficients, strict=True):
         etree.SubElement(node, "joint", joint=joint, coef=number(coefficient))

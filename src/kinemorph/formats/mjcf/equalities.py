@@ -2,7 +2,8 @@
 
 A coupling of first order is one of the robot; any other one, and a coupling of tendons, is an element `Constraint`.
 
-In MuJoCo these constraints are soft; here they are exact. The parent of a joint that closes a loop is the body farther
+In MuJoCo these constraints are soft; here they are exact, or springs where the user asks for it: bushings, and
+tendons whose two limits coincide. The parent of a joint that closes a loop is the body farther
 from the root, so that the tree is that of the file.
 """
 
@@ -13,9 +14,11 @@ from typing import Any
 from kinemorph.algebra.groups import Pose, quat_to_rotation, translation
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.polynomials import Polynomial
-from kinemorph.model.elements import Constraint
+from kinemorph.formats.mjcf.softness import JOINT, TENDON, springs_of, stop_of
+from kinemorph.model.elements import Bushing, Constraint, Tendon
 
-CONNECT, WELD, JOINT, TENDON = 0, 1, 2, 3  # mjtEq
+CONNECT, WELD = 0, 1  # mjtEq
+TORQUE = 10  # the place of the torquescale among the data of a weld
 OTHERS = {4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
 SITE = 6  # mjtObj
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
@@ -61,6 +64,16 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
     if one == two:
         return "equalities within one body"
     ends = [(reading.bodies[one], frames[0]), (reading.bodies[two], frames[1])]
+    if reading.soft:
+        along, about = (model.body_invweight0[[one, two], k].tolist() for k in (0, 1))
+        numbers = springs_of(model, e, along, 1.0)
+        if kind == WELD:  # whose violation is half the angle, times the torquescale
+            numbers += springs_of(model, e, about, 0.5 * data[TORQUE])
+        name = reading.new_element(model.names["eq"][e] or f"equality{e}")
+        places = {"placement_a": frames[0], "placement_b": frames[1]}
+        spring = Bushing(name, reading.bodies[one], reading.bodies[two], *numbers, **places)
+        reading.blueprint.element(reading.line("equality", model.names["eq"][e]), spring)
+        return None
     ends.sort(key=lambda end: -reading.depth[end[0]])
     (parent, placement), (child, child_placement) = ends
     name = model.names["eq"][e]
@@ -87,6 +100,9 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
     c0, c1, *more = model.eq_data[e][:5].tolist()
     ref1, ref2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (one, two))
     sides = [[(1.0, reading.joints[j])] for j in (one, two) if j >= 0]
+    weight = sum(float(model.dof_invweight0[model.jnt_dofadr[j]]) for j in (one, two) if j >= 0)
+    if _spring(model, reading, e, sides, (ref1, ref2), weight):
+        return None
     if two < 0:  # a joint that is kept constant: it follows another joint with the factor 0
         c1, more = 0.0, []
         others = [j for j in range(len(reading.joints)) if j not in (one, *leaders) and model.jnt_type[j] in SIMPLE]
@@ -122,8 +138,32 @@ def _tendons(model: Compiled, reading: Any, e: int) -> str | None:
         joints = [reading.joints[j] for j in model.wrap_objid[part].tolist()]
         sides.append(list(zip(model.wrap_prm[part].tolist(), joints, strict=True)))
     rests = tuple(float(model.tendon_length0[i]) for i in ids)
+    if _spring(model, reading, e, sides, rests, sum(float(model.tendon_invweight0[i]) for i in ids)):
+        return None
     _polynomial(model, reading, e, sides, rests, tuple(model.eq_data[e][:5].tolist()))
     return None
+
+
+def _spring(
+    model: Compiled, reading: Any, e: int, sides: list[list[tuple[float, str]]], rests: tuple[float, ...], weight: float
+) -> bool:
+    """Declares equality number e as a tendon whose two limits coincide, with the stops of its softness; whether it did.
+
+    It is not done for exact equalities and polynomials of higher order. `sides` and `rests` are those of `_polynomial`.
+    """
+    c0, *rest = model.eq_data[e][:5].tolist() if len(sides) == 2 else (float(model.eq_data[e][0]), 0.0)
+    stop = stop_of(model.eq_solref[e].tolist(), model.eq_solimp[e].tolist(), 0.0, weight, float(model.quickest))
+    if not reading.soft or any(rest[1:]) or stop is None:
+        return False
+    arms: dict[str, float] = {}
+    for share, side in zip((1.0, -rest[0]), sides, strict=False):
+        for factor, joint in side:
+            arms[joint] = arms.get(joint, 0.0) + share * factor
+    length, name = rests[0] + c0 - (rest[0] * rests[1] if len(sides) == 2 else 0.0), model.names["eq"][e]
+    own = reading.new_element(name or f"equality{e}")
+    tendon = Tendon(own, tuple(arms), tuple(arms.values()), lower=length, upper=length, stop=stop)
+    reading.blueprint.element(reading.line("equality", name), tendon)
+    return True
 
 
 def _polynomial(

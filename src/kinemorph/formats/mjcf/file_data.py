@@ -37,7 +37,7 @@ def _rows(kind: str, names: str, *usual: Any) -> list[Row]:
 
 
 REF, IMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's default solref and solimp
-STOPS = _rows("jnt", "solreflimit:solref solimplimit:solimp margin", REF, IMP, 0.0)
+STOPS = _rows("jnt", "solreflimit:solref solimplimit:solimp margin", REF, IMP, 0.0)  # exact to the last digit
 RESISTING = _rows("dof", "solreffriction:solref solimpfriction:solimp", REF, IMP)
 GEOM = _rows("geom", "contype conaffinity condim priority solmix margin gap", 1, 1, 3, 0, 1.0, 0.0, 0.0)
 GEOM += _rows("geom", "friction solref solimp", (1.0, 0.005, 0.0001), REF, IMP)

@@ -27,7 +27,7 @@ from kinemorph.formats.mjcf.keyframes import with_keyframes
 from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
 from kinemorph.formats.mjcf.sensors import add_sensors
 from kinemorph.formats.mjcf.shapes import Geometry
-from kinemorph.formats.mjcf.softness import softened
+from kinemorph.formats.mjcf.softness import softened, stop_of
 from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
 from kinemorph.model.elements import Constraint
@@ -40,16 +40,16 @@ ADD = "Add them in Python if you need them."
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 
-def system_of(model: Compiled, bundle: Bundle, findings: Findings) -> System | None:
-    """The system of a compiled model; None if it has errors, which are recorded."""
-    return _Reading(model, bundle, findings).system()
+def system_of(model: Compiled, bundle: Bundle, findings: Findings, *, soft: bool = False) -> System | None:
+    """The system of a compiled model; None if it has errors, which are recorded. `soft`: equalities are springs."""
+    return _Reading(model, bundle, findings, soft).system()
 
 
 class _Reading:
     """Declares the parts of one compiled model in a Blueprint. Lists are indexed by MuJoCo's ids of parts."""
 
-    def __init__(self, model: Compiled, bundle: Bundle, findings: Findings) -> None:
-        self.model, self.bundle, self.findings = model, bundle, findings
+    def __init__(self, model: Compiled, bundle: Bundle, findings: Findings, soft: bool) -> None:
+        self.model, self.bundle, self.findings, self.soft = model, bundle, findings, soft
         self.blueprint = Blueprint(findings, model.name.strip() or "robot", gravity=tuple(model.gravity.tolist()))
         self.taken: set[str] = {WORLD}
         self.bodies = [WORLD]
@@ -235,6 +235,8 @@ class _Reading:
                 data["lower"], data["upper"] = (
                     x if abs(x) < FAR else math.copysign(math.inf, x) for x in model.jnt_range[j].tolist()
                 )
+                own = (model.jnt_solref[j], model.jnt_solimp[j], model.jnt_margin[j], model.dof_invweight0[v])
+                data["stop"] = stop_of(*(x.tolist() for x in own), float(model.quickest))
             if model.jnt_actfrclimited[j]:
                 effort = float(np.abs(model.jnt_actfrcrange[j]).max())
                 data["effort"] = effort if effort > 0.0 else math.inf
@@ -319,8 +321,7 @@ class _Reading:
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
-        for what, names in softened(model, self.joints, self.tendons).items():
-            remedy = "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction."
+        for what, (names, remedy) in softened(model, self.joints, self.tendons, soft=self.soft).items():
             self.drop(what, names, remedy, kept=True)
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():

@@ -11,6 +11,7 @@ import numpy as np
 from kinemorph.algebra.groups import Pose, compose, quat_to_rotation, turn
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.drives import BALL, FIXED_TENDON, FREE, SIMPLE, limits, on_tendons, reflected
+from kinemorph.formats.mjcf.softness import stop_of
 from kinemorph.model.elements import Bushing, DragBox, DragEllipsoid, Fluid, Tendon, TorsionSpring, WeightSupport
 
 LEAST = 1e-15  # MuJoCo's mjMINVAL: smaller masses and inertias count as none
@@ -56,6 +57,8 @@ def add_tendons(model: Compiled, reading: Any) -> None:
         shortest, longest = model.tendon_lengthspring[i].tolist()
         lower, upper = limits(model.tendon_limited[i], model.tendon_range[i])
         least, most = limits(model.tendon_actfrclimited[i], model.tendon_actfrcrange[i])
+        names = ("solref_lim", "solimp_lim", "margin", "invweight0")
+        own = [getattr(model, f"tendon_{key}")[i] for key in names]
         stiff = model.tendon_stiffness[i] or np.any(model.tendon_stiffnesspoly[i])
         tendon = Tendon(
             reading.tendons[i],
@@ -70,6 +73,7 @@ def add_tendons(model: Compiled, reading: Any) -> None:
             lower=lower,
             upper=upper,
             effort=most if least == -most else (least, most),
+            stop=stop_of(*(x.tolist() for x in own), float(model.quickest)) if model.tendon_limited[i] else None,
         )
         reading.blueprint.element(reading.line("fixed", model.names["tendon"][i]), tendon)
     names = model.names["tendon"]

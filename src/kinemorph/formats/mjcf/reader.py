@@ -36,4 +36,4 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         problem = f"base is {options.base!r}, but has no effect: an MJCF file itself defines how bodies join the world"
         findings.warn("dropped", 0, "", problem, "Add a <freejoint/> to the root body, or remove its <freejoint/>.")
     unused_sidecar(options, "an MJCF file", findings)
-    return system_of(compiled, bundle, findings)
+    return system_of(compiled, bundle, findings, soft=options.soft_equalities)

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.formats.mjcf.compiler import Compiled
+from kinemorph.formats.mjcf.softness import NO_WEIGHT, softness
 from kinemorph.model.elements.contact.contact_laws import ImpedanceNormal
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Surface
@@ -32,9 +33,6 @@ from kinemorph.model.shapes import Surface
 PLANE, HFIELD = 0, 1  # mjtGeom
 GROUNDS = (PLANE, HFIELD)
 SLIDING = 3  # the condim of contacts with sliding friction only
-LEAST, MOST = 1e-4, 0.9999  # impedances and midpoints are clipped to this range
-THINNEST = 1e-5  # [m]: least width of an impedance
-NO_WEIGHT = 1e-15
 LAST_GROUP = 30  # the bit of the group that the geoms in pairs with the first ground share; the next has one bit less
 
 
@@ -154,25 +152,9 @@ class Touching:
         if not weight > NO_WEIGHT:
             return None
         pair = self.combined(k, ground)
-        start, end, width, midpoint, power = pair.solimp
-        start, end = (min(max(x, LEAST), MOST) for x in (start, end))
-        if pair.solref[0] > 0.0:
-            tau, zeta = max(pair.solref[0], 2.0 * float(model.option[0])), pair.solref[1]
-            K, B = 1.0 / (end * tau * max(zeta, 1e-6)) ** 2, 2.0 / (end * tau)
-        else:
-            K, B = -pair.solref[0] / end**2, -pair.solref[1] / end
+        K, B, *shape = softness(pair.solref, pair.solimp, float(model.quickest))
         factor = self._edges(pair) / weight
-        if not K > 0.0:
-            return None
-        return ImpedanceNormal(
-            factor * K,
-            factor * B,
-            start,
-            end,
-            max(width, THINNEST),
-            min(max(midpoint, LEAST), MOST),
-            max(power, 1.0),
-        )
+        return ImpedanceNormal(factor * K, factor * B, *shape) if K > 0.0 else None
 
     def _met(self, k: int) -> list[int]:
         """The grounds that geom number k touches, by their groups."""

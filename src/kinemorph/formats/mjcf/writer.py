@@ -32,6 +32,7 @@ from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_ele
 from kinemorph.formats.mjcf.file_data import GEOMS_OF_WORLD, kept, write_contacts, write_options
 from kinemorph.formats.mjcf.keyframes import write_keyframe
 from kinemorph.formats.mjcf.parts import write_equalities, write_inertial, write_looks
+from kinemorph.formats.mjcf.softness import stop_attributes
 from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
@@ -290,6 +291,7 @@ class _Writing:
             self.losses.add("limits without a range between them, which MuJoCo lacks, are left out", joint.name)
         elif math.isfinite(lower) or math.isfinite(upper):
             node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
+            node.attrib.update(stop_attributes(joint.stop))
         if math.isfinite(joint.effort[k]):
             node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
         if math.isfinite(joint.velocity[k]):

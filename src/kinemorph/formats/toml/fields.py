@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kinemorph.model.body import Body
 from kinemorph.model.elements.fields import Field, part_fields
 from kinemorph.model.elements.phases.automaton import Edge
-from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS
+from kinemorph.model.joint import GIMBAL_ORDERS, JOINT_KINDS, ImpedanceStop
 from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
 from kinemorph.model.modules.module_types import DYADS
 from kinemorph.model.run_plans import LOOP_METHOD_NAMES
@@ -110,6 +110,7 @@ JOINT = (
     _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
     Field("driven", "formulas", "", 'Formula of other coordinates that gives the motion: "50 * hip"; or one for each.'),
+    Field("stop", "part", "", "How its limits act, in MuJoCo's terms.", inner={"stop": ImpedanceStop}),
     Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints.", default=False),
 )
 

@@ -113,9 +113,9 @@ def _scaled_robot(robot: Robot, names: Names) -> Robot:
 
 def _scaled_joint(joint: Joint, names: Names) -> Joint:
     """A joint: limits of positions have the units of its coordinates, all others those of its velocities."""
-    on_q = ("lower", "upper", "driven")
+    on_q = ("lower", "upper", "driven", "stop")
     row = joint.motion
-    at_rest = scaled_part(joint, {"coordinates": row.q_units}, names, skip=_SPEEDS)
+    at_rest = scaled_part(joint, {"coordinates": row.q_units, "joint": row.q_units[:1]}, names, skip=_SPEEDS)
     moving = scaled_part(joint, {"coordinates": row.v_units}, names, skip=on_q)
     new: Joint = replace(at_rest, **{name: getattr(moving, name) for name in _SPEEDS})
     return new

@@ -106,7 +106,7 @@ class SignalUnits:
     def _tendon(self, tendon: Tendon) -> dict[str, list[str]]:
         """The units of the words in the fields of a tendon: lengths if a joint slides, else angles."""
         length = "m" if any(self.joint(name) == "m" for name in tendon.joints) else "rad"
-        return {"length": [length], "tension": [FORCES[length]], **_curves(tendon, length)}
+        return {"length": [length], "tension": [FORCES[length]], "joint": [length], **_curves(tendon, length)}
 
     def joint(self, name: str) -> str:
         """The unit of the coordinate of a joint with one axis, or of one coordinate of a joint by its full name."""

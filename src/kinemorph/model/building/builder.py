@@ -47,7 +47,7 @@ from kinemorph.model.building.part_readers import (
 from kinemorph.model.building.regularity import regularity_problems
 from kinemorph.model.couplings import limit_problems
 from kinemorph.model.input_reader import Reader, short
-from kinemorph.model.joint import USUAL_ORDER, Joint, X, Z
+from kinemorph.model.joint import USUAL_ORDER, ImpedanceStop, Joint, X, Z
 from kinemorph.model.robot import GIVE_MASSES, NO_MASSES, Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
@@ -125,6 +125,7 @@ class RobotBuilder:
         friction: Any = None,
         armature: Any = None,
         driven: Any = None,
+        stop: ImpedanceStop | None = None,
         cut: bool = False,
     ) -> Self:
         """Declares a joint; see `Joint` for the meaning and units of its data.
@@ -145,7 +146,7 @@ class RobotBuilder:
             "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
             "axis2": axis2, "normalize": normalize, "pitch": pitch, "order": order, "lower": lower, "upper": upper,
             "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
-            "driven": driven, "cut": cut,
+            "driven": driven, "stop": stop, "cut": cut,
         })  # fmt: skip
         return self
 

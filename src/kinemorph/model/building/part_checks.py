@@ -16,7 +16,7 @@ from kinemorph.algebra.vectors import cross, norm
 from kinemorph.errors import Problem
 from kinemorph.model.body import Body
 from kinemorph.model.input_reader import short
-from kinemorph.model.joint import Joint, Z
+from kinemorph.model.joint import ImpedanceStop, Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD
@@ -98,6 +98,26 @@ def joint_problems(joint: Joint) -> list[Problem]:
         for name, value in zip(joint.v_names, getattr(joint, key), strict=True):
             if not value > 0.0:
                 note(f"the {key} limit of {name} is {value:.6g}, expected above 0", "Leave it out for no limit.", key)
+    if joint.stop is not None and (joint.driven or joint.nq != 1):
+        note(f"stop is given, but a {joint.kind} joint has no single coordinate with limits", "Leave stop out.", "stop")
+    elif joint.stop is not None:
+        for what in stop_problems(joint.stop):
+            note(f"stop: {what}", "Correct it.", "stop")
+    return found
+
+
+def stop_problems(stop: ImpedanceStop) -> list[str]:
+    """What is wrong with the numbers of a stop, each as a clause with the value and what is expected."""
+    if not isinstance(stop, ImpedanceStop):
+        return [f"it is {short(stop)}, expected an ImpedanceStop"]
+    unit, positive = dict.fromkeys(("start", "end", "midpoint"), 1.0), ("time", "width", "inertia")
+    least = {"ratio": 0.0, "power": 1.0, "margin": -math.inf}
+    found = []
+    for key, value in vars(stop).items():
+        low, high = least.get(key, 0.0), unit.get(key, math.inf)
+        if value is not None and not (low < value < high or (value == low and key in ("ratio", "power"))):
+            expected = f"above {low:g}" if key in positive else f"from {low:g} to {high:g}"
+            found.append(f"{key} is {value:g}, expected a number {expected}")
     return found
 
 

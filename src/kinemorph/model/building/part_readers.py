@@ -139,6 +139,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         armature=per("armature", row.nv, 0.0),
         driven=driven,
         order=order,
+        stop=draft.get("stop"),
     )
     reader.problems += joint_problems(joint)
     return joint

@@ -1,23 +1,58 @@
-"""Which joints stop at their limits in a system, and which coordinates begin beyond them."""
+"""Which joints stop at their limits in a system, and which coordinates begin or end beyond them."""
 
 from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.errors import LimitWarning, users_level
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
+from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import listed
 
 NAMED = 4  # coordinates that a sentence lists
 PASSED = 1e-6  # tolerance of joint limits [m or rad]
+FAR = {"rad": 0.05, "m": 0.005}  # beyond a limit: a joint that ends a run farther beyond its stop gets a warning
 
 
-def stopped_joints(system: System) -> set[str]:
+def stopped_joints(robot: Robot, elements: Sequence[Any]) -> set[str]:
     """The names of the joints that elements stop at their limits."""
-    stops = [element for element in system.elements if isinstance(element, JointLimits)]
-    return {name for element in stops for name in law_of(element).acts_on(element, system.robot)}
+    stops = [element for element in elements if isinstance(element, JointLimits)]
+    return {name for element in stops for name in law_of(element).acts_on(element, robot)}
+
+
+def warn_of_stops(run: Trajectory) -> bool:
+    """Warns where joints end a run far beyond limits at which they have stops; returns whether it did."""
+    last, found = run.segments[-1], []
+    robot = last.robot
+    if robot is None or not run.outcome.ok or not len(last.q):
+        return False
+    for joint in map(robot.joint, stopped_joints(robot, last.plant.elements)):
+        values = last.q[-1][robot.q_slice(joint.name)].tolist()
+        for q, *row in zip(values, joint.q_names, joint.table.q_units, joint.lower, joint.upper, strict=True):
+            name, unit, beyond = row[0], row[1], max(row[2] - q, q - row[3])
+            if beyond > FAR.get(unit, math.inf):
+                found.append((beyond / FAR[unit], name, f"at {q:.4g} {unit}, {beyond:.3g} {unit} beyond its limit"))
+    if not found:
+        return False
+    _, worst, where = max(found)
+    others = [name for _, name, _ in found if name != worst]
+    warnings.warn(
+        f"'{worst}' of '{last.plant.name}' ends the run {where}: its stop gives way that far under what presses on it."
+        f"{f' So do those of {listed(others, NAMED)}.' if others else ''} Press it less, or give it a harder stop: "
+        "elements.JointLimits with these joints and a larger stiffness (in an MJCF file, a shorter solreflimit).",
+        LimitWarning,
+        stacklevel=users_level(),
+    )
+    return True
 
 
 def begun_beyond(system: System, q: Array) -> str:
@@ -26,7 +61,7 @@ def begun_beyond(system: System, q: Array) -> str:
     `q` [m or rad] is an initial configuration, (nq,), or those of many runs, (n, nq).
     """
     places = {name: k for k, name in enumerate(system.robot.q_names)}
-    stopped = stopped_joints(system)
+    stopped = stopped_joints(system.robot, system.elements)
     begun = []
     for joint in system.robot.joints if stopped else ():
         if joint.name in stopped:

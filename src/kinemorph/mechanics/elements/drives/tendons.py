@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from kinemorph.algebra.scalar import S, times
 from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
 from kinemorph.mechanics.elements.drives.strokes import Stroke, summed_stroke, tendon_arms
-from kinemorph.mechanics.elements.forces.joint_forces import inertia_along
+from kinemorph.mechanics.elements.forces.joint_forces import impedance_stops, inertia_along
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.model.building.part_checks import stop_problems
 from kinemorph.model.elements.drives.tendons import Tendon
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
@@ -38,10 +39,11 @@ class TendonLaw(ElementLaw[Tendon]):
             if not low <= high:
                 problem = f"{key} is {getattr(element, key)}; expected rising numbers"
                 found.append(wrong(element.name, problem, "Exchange them.", key))
-        if not element.lower < element.upper:
-            problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower below upper"
+        if not element.lower <= element.upper:
+            problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower not above upper"
             found.append(wrong(element.name, problem, "Exchange them.", "lower"))
-        return found
+        clauses = [] if element.stop is None else stop_problems(element.stop)
+        return found + [wrong(element.name, f"stop: {what}", "Correct it.", "stop") for what in clauses]
 
     def signals_on(self, element: Tendon, robot: Robot) -> tuple[Slot, ...]:
         """Length, rate and tension: those of a slide where a joint of the tendon slides, else those of a hinge."""
@@ -89,8 +91,11 @@ def _laws(element: Tendon, view: ElementView) -> list[JointLaw]:
         lower = element.lower if math.isfinite(element.lower) else None
         upper = element.upper if math.isfinite(element.upper) else None
         arms = {place.v: arm for place, arm in tendon_arms(element, view.robot) if place.v < view.robot.nv}
-        inertia = inertia_along(view.robot, arms)
-        found.append(Stops(lower, upper, inertia / element.time**2, 2.0 * inertia / element.time, ONSET))
+        inertia = (element.stop.inertia if element.stop else None) or inertia_along(view.robot, arms)
+        if element.stop is None:
+            found.append(Stops(lower, upper, inertia / element.time**2, 2.0 * inertia / element.time, ONSET))
+        else:
+            found.append(impedance_stops(element.stop, lower, upper, inertia))
     return found
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
-from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
+from kinemorph.mechanics.elements.contact.normal_forces import ImpedanceLaw
+from kinemorph.mechanics.elements.forces.carried_efforts import carried_efforts
+from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, ImpedanceStops, JointLaw, Stops
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
@@ -28,11 +30,12 @@ from kinemorph.model.elements.forces.joint_forces import (
     has_friction,
     has_limits,
 )
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import ImpedanceStop, Joint
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 E = TypeVar("E")
+STIFFEST = 25.0  # times I / time^2: the largest stiffness that is chosen for a stop, so that steps of 1 ms stay stable
 
 
 class Along(NamedTuple):
@@ -156,7 +159,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
 
     def problems(self, element: JointLimits, robot: Robot) -> list[str]:
         given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
-        found = not_negative(element, *given) + positive(element, "time", "onset")
+        found = not_negative(element, *given) + positive(element, "time", "onset", "give")
         for name in element.joints:
             unknown = known_joint(element, "joints", name, robot)
             found += unknown
@@ -183,12 +186,18 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
     def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
         robot = view.robot
         laws = []
+        own = element.stiffness is None and element.damping is None
         for joint in _stopped(element, robot):
             for q, v, lower, upper in _limited(joint):
                 place = robot.v_slice(joint.name).start + v
-                stiffness, damping = stop_numbers(element, robot, place)
-                numbers = view.value((stiffness, damping, for_unit(element.onset, _units(robot)[place])))
-                laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
+                if own and joint.stop is not None:
+                    inertia = joint.stop.inertia or moved_inertias(robot)[place]
+                    law: JointLaw = impedance_stops(joint.stop, lower, upper, inertia)
+                else:
+                    stiffness, damping = stop_numbers(element, robot, place)
+                    numbers = view.value((stiffness, damping, for_unit(element.onset, _units(robot)[place])))
+                    law = Stops(lower, upper, *numbers)
+                laws.append(Along(place, robot.q_slice(joint.name).start + q, law))
         return laws
 
 
@@ -207,16 +216,32 @@ def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | Non
                 yield q, v, lower if lower > -math.inf else None, upper if upper < math.inf else None
 
 
+def impedance_stops(stop: ImpedanceStop, lower: float | None, upper: float | None, inertia: float) -> ImpedanceStops:
+    """The stops at two limits, where they have this inertia [kg m^2 or kg]."""
+    rate = 1.0 / (stop.end * stop.time)
+    damping = 2.0 * stop.ratio * math.sqrt(1.0 - stop.end) * inertia * rate
+    shape = (stop.width, stop.start, stop.end, stop.midpoint, stop.power)
+    begin = None if lower is None else lower + stop.margin
+    end = None if upper is None else upper - stop.margin
+    return ImpedanceStops(begin, end, ImpedanceLaw(inertia * rate**2, damping, *shape))
+
+
 def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, Any]:
     """(stiffness, damping) of the stop along the velocity with index `place`.
 
-    They are those of the element, or else computed from its `time` [s] and the inertia that this velocity moves.
+    They are those of the element, or else computed from its `time` [s], the inertia that this velocity moves, and what
+    the joint may have to carry. With the stiffness k = (I + C) / time^2, the damping is critical for the geometric mean
+    of I and I + C.
     """
     if element.stiffness is not None and element.damping is not None:
         return element.stiffness, element.damping
-    inertia = moved_inertias(robot)[place]
-    stiffness = inertia / element.time**2 if element.stiffness is None else element.stiffness
-    return stiffness, 2.0 * inertia / element.time if element.damping is None else element.damping
+    inertia, least = moved_inertias(robot)[place], 1.0 / element.time**2
+    wanted = carried_efforts(robot)[place] / for_unit(element.give, robot.v_units[place])
+    stiffness = min(max(inertia * least, wanted), STIFFEST * inertia * least)
+    damping = 2.0 * inertia * math.sqrt(least) * (stiffness / (inertia * least)) ** 0.75
+    return tuple(
+        own if given is None else given for own, given in ((stiffness, element.stiffness), (damping, element.damping))
+    )
 
 
 def moved_inertias(robot: Robot) -> tuple[float, ...]:

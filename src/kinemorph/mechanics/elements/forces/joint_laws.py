@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kinemorph.algebra.scalar import S, absolute, div, exp, less, maximum, minimum, sqrt, where
+from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
 from kinemorph.mechanics.elements.forces.springs import one_sided
 from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
 from kinemorph.mechanics.steps.point_states import joint_slope
@@ -129,6 +130,42 @@ class Friction:
         """
         secant = self.secant(joint.velocity)
         return -secant * joint.velocity, h * secant
+
+
+@dataclass(frozen=True, eq=False)
+class ImpedanceStops:
+    """Stops at a lower and at an upper limit whose strength an impedance of the depth sets; None has no stop.
+
+    With a lower limit not above the upper one only the nearer one can act, so that the law is computed once.
+    """
+
+    lower: float | None
+    upper: float | None
+    law: NormalLaw
+    affine: bool = False
+
+    def _acting(self, joint: Any) -> list[tuple[S, Pressed]]:
+        """(direction of the limit, -1 or 1, what presses at it) for each stop."""
+        q, v = joint.position, joint.velocity
+        if self.lower is not None and self.upper is not None and self.lower <= self.upper:
+            above = q - 0.5 * (self.lower + self.upper)
+            side = where(less(above, 0.0), -1.0, 1.0)
+            return [(side, self.law(side * above - 0.5 * (self.upper - self.lower), side * v))]
+        below = [] if self.lower is None else [(-1.0, self.law(self.lower - q, -v))]
+        return below + ([] if self.upper is None else [(1.0, self.law(q - self.upper, v))])
+
+    def force(self, joint: Any) -> S:
+        return sum((-side * one.force for side, one in self._acting(joint)), 0.0)
+
+    def dissipated(self, joint: Any) -> S:
+        return sum((one.dissipated for _, one in self._acting(joint)), 0.0)
+
+    def stored(self, joint: Any) -> S:
+        return sum((one.stored for _, one in self._acting(joint)), 0.0)
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        pivots = (where(one.pushing, h * (one.by_rate + h * one.by_depth), 0.0) for _, one in self._acting(joint))
+        return self.force(joint), sum(pivots, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import math
 from dataclasses import field
 
 from kinemorph.frozen import dataclass
+from kinemorph.model.joint import ImpedanceStop
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,9 @@ class Tendon:
 
     Here x is the length beyond `rest`: one length, or a pair (shortest, longest) between which x is 0. Dry `friction`
     [N] resists dL/dt, smoothed below the speed `smoothing`. At `lower` and `upper` are stops of stiffness I / time^2
-    and damping 2 I / time, with the inertia I that moves with the tendon, as in `JointLimits`. `effort` limits the sum
-    of the forces of the actuators on the tendon: one number for both directions, or a pair (lower, upper).
+    and damping 2 I / time, with the inertia I that moves with the tendon, or those that `stop` describes. `effort`
+    limits the sum of the forces of the actuators on the tendon: one number for both directions, or a pair (lower,
+    upper).
 
     Lengths and forces have the units of the joints: [rad] and [N m] where they turn, [m] and [N] where they slide or
     coefficients are radii. Signals: length, rate and tension.
@@ -39,6 +41,7 @@ class Tendon:
     upper: float = field(default=math.inf, metadata={"unit": "{length}"})
     time: float = field(default=0.01, metadata={"kind": "time"})
     effort: float | tuple[float, float] = field(default=math.inf, metadata={"unit": "{tension}"})
+    stop: ImpedanceStop | None = None
 
     def __post_init__(self) -> None:
         for name in ("joints", "coefficients", "rest", "curve", "damping_curve", "effort"):

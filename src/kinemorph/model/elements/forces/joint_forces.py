@@ -61,11 +61,15 @@ class JointLimits:
 
         max(0, stiffness s + damping r ds/dt),      r = min(s / onset, 1)
 
-    pushes it back; a stop never pulls. By default `stiffness` is  I / time^2  and `damping` is  2 I / time,  which is
-    critical damping. I is the inertia that an effort of this joint alone accelerates, at the neutral configuration. A
-    joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v. `onset` may
-    be a pair: for joints that turn [rad], and for joints that slide [m]. Without `joints` it acts on all joints that
-    have limits. The effort of each joint is a column of a run: run["stops.elbow"].
+    pushes it back; a stop never pulls. A joint with a `stop` of its own, as those of MJCF files, follows that law
+    unless stiffness or damping are given here. Else `stiffness` is  I / time^2  and `damping`  2 I / time,  which is
+    critical. I is the inertia that an effort of this joint alone accelerates, at the neutral configuration. A
+    joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v.
+
+    The stop of a joint that carries much, such as a knee below a trunk, is stiffer: it gives way by `give` at most
+    under the largest weight that may rest on it, and under its effort limit, as far as 25 I / time^2 suffice for that.
+    `onset` and `give` may be pairs: for joints that turn [rad], and for joints that slide [m]. Without `joints` it acts
+    on all joints that have limits. The effort of each joint is a column of a run: run["stops.elbow"].
     """
 
     name: str
@@ -74,6 +78,7 @@ class JointLimits:
     damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
     time: float = field(default=0.01, metadata={"kind": "time"})
     onset: Paired = field(default=1e-3, metadata={"kind": "joint coordinate", "pair": True})
+    give: Paired = field(default=(0.02, 0.002), metadata={"kind": "joint coordinate", "pair": True})
 
 
 def for_unit(value: Paired, unit: str) -> Value:
