@@ -332,6 +332,11 @@ def law_of(element: Any) -> ElementLaw[Any]:
     return _LAWS[kind].of(element)
 
 
+def registered_law(kind: type[Any]) -> ElementLaw[Any] | None:
+    """The law that is registered for a kind of element; None where none is, or where it was not needed yet."""
+    return _LAWS.get(kind)
+
+
 def plain(v: Sequence[S]) -> Vec3:
     """The first three entries of a vector as a tuple."""
     return (v[0], v[1], v[2])
