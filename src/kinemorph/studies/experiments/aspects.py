@@ -26,7 +26,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import MeshFile
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
-from kinemorph.studies.experiments.flat_texts import FileContent, flat_text
+from kinemorph.studies.experiments.flat_texts import FileContent, flat_text, plant_facts
 from kinemorph.studies.experiments.function_models import FunctionModel
 from kinemorph.studies.experiments.measures import Measure
 from kinemorph.studies.experiments.setups import FileModel, Run
@@ -89,7 +89,7 @@ def facts(model: Any) -> Any:
     if isinstance(model, FileModel):
         return _facts(model.system)
     if isinstance(model, Plant):
-        return _plant_facts(model)
+        return plant_facts(model)
     return _facts(model) if isinstance(model, (System, Robot)) else model
 
 
@@ -101,13 +101,6 @@ def _facts(model: System | Robot) -> Any:
     touching = (shape for body in model.robot.bodies for shape in body.collisions)
     meshes = {shape.source: FileContent(shape.path) for shape in touching if isinstance(shape, MeshFile) and shape.path}
     return own | {name: getattr(model, name) for name in OF_SYSTEM} | {"meshes": meshes}
-
-
-def _plant_facts(plant: Plant) -> dict[str, Any]:
-    """A plant: its model and start; and its laws, where these are not made of plain data."""
-    facts: dict[str, Any] = {"robot": plant.robot, "elements": plant.elements, "automaton": plant.automaton}
-    facts |= {group: getattr(plant, group) for group in ("q", "v", "x", "u", "p", "start", "locked", "loops")}
-    return facts if plant.recipe is not None else {**facts, "laws": plant.laws, "outputs": plant.outputs}
 
 
 def _version() -> str:

@@ -53,21 +53,29 @@ def home_of(value: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def thing_name(value: Any) -> str:
+    """What code of the user is called in a text: "Arm.gain"; an object is called by its class."""
+    if isinstance(value, (Whole, types.ModuleType)):
+        return f"module {value.name if isinstance(value, Whole) else value.__name__}"
+    return str((value if isinstance(value, (types.FunctionType, type)) else type(value)).__qualname__)
+
+
 def outside_text(value: Any) -> str | None:
     """The name of a module, a function or a class that is not the user's, with the version of its package."""
     if isinstance(value, Package):
         return package_text(value.name)
     if isinstance(value, types.ModuleType):
-        return None if is_own(value.__name__) else f"module {value.__name__}{_version(value.__name__)}"
+        return None if is_own(value.__name__) else f"module {value.__name__}{of_package(value.__name__)}"
     module = home_of(value)
     if module is None or is_own(module):
         return None
     kind = "class" if isinstance(value, type) else "function"
     code = value.__code__.co_qualname if isinstance(value, types.FunctionType) else value.__qualname__
-    return f"{kind} {module}.{code}{_version(module)}"
+    return f"{kind} {module}.{code}{of_package(module)}"
 
 
-def _version(module: str) -> str:
+def of_package(module: str) -> str:
+    """The distribution of an installed module, as a text that follows its name: " of numpy 2.1.0"."""
     text = package_text(module)
     return f" of {text}" if text else ""
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -22,8 +23,22 @@ import numpy as np
 from kinemorph.mechanics.elements.law import registered_law
 from kinemorph.model.elements.control.c_functions import CController
 from kinemorph.model.parameter import Coordinate, Formula, Parameter, Value, worked_out
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.files.batch_record import record_of_batch
+from kinemorph.simulation.files.run_record import record_of
+from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studies.experiments.c_files import c_files
-from kinemorph.studies.experiments.code_parts import Parts, code_parts, of_class, outside_text, own_cells, state_of
+from kinemorph.studies.experiments.code_parts import (
+    Parts,
+    code_parts,
+    of_class,
+    of_package,
+    outside_text,
+    own_cells,
+    state_of,
+    thing_name,
+)
 from kinemorph.studies.experiments.origins import file_text, is_own
 from kinemorph.studies.experiments.reached import Package, Whole
 from kinemorph.vocabulary.frozen_array import FrozenArray
@@ -33,7 +48,8 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 LOOKS = ("color", "symbol")  # fields that determine how something is shown, and no result
 CHANGING = ("random", "numpy.random", "weakref", "_weakref")  # modules of objects that are no data
 PLAIN = (bool, int, float, str, complex)
-ONCE = (types.FunctionType, type, types.ModuleType)  # what is written where it is first met
+HOLDERS = (tuple, list, Mapping, set, frozenset)
+DEEP = 40  # levels of data, after which what follows is written separately
 
 
 class FileContent(str):
@@ -45,30 +61,53 @@ def flat_text(value: object, path: str = "", missed: Callable[[str], None] = lam
 
     `missed` takes the names of what code of the user reaches and cannot be followed.
     """
-    return "\n".join(_Writing(missed).lines(value, path, ()))
+    return "\n".join(_Writing(missed).text(value, path))
 
 
 class _Writing:
-    """A text that is being written."""
+    """A text that is being written. Code that the text names is written after it, each piece once, under its name."""
 
     def __init__(self, missed: Callable[[str], None]) -> None:
         self.missed = missed
-        self.written: dict[Any, Any] = {}  # code that was written; things stay alive, so that their ids are their own
+        self.names: dict[
+            Any, tuple[str, Any]
+        ] = {}  # by key: name and thing, which stays alive, so that its id is its own
+        self.uses: Counter[str] = Counter()
+        self.waiting: list[tuple[str, Any]] = []  # name and thing, to be written
 
-    def lines(self, value: Any, path: str, inside: tuple[int, ...]) -> Iterator[str]:
+    def text(self, value: Any, path: str) -> Iterator[str]:
+        """The lines of a value and of all code that it reaches."""
+        key = _key(value)
+        if key is not None:
+            self._register(key, value)
+        yield from self._lines(value, path, ())
+        for name, thing in self.waiting:  # which grows
+            yield from self._lines(thing, name, ())
+
+    def _register(self, key: Any, value: Any) -> str:
+        """The name of code or of data, which is its own."""
+        name = thing_name(value)
+        self.uses[name] += 1
+        name += f" {self.uses[name]}" if self.uses[name] > 1 else ""
+        self.names[key] = name, value
+        return name
+
+    def _lines(self, value: Any, path: str, inside: tuple[int, ...]) -> Iterator[str]:
         """The lines of a value; `inside` are the ids of the data that contain it."""
         text = _short(value)
-        key = value if isinstance(value, Whole) else id(value) if isinstance(value, ONCE) else None
+        key = _key(value) if len(inside) < DEEP or isinstance(value, HOLDERS) else id(value)
         if text is not None:
             if text:
                 yield f"{path} = {text}" if path else text
-        elif value is None or (isinstance(value, (tuple, list, Mapping, set, frozenset)) and not value):
+        elif value is None or (isinstance(value, HOLDERS) and not value):
             return
-        elif id(value) in inside or key in self.written:
+        elif id(value) in inside:
             yield f"{path} = (the same again)"
+        elif key is not None and inside:
+            if key not in self.names:
+                self.waiting.append((self._register(key, value), value))
+            yield f"{path} = {self.names[key][0]}"
         else:
-            if key is not None:
-                self.written[key] = value
             within = (*inside, id(value))
             head, parts = _parts(value, self.missed)
             if head:
@@ -77,7 +116,14 @@ class _Writing:
             for name, part in parts:
                 place = f"{path}.{name}" if path else name
                 known = f"{place}.name = {name!r}" if by_name else None  # the name is in the place already
-                yield from (line for line in self.lines(part, place, within) if line != known)
+                yield from (line for line in self._lines(part, place, within) if line != known)
+
+
+def _key(value: Any) -> Any:
+    """By what code is recognized; None for data."""
+    if isinstance(value, types.ModuleType):
+        return Whole(value.__name__)
+    return value if isinstance(value, Whole) else id(value) if isinstance(value, (types.FunctionType, type)) else None
 
 
 def _short(value: Any) -> str | None:
@@ -155,7 +201,7 @@ def _parts(value: Any, missed: Callable[[str], None]) -> Parts:
         plain = next(one for one in PLAIN if isinstance(value, one))
         return f"{kind.__qualname__} {plain.__repr__(value)}", state_of(value)
     if isinstance(value, Mapping) and not kind.__module__.startswith(CHANGING):
-        pairs = sorted(((str(key), one) for key, one in value.items()), key=lambda pair: pair[0])
+        pairs = sorted(((_key_text(key), one) for key, one in value.items()), key=lambda pair: pair[0])
         return "", chain(pairs, of_class(value))
     if hasattr(value, "_fields"):
         return kind.__qualname__, chain(zip(value._fields, value, strict=True), of_class(value))
@@ -169,17 +215,33 @@ def _parts(value: Any, missed: Callable[[str], None]) -> Parts:
         named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
         pairs = [*zip(names if named else map(str, range(len(names))), value, strict=True)]  # type: ignore[list-item]
         return "", chain(pairs, of_class(value))
+    if isinstance(value, Plant):
+        return kind.__qualname__, iter(plant_facts(value).items())
+    if isinstance(value, (Trajectory, BatchRun)):  # without the times that they took
+        record = record_of(value) if isinstance(value, Trajectory) else record_of_batch(value)
+        return kind.__qualname__, iter(record._asdict().items())
     if is_own(kind.__module__):
         return kind.__qualname__, chain(state_of(value), _behind(value, missed))
     if is_dataclass(value):
         held = ((field.name, getattr(value, field.name)) for field in fields(value) if field.compare or not _eq(value))
         shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and not _is_empty(part))
         return kind.__qualname__, chain(shown, _behind(value, missed))
-    whole = f"{kind.__module__}.{kind.__qualname__}"
+    whole = f"{kind.__module__}.{kind.__qualname__}{of_package(kind.__module__)}"
     if kind.__module__.startswith(CHANGING):
         missed(f"an object {whole}, which changes while it is used")
         return whole, iter(())
     return whole, _reduced(value)
+
+
+def _key_text(key: Any) -> str:
+    return key if isinstance(key, str) else flat_text(key).replace("\n", "; ")
+
+
+def plant_facts(plant: Plant) -> dict[str, Any]:
+    """A plant: its model and start; and its laws, where these are not made of plain data."""
+    facts: dict[str, Any] = {"robot": plant.robot, "elements": plant.elements, "automaton": plant.automaton}
+    facts |= {group: getattr(plant, group) for group in ("q", "v", "x", "u", "p", "start", "locked", "loops")}
+    return facts if plant.recipe is not None else {**facts, "laws": plant.laws, "outputs": plant.outputs}
 
 
 def _behind(value: Any, missed: Callable[[str], None]) -> Iterator[tuple[str, Any]]:

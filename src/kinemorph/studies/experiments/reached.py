@@ -136,8 +136,8 @@ def of_function(function: types.FunctionType, tree: ast.AST | None, missed: Call
     else:
         reads.without_source(code, names)
     given = [*_given(function)]
-    globals_ = (_followed(chain, known[chain[0]]) for chain in reads.chains if chain[0] in names and chain[0] in known)
-    found = {name: value for name, value in globals_ if not name.startswith("__")}
+    here = [chain for chain in reads.chains if chain[0] in names and chain[0] in known and chain[0] not in reads.bound]
+    found = {name: value for name, value in (_followed(chain, known[chain[0]]) for chain in here) if name[:2] != "__"}
     yield from given
     yield from sorted(((f"global {name}", value) for name, value in found.items()), key=lambda pair: pair[0])
     yield from _imported(reads)
