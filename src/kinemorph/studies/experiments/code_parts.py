@@ -1,4 +1,7 @@
-"""What code of the user consists of: functions, classes, objects of these classes, and modules, each with its parts."""
+"""What code of the user consists of: functions, classes, objects of these classes, modules, and C; each with its parts.
+
+Code that is not the user's is known by its name and the version of its distribution.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,33 @@ import ast
 import functools
 import hashlib
 import os
-import tokenize
+import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING
 from enum import Enum
-from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from kinemorph.model.elements.control.c_functions import CController, is_c_text
 from kinemorph.studies.experiments.origins import file_text, is_binary, is_own, package_text, place_of
-from kinemorph.studies.experiments.reached import Package, Whole, files_among, of_function, of_module
+from kinemorph.studies.experiments.reached import Named, Whole, files_among, of_function, of_source
 from kinemorph.studies.experiments.source_texts import function_tree, source_text
 
-Parts = tuple[str, Iterator[tuple[str, Any]]]  # what something is, and its parts by name
+Parts = tuple[str, Named]  # what something is, and its parts by name
 GENERATED = "<string>"  # the file of methods that dataclasses and named tuples write themselves
 SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 METHODS = {staticmethod: "__func__", classmethod: "__func__", functools.cached_property: "func"}
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*(?:([\"<])([^\">]+)|(\w.*))", re.MULTILINE)
 
 
 def code_parts(value: Any, missed: Callable[[str], None]) -> Parts | None:
     """What a thing of code is, and its parts; None for data. `missed` takes the names of what is not followed."""
-    if isinstance(value, types.FunctionType):
-        if not is_own(home_of(value)):
-            return outside_text(value) or "", own_cells(value)
+    if isinstance(value, types.FunctionType) and is_own(home_of(value)):
         tree = function_tree(value)
         return source_text(value, tree).replace("\n", "\n    "), of_function(value, tree, missed)
+    if hasattr(value, "__wrapped__"):  # a function of the user, in one of a library
+        return "wrapped", iter({"function": value.__wrapped__, "others": dict(getattr(value, "registry", {}))}.items())
     if isinstance(value, type):
         return f"class {value.__qualname__}", _methods(value)
     if isinstance(value, functools.partial):
@@ -38,12 +43,10 @@ def code_parts(value: Any, missed: Callable[[str], None]) -> Parts | None:
         return "partial", iter({"function": value.func, **given}.items())
     if isinstance(value, types.MethodType):
         return "method", iter({"of": value.__self__, "function": value.__func__}.items())
-    if isinstance(value, types.ModuleType):
-        return _module(value.__name__, getattr(value, "__file__", None), missed)
-    if isinstance(value, Whole):
-        return _module(value.name, place_of(value.name), missed)
     if isinstance(value, types.BuiltinFunctionType) and is_binary(value.__module__):
-        return f"function {value.__name__}", iter([("module", Whole(str(value.__module__)))])
+        return f"function {value.__name__}", iter([("module", Whole(value.__module__))])
+    if isinstance(value, Whole):
+        return _module(value, place_of(value), missed)
     return None
 
 
@@ -53,25 +56,15 @@ def home_of(value: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def thing_name(value: Any) -> str:
-    """What code of the user is called in a text: "Arm.gain"; an object is called by its class."""
-    if isinstance(value, (Whole, types.ModuleType)):
-        return f"module {value.name if isinstance(value, Whole) else value.__name__}"
-    return str((value if isinstance(value, (types.FunctionType, type)) else type(value)).__qualname__)
-
-
 def outside_text(value: Any) -> str | None:
-    """The name of a module, a function or a class that is not the user's, with the version of its package."""
-    if isinstance(value, Package):
-        return package_text(value.name)
+    """The name of a module, a function or a class that is not the user's, with the version of its distribution."""
     if isinstance(value, types.ModuleType):
         return None if is_own(value.__name__) else f"module {value.__name__}{of_package(value.__name__)}"
     module = home_of(value)
-    if module is None or is_own(module):
+    if module is None or is_own(module) or hasattr(value, "__wrapped__"):
         return None
     kind = "class" if isinstance(value, type) else "function"
-    code = value.__code__.co_qualname if isinstance(value, types.FunctionType) else value.__qualname__
-    return f"{kind} {module}.{code}{of_package(module)}"
+    return f"{kind} {module}.{value.__qualname__}{of_package(module)}"
 
 
 def of_package(module: str) -> str:
@@ -80,82 +73,66 @@ def of_package(module: str) -> str:
     return f" of {text}" if text else ""
 
 
-def own_cells(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """The code of the user in the variables of a function that is not the user's, such as what a decorator wraps."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-        many = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else (value,)
-        if any(_is_own_code(one) for one in many):
-            yield f"enclosed {name}", value
-
-
-def _is_own_code(value: Any) -> bool:
-    if isinstance(value, types.MethodType):
-        return _is_own_code(value.__func__)
-    if isinstance(value, types.FunctionType):
-        return is_own(home_of(value)) or any(True for _ in own_cells(value))
-    return is_own((value if isinstance(value, type) else type(value)).__module__)
-
-
-def state_of(value: Any) -> Iterator[tuple[str, Any]]:
+def state_of(value: Any) -> Named:
     """What an object of a class of the user holds, with the files that it names, and without what it only caches."""
-    held: dict[str, Any] = {}
-    state = object.__getstate__(value)
-    for part in state if isinstance(state, tuple) else (state,):
-        held |= part or {}
-    kind = type(value)
-    cached = [name for name in held if isinstance(getattr(kind, name, None), functools.cached_property)]
-    kept = [(str(name), part) for name, part in held.items() if name not in cached]
-    return chain(
-        sorted(kept, key=lambda pair: pair[0]), files_among((part for _, part in kept), ("",)), of_class(value)
-    )
+    kind, state = type(value), object.__getstate__(value)
+    held = [pair for part in (state if isinstance(state, tuple) else (state,)) for pair in (part or {}).items()]
+    kept = [pair for pair in held if not isinstance(getattr(kind, pair[0], None), functools.cached_property)]
+    yield from sorted(kept, key=lambda pair: pair[0])
+    yield from files_among((part for _, part in kept), ("",))
+    yield "class", kind
 
 
-def of_class(value: Any) -> Iterator[tuple[str, Any]]:
-    """The class of an object, where it is one of the user, whose methods may compute something else one day."""
-    kind = type(value)
-    if is_own(kind.__module__):
-        yield "class", kind
-
-
-def _methods(kind: type) -> Iterator[tuple[str, Any]]:
+def _methods(kind: type) -> Named:
     """What determines what objects of a class do: its methods, its data, and the classes it is made from."""
     if is_binary(kind.__module__):
         yield "module", Whole(kind.__module__)
     for name, part in vars(kind).items():
         made = getattr(part, METHODS.get(type(part), ""), part)
         if isinstance(part, property):
-            yield from ((f"{name} {way}", getattr(part, way)) for way in ("fget", "fset") if getattr(part, way))
+            yield from ((f"{name} {way}", getattr(part, way)) for way in ("fget", "fset"))
         elif isinstance(made, types.FunctionType):
-            if made.__code__.co_filename != GENERATED:
+            if getattr(made, "__wrapped__", made).__code__.co_filename != GENERATED:
                 yield name, made
         elif name == "__dataclass_fields__":
             factories = ((one.name, one.default_factory) for one in part.values())
             yield from ((f"default {one}", made) for one, made in factories if made is not MISSING)
-        elif issubclass(kind, Enum) and name in kind.__members__:
-            yield name, part.value if isinstance(part, Enum) else kind.__members__[name].value
-        elif not (name.startswith("__") or isinstance(part, SLOTS) or name == "_abc_impl" or issubclass(kind, Enum)):
+        elif issubclass(kind, Enum):
+            if name in kind.__members__:
+                yield name, kind.__members__[name].value
+        elif not (name.startswith("__") or isinstance(part, SLOTS) or name == "_abc_impl"):
             yield name, made
-    yield from ((f"base {base.__name__}", base) for base in kind.__bases__ if base is not object)
-    if type(kind) is not type and is_own(type(kind).__module__):
-        yield "metaclass", type(kind)
+    yield from ((f"base {base.__name__}", base) for base in (*kind.__bases__, type(kind)) if base not in (object, type))
 
 
-def _module(name: str, place: str | None, missed: Callable[[str], None]) -> Parts:
-    """A module by its whole source."""
-    none: Mapping[str, Any] = {}
+def _module(name: Whole, place: str | None, missed: Callable[[str], None]) -> Parts:
+    """A module by its whole source, without comments; a folder is a module without code."""
     if place is None or not os.path.exists(place):
         missed(f"module '{name}', which has no source")
-        return f"module {name}", iter(none.items())
-    if os.path.isdir(place):
-        return f"module {name}", iter(none.items())
-    try:
-        with tokenize.open(place) as file:
-            tree = ast.parse(file.read())
-    except (SyntaxError, ValueError):  # compiled
-        return f"module {name}, {file_text(place)}", iter(none.items())
+        return name, iter(())
+    if not os.path.isfile(place) or is_binary(name):
+        return file_text(place) if os.path.isfile(place) else "folder", iter(())
+    tree = ast.parse(Path(place).read_bytes())
     digest = hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
-    return f"module {name}, source {digest[:16]}", of_module(name, tree, place, missed)
+    return f"source {digest[:16]}", of_source(name, tree, place, missed)
+
+
+def c_files(element: CController, missed: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+    """("file NAME", its content) of the sources of a controller and of the headers that they include, but the system's.
+
+    `missed` takes the includes whose names are macros.
+    """
+    waiting: dict[str, None] = dict.fromkeys(map(str, element.source))
+    for source in (places := [*waiting]):  # which grows
+        text, folder = source, ""
+        if not is_c_text(source):
+            text, folder = Path(source).read_text(encoding="utf-8", errors="replace"), os.path.dirname(source)
+            yield f"file {os.path.basename(source)}", file_text(source)
+        for mark, name, macro in INCLUDE.findall(text):
+            if macro:
+                missed(f"#include {macro.strip()} of controller '{element.name}'")
+            folders = [*([folder] if folder and mark == '"' else []), *map(str, element.include)]
+            path = next(filter(os.path.isfile, (os.path.join(one, name) for one in folders)), None)
+            if path is not None and path not in waiting:
+                waiting[path] = None
+                places.append(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,23 +27,19 @@ from kinemorph.simulation.files.batch_record import record_of_batch
 from kinemorph.simulation.files.run_record import record_of
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.studies.experiments.c_files import c_files
 from kinemorph.studies.experiments.code_parts import (
     Parts,
+    c_files,
     code_parts,
-    of_class,
     of_package,
     outside_text,
-    own_cells,
     state_of,
-    thing_name,
 )
 from kinemorph.studies.experiments.origins import file_text, is_own
-from kinemorph.studies.experiments.reached import Package, Whole
+from kinemorph.studies.experiments.reached import Whole
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 FEW = 12  # numbers of an array that are written out; larger ones are known by their digest
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 LOOKS = ("color", "symbol")  # fields that determine how something is shown, and no result
 CHANGING = ("random", "numpy.random", "weakref", "_weakref")  # modules of objects that are no data
 PLAIN = (bool, int, float, str, complex)
@@ -69,33 +64,35 @@ class _Writing:
 
     def __init__(self, missed: Callable[[str], None]) -> None:
         self.missed = missed
-        self.names: dict[
-            Any, tuple[str, Any]
-        ] = {}  # by key: name and thing, which stays alive, so that its id is its own
+        self.names: dict[Any, str] = {}
         self.uses: Counter[str] = Counter()
-        self.waiting: list[tuple[str, Any]] = []  # name and thing, to be written
+        self.waiting: list[tuple[str, Any]] = []  # names and things; these stay alive, so that no other has their id
 
     def text(self, value: Any, path: str) -> Iterator[str]:
         """The lines of a value and of all code that it reaches."""
-        key = _key(value)
-        if key is not None:
-            self._register(key, value)
-        yield from self._lines(value, path, ())
+        self._name(value)
+        self.waiting[:1] = [(path, value)]
         for name, thing in self.waiting:  # which grows
             yield from self._lines(thing, name, ())
 
-    def _register(self, key: Any, value: Any) -> str:
-        """The name of code or of data, which is its own."""
-        name = thing_name(value)
-        self.uses[name] += 1
-        name += f" {self.uses[name]}" if self.uses[name] > 1 else ""
-        self.names[key] = name, value
-        return name
+    def _name(self, value: Any) -> str:
+        """The name under which code is written; that of data is the name of its class."""
+        key = value if isinstance(value, Whole) else id(value)
+        if key not in self.names:
+            named = value if isinstance(value, (types.FunctionType, type)) else type(value)
+            name = f"module {value}" if isinstance(value, Whole) else str(named.__qualname__)
+            self.uses[name] += 1
+            name += f" {self.uses[name]}" if self.uses[name] > 1 else ""
+            self.names[key] = name
+            self.waiting.append((name, value))
+        return self.names[key]
 
     def _lines(self, value: Any, path: str, inside: tuple[int, ...]) -> Iterator[str]:
         """The lines of a value; `inside` are the ids of the data that contain it."""
+        if isinstance(value, types.ModuleType) and is_own(value.__name__):
+            value = Whole(value.__name__)
         text = _short(value)
-        key = _key(value) if len(inside) < DEEP or isinstance(value, HOLDERS) else id(value)
+        is_code = isinstance(value, (types.FunctionType, type, Whole))
         if text is not None:
             if text:
                 yield f"{path} = {text}" if path else text
@@ -103,10 +100,8 @@ class _Writing:
             return
         elif id(value) in inside:
             yield f"{path} = (the same again)"
-        elif key is not None and inside:
-            if key not in self.names:
-                self.waiting.append((self._register(key, value), value))
-            yield f"{path} = {self.names[key][0]}"
+        elif inside and (is_code or (len(inside) > DEEP and not isinstance(value, HOLDERS))):
+            yield f"{path} = {self._name(value)}"
         else:
             within = (*inside, id(value))
             head, parts = _parts(value, self.missed)
@@ -117,13 +112,6 @@ class _Writing:
                 place = f"{path}.{name}" if path else name
                 known = f"{place}.name = {name!r}" if by_name else None  # the name is in the place already
                 yield from (line for line in self._lines(part, place, within) if line != known)
-
-
-def _key(value: Any) -> Any:
-    """By what code is recognized; None for data."""
-    if isinstance(value, types.ModuleType):
-        return Whole(value.__name__)
-    return value if isinstance(value, Whole) else id(value) if isinstance(value, (types.FunctionType, type)) else None
 
 
 def _short(value: Any) -> str | None:
@@ -138,13 +126,11 @@ def _short(value: Any) -> str | None:
         return f"{_sizes(value.shape)} numbers {value.digest[:16]}"
     if isinstance(value, os.PathLike):
         return repr(os.fspath(value))
-    if isinstance(value, types.FunctionType):
-        return None if [*own_cells(value)] else outside_text(value)
-    if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType, Package)):
+    if isinstance(value, (types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType)):
         return outside_text(value)
     if isinstance(value, np.ufunc):
         return f"function {value.__name__}"
-    if is_own(type(value).__module__):
+    if isinstance(value, Whole) or is_own(type(value).__module__):
         return None
     if isinstance(value, Enum):
         return f"{type(value).__qualname__}.{value.name}"
@@ -153,21 +139,17 @@ def _short(value: Any) -> str | None:
     if isinstance(value, (bytes, bytearray)):
         return repr(value) if len(value) <= FEW else f"{len(value)} bytes {hashlib.sha256(value).hexdigest()[:16]}"
     if isinstance(value, np.ndarray) and value.dtype != object:
-        return _array_text(value)
+        if value.size <= FEW:
+            return f"array {value.tolist()!r}"
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{_sizes(value.shape)} {value.dtype} {digest[:16]}"
     if isinstance(value, (set, frozenset)) and value:
-        return "{" + ", ".join(sorted(flat_text(entry).replace("\n", "; ") for entry in value)) + "}"
+        return "{" + ", ".join(sorted(map(_line, value))) + "}"
     if isinstance(value, (tuple, list)) and value and not hasattr(value, "_fields"):
         texts = [_short(entry) if not isinstance(entry, str) or len(value) <= FEW else None for entry in value]
         if all(text is not None and len(text) < 40 for text in texts):
             return f"({', '.join(map(str, texts))})"
     return None
-
-
-def _array_text(value: Any) -> str:
-    if value.size <= FEW:
-        return f"array {value.tolist()!r}"
-    digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    return f"{_sizes(value.shape)} {value.dtype} {digest[:16]}"
 
 
 def _sizes(shape: Sequence[int]) -> str:
@@ -191,50 +173,49 @@ def _formula(value: Value) -> str:
 
 def _parts(value: Any, missed: Callable[[str], None]) -> Parts:
     """(what the value is, its parts by name)."""
-    kind = type(value)
     code = code_parts(value, missed)
     if code is not None:
         return code
-    if isinstance(value, Enum):
-        return f"{kind.__qualname__}.{value.name}", chain([("value", value.value)], of_class(value))
-    if isinstance(value, PLAIN):  # of a class of the user
-        plain = next(one for one in PLAIN if isinstance(value, one))
-        return f"{kind.__qualname__} {plain.__repr__(value)}", state_of(value)
-    if isinstance(value, Mapping) and not kind.__module__.startswith(CHANGING):
-        pairs = sorted(((_key_text(key), one) for key, one in value.items()), key=lambda pair: pair[0])
-        return "", chain(pairs, of_class(value))
+    head, parts = _data_parts(value, missed)
+    return head, chain(parts, state_of(value) if is_own(type(value).__module__) else (), _behind(value, missed))
+
+
+def _data_parts(value: Any, missed: Callable[[str], None]) -> Parts:
+    """What data are, and their parts, without those that only objects of the user's classes have."""
+    kind = type(value)
+    whole = f"{kind.__module__}.{kind.__qualname__}{of_package(kind.__module__)}"
+    if kind.__module__.startswith(CHANGING):
+        missed(f"an object {whole}, which changes while it is used")
+        return whole, iter(())
+    if isinstance(value, Mapping):
+        named = ((key if isinstance(key, str) else _line(key), one) for key, one in value.items())
+        return "", iter(sorted(named, key=lambda pair: pair[0]))
     if hasattr(value, "_fields"):
-        return kind.__qualname__, chain(zip(value._fields, value, strict=True), of_class(value))
-    if isinstance(value, (set, frozenset)):  # of a class of the user
-        return "", chain([("entries", frozenset(value))], of_class(value))
-    if isinstance(value, np.ndarray):
-        entries = value.tolist() if value.dtype == object else np.asarray(value)
-        return kind.__qualname__, chain([("entries", entries)], of_class(value))
+        return kind.__qualname__, zip(value._fields, value, strict=True)
     if isinstance(value, (tuple, list)):
         names = [getattr(entry, "name", None) for entry in value]
-        named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
-        pairs = [*zip(names if named else map(str, range(len(names))), value, strict=True)]  # type: ignore[list-item]
-        return "", chain(pairs, of_class(value))
+        is_named = len({*names}) == len(names) and all(isinstance(name, str) for name in names)
+        return "", zip(names if is_named else map(str, range(len(names))), value, strict=True)  # type: ignore[arg-type]
+    if isinstance(value, np.ndarray):
+        entries = value.tolist() if value.dtype == object else np.asarray(value)
+        return kind.__qualname__, iter([("entries", entries)])
     if isinstance(value, Plant):
         return kind.__qualname__, iter(plant_facts(value).items())
     if isinstance(value, (Trajectory, BatchRun)):  # without the times that they took
         record = record_of(value) if isinstance(value, Trajectory) else record_of_batch(value)
         return kind.__qualname__, iter(record._asdict().items())
     if is_own(kind.__module__):
-        return kind.__qualname__, chain(state_of(value), _behind(value, missed))
+        plain = next((one for one in (*PLAIN, set, frozenset) if isinstance(value, one)), None)
+        return kind.__qualname__, iter([("value", plain(value))] if plain else [])
     if is_dataclass(value):
         held = ((field.name, getattr(value, field.name)) for field in fields(value) if field.compare or not _eq(value))
-        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS and not _is_empty(part))
-        return kind.__qualname__, chain(shown, _behind(value, missed))
-    whole = f"{kind.__module__}.{kind.__qualname__}{of_package(kind.__module__)}"
-    if kind.__module__.startswith(CHANGING):
-        missed(f"an object {whole}, which changes while it is used")
-        return whole, iter(())
+        shown = ((name, part) for name, part in held if name[0] != "_" and name not in LOOKS)
+        return kind.__qualname__, (pair for pair in shown if not (isinstance(pair[1], str) and not pair[1]))
     return whole, _reduced(value)
 
 
-def _key_text(key: Any) -> str:
-    return key if isinstance(key, str) else flat_text(key).replace("\n", "; ")
+def _line(value: Any) -> str:
+    return flat_text(value).replace("\n", "; ")
 
 
 def plant_facts(plant: Plant) -> dict[str, Any]:
@@ -255,24 +236,13 @@ def _behind(value: Any, missed: Callable[[str], None]) -> Iterator[tuple[str, An
 
 def _reduced(value: Any) -> Iterator[tuple[str, Any]]:
     """What an object holds as far as it can be packed, which leaves out locks, open files and what is only cached."""
-    if hasattr(value, "__wrapped__"):  # a function that was decorated
-        yield "wrapped", value.__wrapped__
-        return
     try:
         made = value.__reduce_ex__(4)
     except Exception:  # what __reduce__ raises
         return
-    if isinstance(made, str):
-        yield "name", made
-        return
-    _, given, state, entries, pairs = (*made, None, None, None)[:5]
-    yield "made of", [one for one in given if one is not type(value)]
-    yield from (("state", state), ("entries", [*(entries or ())]), ("pairs", [*(pairs or ())]))
-
-
-def _is_empty(part: Any) -> bool:
-    """Whether a field is an empty text. Other types are not compared: an array would compare its elements."""
-    return isinstance(part, str) and not part
+    given, state, *more = (made, None) if isinstance(made, str) else (*made[1:], None)
+    yield from (("made of", [one for one in given if one is not type(value)]), ("state", state))
+    yield from (("entries", [*part]) for part in more if part)
 
 
 def _eq(value: Any) -> bool:

@@ -61,14 +61,6 @@ def _compiled(node: ast.Lambda, free: tuple[str, ...]) -> types.CodeType:
     return next(constant for constant in inside.co_consts if isinstance(constant, types.CodeType))
 
 
-def all_code(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A piece of code, and the code of functions within it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from all_code(constant)
-
-
 def _code(code: types.CodeType) -> Iterator[str]:
     """Bytecode as text: instructions, constants and names, without addresses, file names and line numbers."""
     yield f"instructions {hashlib.sha256(code.co_code).hexdigest()}"
