@@ -190,7 +190,7 @@ def test_a_study_that_cannot_follow_says_so_once_and_takes_what_the_user_names(
         sweep(model, space, store="x.study", workers=0, depends=[])
         sweep(model, space, store="y.study", workers=0, depends=["k.txt"])
         Path("k.txt").write_text("3")
-        with pytest.raises(ChangedError, match=r"depends: 'file k\.txt = file [0-9a-f]+' -> 'file k\.txt = file"):
+        with pytest.raises(ChangedError, match=r"depends: 'k\.txt = file [0-9a-f]+' -> 'k\.txt = file"):
             sweep(model, space, store="y.study", workers=0, depends="k.txt")
         again = sweep(model, space, store="y.study", workers=0, depends="k.txt", changed="recompute")
     assert again["value"].tolist() == [3.0, 6.0]

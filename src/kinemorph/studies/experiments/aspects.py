@@ -14,9 +14,8 @@ rounding.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +24,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import MeshFile
 from kinemorph.model.system import System
-from kinemorph.plants.programs import Plant
-from kinemorph.studies.experiments.flat_texts import FileContent, flat_text, plant_facts
+from kinemorph.studies.experiments.flat_texts import FileContent, flat_text
 from kinemorph.studies.experiments.function_models import FunctionModel
 from kinemorph.studies.experiments.measures import Measure
 from kinemorph.studies.experiments.setups import FileModel, Run
@@ -58,28 +56,27 @@ def aspects_of(
         for label, chosen in labels.items():
             if chosen != label:  # a plain text stands for itself
                 given[f"{CHOICE}{part} {label}"] = facts(chosen)
+    given["run"] = {"until": run.until, "plan": run.plan, **run.options}
+    if depends:
+        given["depends"] = _named(depends)
     missed: dict[str, None] = {}
     texts = {name: flat_text(value, missed=missed.setdefault) for name, value in given.items()}
-    options = {"until": run.until, "plan": run.plan, **run.options}
-    texts["run"] = flat_text(options, missed=missed.setdefault) or "the options of the model"
-    if depends:
-        texts["depends"] = flat_text(dict(chain.from_iterable(map(_named, depends))), missed=missed.setdefault)
+    texts["run"] = texts["run"] or "the options of the model"
     return Aspects(texts | {"kinemorph": _version()}, tuple(missed))
 
 
-def _named(given: Any) -> Iterator[tuple[str, Any]]:
-    """(name, value) of what a user says that results depend on; all files of a folder."""
-    if not isinstance(given, (str, os.PathLike)):
-        yield str(getattr(given, "__name__", None) or f"{given!r:.60}"), given
-        return
-    path = Path(given)
-    if not path.exists():
-        raise UnsupportedError(
-            f"depends: '{path}' does not exist; expected the path of a file or a folder. Correct the path, or give a "
-            "version as a number or as a tuple."
-        )
-    for file in sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]:
-        yield f"file {file.as_posix()}", FileContent(file)
+def _named(depends: Sequence[Any]) -> dict[str, Any]:
+    """What a user says that results depend on: files by their names, all those of a folder, and other things."""
+    found: dict[str, Any] = {"others": [one for one in depends if not isinstance(one, (str, os.PathLike))]}
+    for path in (Path(one) for one in depends if isinstance(one, (str, os.PathLike))):
+        if not path.exists():
+            raise UnsupportedError(
+                f"depends: '{path}' does not exist; expected the path of a file or a folder. Correct the path, or give "
+                "a version as a number."
+            )
+        inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        found |= {file.as_posix(): FileContent(file) for file in inside}
+    return found
 
 
 def facts(model: Any) -> Any:
@@ -88,8 +85,6 @@ def facts(model: Any) -> Any:
         return model.function
     if isinstance(model, FileModel):
         return _facts(model.system)
-    if isinstance(model, Plant):
-        return plant_facts(model)
     return _facts(model) if isinstance(model, (System, Robot)) else model
 
 

@@ -110,8 +110,8 @@ def _module(name: Whole, place: str | None, missed: Callable[[str], None]) -> Pa
     if place is None or not os.path.exists(place):
         missed(f"module '{name}', which has no source")
         return name, iter(())
-    if not os.path.isfile(place) or is_binary(name):
-        return file_text(place) if os.path.isfile(place) else "folder", iter(())
+    if os.path.isdir(place) or is_binary(name):
+        return file_text(place), iter(())
     tree = ast.parse(Path(place).read_bytes())
     digest = hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
     return f"source {digest[:16]}", of_source(name, tree, place, missed)
@@ -126,8 +126,9 @@ def c_files(element: CController, missed: Callable[[str], None]) -> Iterator[tup
     for source in (places := [*waiting]):  # which grows
         text, folder = source, ""
         if not is_c_text(source):
-            text, folder = Path(source).read_text(encoding="utf-8", errors="replace"), os.path.dirname(source)
             yield f"file {os.path.basename(source)}", file_text(source)
+            folder = os.path.dirname(source)
+            text = Path(source).read_text(encoding="utf-8", errors="replace") if os.path.isfile(source) else ""
         for mark, name, macro in INCLUDE.findall(text):
             if macro:
                 missed(f"#include {macro.strip()} of controller '{element.name}'")

@@ -119,7 +119,7 @@ def _short(value: Any) -> str | None:
     if isinstance(value, (Parameter, Formula)):
         return _formula(value)
     if isinstance(value, FileContent):
-        return file_text(value) if os.path.isfile(value) else "not found"
+        return file_text(value)
     if isinstance(value, np.generic):
         return repr(value.item())
     if isinstance(value, FrozenArray):
