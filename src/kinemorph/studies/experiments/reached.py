@@ -65,19 +65,16 @@ class Reads:
                     self._bind(alias.asname or alias.name, f"{base_name}.{alias.name}")
             elif isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                given = [one.value for one in (*node.args, *(word.value for word in node.keywords)) if _is_text(one)]
-                self.writes |= name == "open" and any({*mode} <= {*"rwaxbt+"} and {*mode} & {*"wax+"} for mode in given)
-                if name in ("import_module", "__import__") and given:
-                    self.imports.add(given[0])
+                given = [getattr(one, "value", None) for one in (*node.args, *(word.value for word in node.keywords))]
+                texts = [one for one in given if isinstance(one, str)]
+                self.writes |= name == "open" and any({*mode} <= {*"rwaxbt+"} and {*mode} & {*"wax+"} for mode in texts)
+                if name in ("import_module", "__import__") and texts:
+                    self.imports.add(texts[0])
                     parts.add(node.func)
 
     def _bind(self, name: str, module: str) -> None:
         self.imports.add(module)
         self.bound[name] = tuple(module.split("."))
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def of_function(function: types.FunctionType, tree: ast.AST | None, missed: Callable[[str], None]) -> Named:
@@ -156,9 +153,9 @@ def _beyond(
 ) -> Named:
     """The imports and the files of code; texts name files in the current folder, beside the code, or below others."""
     for name in sorted({part for one in reads.imports for part in accumulate(one.split("."), "{}.{}".format)}):
-        if not is_own(name):
-            yield f"package {name.partition('.')[0]}", package_text(name)
-        elif place_of(name) is not None:
+        if package_text(name):
+            yield "package", package_text(name)
+        elif is_own(name) and place_of(name) is not None:
             yield "module", Whole(name)
     texts = reads.texts | {os.fspath(one) for one in values if isinstance(one, (str, os.PathLike))}
     below = [os.path.join(root, text) for root in ("", folder) for text in sorted(filter(_is_path, texts))]
