@@ -56,7 +56,10 @@ NAMED: dict[str, tuple[str, str]] = {
     ),
     "exec": ("def MODEL(a):\n    exec('import ' + a)", "exec in 'MODEL' (study.py, line 5)"),
     "eval": ("def MODEL(a): return eval('2.0 * a')", "eval in 'MODEL' (study.py, line 4)"),
-    "functions without source": ("exec('def MODEL(a): return eval(a)')", "'MODEL' (<string>), which has no source"),
+    "functions without source": (
+        "exec('def MODEL(a): return eval(a)')",
+        "'MODEL' (<string>), whose source is missing or was edited since it was imported",
+    ),
     "pickles": ("import pickle\ndef MODEL(a): return pickle.loads(a)()", "pickle.loads in 'MODEL' (study.py, line 5)"),
     "C libraries": ("from ctypes import CDLL\ndef MODEL(a): return CDLL(a).f()", "CDLL in 'MODEL' (study.py, line 5)"),
     "programs": (
@@ -149,6 +152,17 @@ def test_a_change_of_code_is_noticed(name: str, study: Callable[[Files], Experim
 def test_what_is_not_followed_is_named(name: str, study: Callable[[Files], Experiment]) -> None:
     text, said = NAMED[name]
     assert study(OTHERS | {"study.py": TOP + "\n" + text}).not_followed == (said,)
+
+
+def test_code_that_was_edited_after_its_import_is_not_taken_for_what_runs(study: Callable[[Files], Experiment]) -> None:
+    files = {"study.py": "import helper\ndef MODEL(a): return helper.h(a)\n", "helper.py": "def h(a): return 2.0 * a\n"}
+    first = study(files).aspects
+    model = sys.modules["study"].MODEL
+    Path("helper.py").write_text("def h(a): return 30.0 * a\n")
+    edited = experiment_of(model)
+    assert edited.not_followed == ("'h' (helper.py), whose source is missing or was edited since it was imported",)
+    assert "2.0" in edited.aspects["model"] and edited.aspects != first
+    assert study(files | {"helper.py": "def h(a): return 30.0 * a\n"}).aspects != edited.aspects
 
 
 def test_a_study_with_a_store_notices_and_says_what_it_cannot_follow(study: Callable[[Files], Experiment]) -> None:

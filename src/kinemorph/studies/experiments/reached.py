@@ -82,8 +82,10 @@ def of_function(function: types.FunctionType, tree: ast.AST | None, missed: Call
     known, code = function.__globals__, function.__code__
     where = f"'{function.__qualname__}' ({os.path.basename(code.co_filename)}"
     names = _global_names(code)
+    for decorator in getattr(tree, "decorator_list", ()):
+        names |= {node.id for node in ast.walk(decorator) if isinstance(node, ast.Name)}
     if tree is None:
-        missed(f"{where}), which has no source")
+        missed(f"{where}), whose source is missing or was edited since it was imported")
     reads = Reads(tree or ast.Pass(), str(known.get("__package__") or ""))
     chains = [*reads.chains] if tree else [(name,) for name in names]
     here = [chain for chain in chains if chain[0] in names & known.keys() - reads.bound.keys()]

@@ -1,4 +1,4 @@
-"""Functions as trees and texts: their source without comments, layout and decorators; bytecode where there is none."""
+"""Functions as trees and texts: their source without comments and layout; bytecode where there is none."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ def source_text(function: types.FunctionType, tree: ast.AST | None) -> str:
 
 
 def function_tree(function: types.FunctionType) -> ast.AST | None:
-    """The syntax tree of a function, without its decorators, which are functions around it, and its docstring."""
+    """The syntax tree of a function, without its docstring; None where its source is missing or was edited."""
     code = function.__code__  # of the function itself: `inspect` would take what a decorated one wraps
     try:
+        lines, _ = inspect.findsource(code)
+        wanted = [*_code(code)]
+        here = (one for one in _codes("".join(lines)) if one.co_firstlineno == code.co_firstlineno)
+        if not any([*_code(one)] == wanted for one in here):
+            return None
         if code.co_name != "<lambda>":
             tree = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0]
             if not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)) or tree.name != code.co_name:
                 return None
             ast.increment_lineno(tree, code.co_firstlineno - 1)
-            tree.decorator_list = []
             if ast.get_docstring(tree) is not None:
                 tree.body = tree.body[1:] or [ast.Pass()]
             return tree
-        lines, _ = inspect.findsource(code)
         whole = _parsed("".join(lines))
     except (OSError, TypeError, SyntaxError, ValueError, IndexError):
         return None
     first = code.co_firstlineno
     near = [node for node in ast.walk(whole) if isinstance(node, ast.Lambda) and node.lineno == first]
     if len(near) > 1:
-        wanted = [*_code(code)]
         near = [node for node in near if [*_code(_compiled(node, code.co_freevars))] == wanted]
     return near[0] if near else None
 
@@ -47,6 +49,15 @@ def function_tree(function: types.FunctionType) -> ast.AST | None:
 @cache
 def _parsed(source: str) -> ast.Module:
     return ast.parse(source)
+
+
+@cache
+def _codes(source: str) -> tuple[types.CodeType, ...]:
+    """All code in a source, compiled."""
+    found = [compile(source, "source", "exec", dont_inherit=True)]
+    for code in found:  # which grows
+        found += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return tuple(found)
 
 
 def _compiled(node: ast.Lambda, free: tuple[str, ...]) -> types.CodeType:
