@@ -11,7 +11,7 @@ import os
 import sys
 import sysconfig
 from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, distributions, version
 from importlib.util import find_spec
 
@@ -24,12 +24,21 @@ def place_of(module: str) -> str | None:
     """The file of a module, or the folder of one without a file. A module that is not imported yet is not run."""
     found = sys.modules.get(module)
     try:
-        spec = None if found else find_spec(module)
+        spec = None if found else _spec(module)
     except (ImportError, ValueError):
         return None
     file = getattr(found, "__file__", None) or (spec and spec.origin)
     folders = getattr(found, "__path__", None) or (spec and spec.submodule_search_locations) or ()
     return file or next(iter(folders), None)
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """What is known of a module without running it; `find_spec` would run the packages that it is in."""
+    package = module.rpartition(".")[0]
+    above = _spec(package) if package else None
+    if not package:
+        return find_spec(module)
+    return PathFinder.find_spec(module, above.submodule_search_locations or ()) if above else None
 
 
 def is_own(module: str | None) -> bool:

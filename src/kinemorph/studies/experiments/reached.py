@@ -12,7 +12,6 @@ import builtins
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.util import resolve_name
 from itertools import accumulate
 from typing import Any
 
@@ -58,11 +57,14 @@ class Reads:
                 self.texts.add(node.value)
             elif isinstance(node, ast.Import):
                 for alias in node.names:
-                    self._bind(alias.asname or alias.name.partition(".")[0], alias.name)
+                    self.imports.add(alias.name)
+                    top = alias.name.partition(".")[0]
+                    self.bound[alias.asname or top] = tuple((alias.name if alias.asname else top).split("."))
             elif isinstance(node, ast.ImportFrom):
-                base_name = resolve_name("." * node.level + (node.module or ""), package or "none")
-                for alias in node.names:  # perhaps a module
-                    self._bind(alias.asname or alias.name, f"{base_name}.{alias.name}")
+                inside = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+                module = ".".join(filter(None, [*inside, node.module]))
+                self.imports |= {f"{module}.{alias.name}" for alias in node.names}  # perhaps modules
+                self.bound |= {one.asname or one.name: (*module.split("."), one.name) for one in node.names}
             elif isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 given = [getattr(one, "value", None) for one in (*node.args, *(word.value for word in node.keywords))]
@@ -71,10 +73,6 @@ class Reads:
                 if name in ("import_module", "__import__") and texts:
                     self.imports.add(texts[0])
                     parts.add(node.func)
-
-    def _bind(self, name: str, module: str) -> None:
-        self.imports.add(module)
-        self.bound[name] = tuple(module.split("."))
 
 
 def of_function(function: types.FunctionType, tree: ast.AST | None, missed: Callable[[str], None]) -> Named:
