@@ -73,6 +73,18 @@ NAMED: dict[str, tuple[str, str]] = {
         "sys.modules in 'MODEL' (study.py, line 5)",
     ),
     "path that is computed": ("def MODEL(a): return open(a).read()", "open in 'MODEL' (study.py, line 4)"),
+    "another path that is computed": (
+        "def MODEL(a): return open('log.txt').read(), open(a).read()",
+        "open in 'MODEL' (study.py, line 4)",
+    ),
+    "pickles of open files": (
+        "import pickle\ndef MODEL(a): return pickle.load(a)()",
+        "pickle.load in 'MODEL' (study.py, line 5)",
+    ),
+    "what a model file includes": (
+        "def MODEL(a): return kinemorph.load('arm.xacro')",
+        "what arm.xacro includes",
+    ),
     "path of an object": (
         "def MODEL(a): return a.read_text()",
         "a.read_text in 'MODEL' (study.py, line 4)",
@@ -87,7 +99,7 @@ NAMED: dict[str, tuple[str, str]] = {
     ),
     "file that is written": (
         "def MODEL(a):\n    with open('log.txt', 'a') as file:\n        file.write('x')",
-        "'log.txt', which may be written, in 'MODEL' (study.py)",
+        "'log.txt', which is written, in 'MODEL' (study.py)",
     ),
     "random numbers": (
         "import numpy as np\nR = np.random.default_rng(1)\ndef MODEL(a): return R.normal()",
@@ -103,7 +115,12 @@ NAMED: dict[str, tuple[str, str]] = {
         "#include HEADER of controller 'c'",
     ),
 }
-OTHERS = {"reader.py": "def read(path):\n    return open(path).read()\n", "log.txt": "1", "gain.c": "#include HEADER\n"}
+OTHERS = {
+    "arm.xacro": '<robot><xacro:include filename="hand.xacro"/></robot>',
+    "reader.py": "def read(path):\n    return open(path).read()\n",
+    "log.txt": "1",
+    "gain.c": "#include HEADER\n",
+}
 
 
 @pytest.fixture

@@ -24,9 +24,10 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import MeshFile
 from kinemorph.model.system import System
-from kinemorph.studies.experiments.flat_texts import FileContent, flat_text
+from kinemorph.studies.experiments.flat_texts import flat_text
 from kinemorph.studies.experiments.function_models import FunctionModel
 from kinemorph.studies.experiments.measures import Measure
+from kinemorph.studies.experiments.origins import FileContent
 from kinemorph.studies.experiments.setups import FileModel, Run
 from kinemorph.studies.store.aspects import CHOICE, MEASURE
 

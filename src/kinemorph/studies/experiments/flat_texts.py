@@ -35,7 +35,7 @@ from kinemorph.studies.experiments.code_parts import (
     outside_text,
     state_of,
 )
-from kinemorph.studies.experiments.origins import file_text, is_own
+from kinemorph.studies.experiments.origins import FileContent, file_text, is_own
 from kinemorph.studies.experiments.reached import Whole
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -45,10 +45,6 @@ CHANGING = ("random", "numpy.random", "weakref", "_weakref")  # modules of objec
 PLAIN = (bool, int, float, str, complex)
 HOLDERS = (tuple, list, Mapping, set, frozenset)
 DEEP = 40  # levels of data, after which what follows is written separately
-
-
-class FileContent(str):
-    """The path of a file that counts by its content."""
 
 
 def flat_text(value: object, path: str = "", missed: Callable[[str], None] = lambda what: None) -> str:

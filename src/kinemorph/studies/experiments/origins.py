@@ -20,6 +20,10 @@ SITES = ("site-packages", "dist-packages")  # folders in which distributions are
 PACKAGE = __name__.partition(".")[0]
 
 
+class FileContent(str):
+    """The path of a file that counts by its content."""
+
+
 def place_of(module: str) -> str | None:
     """The file of a module, or the folder of one without a file. A module that is not imported yet is not run."""
     found = sys.modules.get(module)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import re
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
-from kinemorph.studies.experiments.origins import file_text, is_own, package_text, place_of
+from kinemorph.studies.experiments.origins import FileContent, is_own, package_text, place_of
 
 Chain = tuple[str, ...]  # names joined by dots: ("helper", "gain")
 Named = Iterator[tuple[str, Any]]
@@ -27,6 +30,10 @@ OPAQUE_OF = {("sys", "modules"), ("subprocess", "run"), ("pickle", "loads"), ("m
 READS = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "loadmat", "load_trajectory", "listdir", "glob"}
 READS_OF_PATHS = {"open", "read_text", "read_bytes", "glob", "rglob", "iterdir"}  # methods of what is not known
 WRITES = {"write_text", "write_bytes", "save", "savetxt", "savez", "savez_compressed", "to_csv", "tofile", "dump"}
+OF_OPEN_FILES = {"json", "pickle", "tomllib", "yaml", "marshal"}  # their `load` takes what was opened
+IMPORTS = ("import_module", "__import__")
+MODEL_FILES = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
+INCLUDES = re.compile(rb"filename=|\bfile=|<uri>|<[^>]*include")
 
 
 class Whole(str):
@@ -34,25 +41,20 @@ class Whole(str):
 
 
 class Reads:
-    """What source names: chains of names with their lines, imported modules, texts, and whether it writes files."""
+    """What source names: chains of names with their lines, imported modules, texts, calls, and what it writes."""
 
     def __init__(self, tree: ast.AST, package: str) -> None:
         self.chains: dict[Chain, int] = {}
         self.bound: dict[str, Chain] = {}  # names that imports bind, with what they stand for
         self.imports, self.texts = set[str](), set[str]()
-        self.writes = False
-        parts: set[ast.AST] = set()  # nodes that belong to a chain or to an import already seen
+        self.written: set[Any] = set()  # constants in calls that write files
+        self.calls: Counter[Chain] = Counter()
+        parts: set[ast.AST] = set()  # nodes that belong to a chain already seen
         for node in ast.walk(tree):  # from the outside to the inside
             if isinstance(node, (ast.Name, ast.Attribute)) and node not in parts:
-                names: list[str] = []
-                base: ast.expr = node
-                while isinstance(base, ast.Attribute):
-                    names.append(base.attr)
-                    base = base.value
-                    parts.add(base)
-                chain = (base.id if isinstance(base, ast.Name) else "", *names[::-1])
+                chain, inner = _chain(node)
+                parts |= inner
                 self.chains.setdefault(chain, node.lineno)
-                self.writes |= chain[-1] in WRITES
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self.texts.add(node.value)
             elif isinstance(node, ast.Import):
@@ -66,13 +68,28 @@ class Reads:
                 self.imports |= {f"{module}.{alias.name}" for alias in node.names}  # perhaps modules
                 self.bound |= {one.asname or one.name: (*module.split("."), one.name) for one in node.names}
             elif isinstance(node, ast.Call):
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                chain, inner = _chain(node.func)
                 given = [getattr(one, "value", None) for one in (*node.args, *(word.value for word in node.keywords))]
                 texts = [one for one in given if isinstance(one, str)]
-                self.writes |= name == "open" and any({*mode} <= {*"rwaxbt+"} and {*mode} & {*"wax+"} for mode in texts)
-                if name in ("import_module", "__import__") and texts:
+                modes = [{*text} for text in texts if chain[-1] == "open" and {*text} <= {*"rwaxbt+"}]
+                if chain[-1] in IMPORTS and texts:
                     self.imports.add(texts[0])
-                    parts.add(node.func)
+                    parts |= {node.func, *inner}
+                elif chain[-1] in WRITES or any(mode & {*"wax+"} for mode in modes):
+                    self.written |= {getattr(one, "value", None) for one in ast.walk(node)}
+                    parts |= {node.func}
+                else:
+                    self.calls[chain] += 1
+
+
+def _chain(node: ast.AST) -> tuple[Chain, set[ast.AST]]:
+    """The names that an expression joins by dots, after "" where they begin with no name; and its inner nodes."""
+    names, inner = [], set[ast.AST]()
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+        inner.add(node)
+    return (node.id if isinstance(node, ast.Name) else "", *names[::-1]), inner
 
 
 def of_function(function: types.FunctionType, tree: ast.AST | None, missed: Callable[[str], None]) -> Named:
@@ -134,13 +151,13 @@ def _followed(chain: Chain, value: Any) -> tuple[str, Any]:
     return ".".join(names), value
 
 
-def files_among(texts: Iterable[Any], folders: Iterable[str]) -> list[tuple[str, str]]:
+def files_among(texts: Iterable[Any], folders: Iterable[str]) -> list[tuple[str, FileContent]]:
     """("file NAME", its content) for texts and paths that name a file in one of some folders."""
     places, found = [*folders], []
     for text in sorted(filter(_is_path, texts)):
         path = next(filter(os.path.isfile, (os.path.join(one, text) for one in places)), None)
         if path and ("." in text or os.sep in text):
-            found.append((f"file {os.path.basename(text) if os.path.isabs(text) else text}", file_text(path)))
+            found.append((f"file {os.path.basename(text) if os.path.isabs(text) else text}", FileContent(path)))
     return found
 
 
@@ -160,22 +177,30 @@ def _beyond(
     texts = reads.texts | {os.fspath(one) for one in values if isinstance(one, (str, os.PathLike))}
     below = [os.path.join(root, text) for root in ("", folder) for text in sorted(filter(_is_path, texts))]
     files = files_among(texts, ("", folder, *filter(os.path.isdir, below)))
-    if reads.writes:
-        for name, _ in files:
-            missed(f"'{name.removeprefix('file ')}', which may be written, in {where})")
-    else:
-        yield from files
+    for name, path in files:
+        text = name.removeprefix("file ")
+        if text in reads.written:
+            missed(f"'{text}', which is written, in {where})")
+        else:
+            yield name, path
+    opened, needed = [], 0
     for chain, line in reads.chains.items():
         meant = _meant(chain, reads, known)
-        if not meant:
-            opaque, read = False, len(chain) > 1 and chain[-1] in READS_OF_PATHS
-        elif is_own(meant[0]):
-            continue
-        else:
-            opaque = bool(OPAQUE.intersection(meant)) or meant[:2] in OPAQUE_OF
-            read = meant[-1] in READS or meant[-1].startswith("read_")
-        if opaque or (read and not files):
-            missed(f"{'.'.join(filter(None, chain))} in {where}, line {line})")
+        what = f"{'.'.join(filter(None, chain))} in {where}, line {line})"
+        if meant and not is_own(meant[0]) and (OPAQUE.intersection(meant) or meant[:2] in OPAQUE_OF):
+            missed(what)
+        elif not meant and len(chain) > 1 and chain[-1] in READS_OF_PATHS:
+            opened.append(what)
+            needed += reads.calls[chain]
+        elif meant and not is_own(meant[0]) and (meant[-1] in READS or meant[-1].startswith("read_")):
+            opened.append(what)
+            needed += 0 if meant[0] in OF_OPEN_FILES else reads.calls[chain]
+    if needed > len(files) or not files:
+        for what in opened:
+            missed(what)
+    for name, path in files:
+        if path.endswith(MODEL_FILES) and INCLUDES.search(Path(path).read_bytes()):
+            missed(f"what {name.removeprefix('file ')} includes")
 
 
 def _meant(chain: Chain, reads: Reads, known: Mapping[str, Any]) -> Chain:
