@@ -110,8 +110,11 @@ class _Writing:
                 yield from (line for line in self._lines(part, place, within) if line != known)
 
 
-def _short(value: Any) -> str | None:
-    """The text of a value that takes one line; None for others, and for objects of the user's classes."""
+def _short(value: Any, levels: int = 4) -> str | None:
+    """The text of a value that takes one line; None for others, and for objects of the user's classes.
+
+    Tuples and lists take one line up to so many levels.
+    """
     if isinstance(value, (Parameter, Formula)):
         return _formula(value)
     if isinstance(value, FileContent):
@@ -141,8 +144,9 @@ def _short(value: Any) -> str | None:
         return f"{_sizes(value.shape)} {value.dtype} {digest[:16]}"
     if isinstance(value, (set, frozenset)) and value:
         return "{" + ", ".join(sorted(map(_line, value))) + "}"
-    if isinstance(value, (tuple, list)) and value and not hasattr(value, "_fields"):
-        texts = [_short(entry) if not isinstance(entry, str) or len(value) <= FEW else None for entry in value]
+    if isinstance(value, (tuple, list)) and value and levels and not hasattr(value, "_fields"):
+        is_few = len(value) <= FEW
+        texts = [_short(entry, levels - 1) if is_few or not isinstance(entry, str) else None for entry in value]
         if all(text is not None and len(text) < 40 for text in texts):
             return f"({', '.join(map(str, texts))})"
     return None
@@ -186,7 +190,7 @@ def _data_parts(value: Any, missed: Callable[[str], None]) -> Parts:
     if isinstance(value, Mapping):
         named = ((key if isinstance(key, str) else _line(key), one) for key, one in value.items())
         return "", iter(sorted(named, key=lambda pair: pair[0]))
-    if hasattr(value, "_fields"):
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
         return kind.__qualname__, zip(value._fields, value, strict=True)
     if isinstance(value, (tuple, list)):
         names = [getattr(entry, "name", None) for entry in value]

@@ -211,5 +211,6 @@ def _meant(chain: Chain, reads: Reads, known: Mapping[str, Any]) -> Chain:
     if isinstance(value, types.ModuleType):
         return (value.__name__, *chain[1:])
     if value is not None:
-        return (str(value.__module__), value.__name__, *chain[1:]) if hasattr(value, "__qualname__") else ()
+        named = hasattr(value, "__qualname__") and getattr(value, "__module__", None)
+        return (str(named), getattr(value, "__name__", chain[0]), *chain[1:]) if named else ()
     return ("builtins", *chain) if hasattr(builtins, chain[0]) else ()
