@@ -34,9 +34,7 @@ def code_parts(value: Any, missed: Callable[[str], None]) -> Parts | None:
     if isinstance(value, types.FunctionType) and is_own(home_of(value)):
         tree = function_tree(value)
         return source_text(value, tree).replace("\n", "\n    "), of_function(value, tree, missed)
-    if hasattr(value, "__wrapped__") and not is_own(
-        type(value).__module__
-    ):  # a function of the user, in one of a library
+    if not is_own(type(value).__module__) and hasattr(value, "__wrapped__"):  # in a function of a library
         return "wrapped", iter({"function": value.__wrapped__, "others": dict(getattr(value, "registry", {}))}.items())
     if isinstance(value, type):
         return f"class {value.__qualname__}", _methods(value)

@@ -211,6 +211,7 @@ def _meant(chain: Chain, reads: Reads, known: Mapping[str, Any]) -> Chain:
     if isinstance(value, types.ModuleType):
         return (value.__name__, *chain[1:])
     if value is not None:
-        named = hasattr(value, "__qualname__") and getattr(value, "__module__", None)
+        kind = type(value).__module__
+        named = None if is_own(kind) or not hasattr(value, "__qualname__") else getattr(value, "__module__", None)
         return (str(named), getattr(value, "__name__", chain[0]), *chain[1:]) if named else ()
     return ("builtins", *chain) if hasattr(builtins, chain[0]) else ()
