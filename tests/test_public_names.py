@@ -127,16 +127,6 @@ def test_about_50_names_stand_at_the_top() -> None:
     assert len(set(kinemorph.HOMES) - MODULE_NAMES) <= 50
 
 
-@pytest.mark.parametrize("name", kinemorph.MOVED)
-def test_names_of_earlier_versions_work_and_name_the_new_place(name: str) -> None:
-    assert name not in kinemorph.__all__
-    with pytest.warns(DeprecationWarning, match=f"kinemorph.{name} is now kinemorph.{kinemorph.MOVED[name]};"):
-        old = getattr(kinemorph, name)
-    place, _, last = f"kinemorph.{kinemorph.MOVED[name]}".rpartition(".")
-    owner = kinemorph.Trajectory if place.endswith("Trajectory") else importlib.import_module(place)
-    assert old is getattr(owner, last)
-
-
 def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones() -> None:
     with pytest.raises(AttributeError, match=r"'derivee'.*derive"):
         _ = kinemorph.derivee

@@ -95,48 +95,6 @@ HOMES: dict[str, str] = {
     "codegen": "kinemorph.codegen:module",
     "errors": "kinemorph.errors:module",
 }
-# names of earlier versions, and where they are now
-MOVED: dict[str, str] = {
-    "Assembly": "modules.Assembly",
-    "ModuleType": "modules.ModuleType",
-    "assemble": "modules.assemble",
-    "snap": "modules.snap",
-    "Dock": "modules.Dock",
-    "Undock": "modules.Undock",
-    "assembly_tables": "modules.assembly_tables",
-    "draw_plan": "modules.draw_plan",
-    "draw_modules": "modules.draw_modules",
-    "ElementLaw": "elements.ElementLaw",
-    "Effort": "elements.Effort",
-    "register": "elements.register",
-    "with_rotor_body": "elements.with_rotor_body",
-    "with_gait": "elements.with_gait",
-    "gait_clusters": "elements.gait_clusters",
-    "cluster_diagram": "elements.plot_clusters",
-    "phase_portrait": "plot_phase",
-    "pole_map": "plot_poles",
-    "mode_shapes": "draw_modes",
-    "with_rotors": "elements.robot_with_rotors",
-    "to_convention": "conventions.to_convention",
-    "from_convention": "conventions.from_convention",
-    "from_dh": "conventions.from_dh",
-    "quat_wxyz_to_xyzw": "conventions.quat_wxyz_to_xyzw",
-    "quat_xyzw_to_wxyz": "conventions.quat_xyzw_to_wxyz",
-    "Projection": "loops.Projection",
-    "Partitioning": "loops.Partitioning",
-    "SingularPerturbation": "loops.SingularPerturbation",
-    "Baumgarte": "loops.Baumgarte",
-    "close_loops": "loops.close_loops",
-    "mobility": "loops.mobility",
-    "assembly_modes": "loops.closed_configurations",
-    "plant": "plants.plant",
-    "first_order": "plants.first_order",
-    "second_order": "plants.second_order",
-    "trace": "codegen.trace",
-    "body_poses": "Trajectory.body_poses",
-    "Held": "HeldInputs",
-}
-
 __all__ = ["__version__", *HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
@@ -207,4 +165,4 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.stepping.stepper import Stepper as Stepper
     from kinemorph.studio.open_studio import open_studio as open_studio
 else:
-    __getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -6,10 +6,8 @@ Also `uncollected`, which makes importing and reading of models faster.
 from __future__ import annotations
 
 import gc
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import reduce
 from importlib import import_module
 from typing import Any
 
@@ -18,16 +16,12 @@ from kinemorph.words import did_you_mean
 MODULE = ":module"  # ends the entry in `homes` of a public name that is itself a module
 
 
-def lazy_names(
-    package: str, homes: Mapping[str, str], moved: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for the module `package`, whose public names are defined in other modules.
 
     `homes` maps every public name to the module that defines it, such as "kinemorph.model.robot". If the name is itself
-    a module, the entry is its path followed by ":module". `moved` maps names of earlier versions to their new names,
-    such as "modules.Dock"; the old names still work, with a DeprecationWarning that gives the new name.
+    a module, the entry is its path followed by ":module".
     """
-    moved = moved or {}
 
     def get(name: str) -> Any:
         if name in homes:
@@ -36,13 +30,6 @@ def lazy_names(
             value = value if home.endswith(MODULE) else getattr(value, name)
             vars(import_module(package))[name] = value
             return value
-        if name in moved:
-            warnings.warn(
-                f"kinemorph.{name} is now kinemorph.{moved[name]}; the old name will be removed in version 0.2.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return reduce(getattr, moved[name].split("."), import_module("kinemorph"))
         for home in import_module("kinemorph").HOMES.values():  # is it a public name of another module?
             subject = home.removesuffix(MODULE)
             if subject != home and name in getattr(import_module(subject), "HOMES", ()):

@@ -47,18 +47,21 @@ CLOSED_AT_ZERO = {"five_bar", "pantograph_leg", "klann", "jansen"}  # and not ba
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = planned_run.initial_configuration(System(make()), None, None)
+        system, note = planned_run.begun(System(make()), None, None)
+        q = system.settings.q
         at = " = " if name not in CLOSED_AT_ZERO else "at rest at the neutral configuration"
-        assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO), name
+        assert system.settings.stated_q == () and any(q) == (name not in CLOSED_AT_ZERO), name
         assert note is not None and at in note.what, name
     other = choose("slider_crank:lengths=1;3")  # closed elsewhere than with the default data
-    q, _ = planned_run.initial_configuration(other, None, None)
+    q = planned_run.begun(other, None, None)[0].settings.q
     d = derive(other, backend="interpreter")
-    assert q is not None and max(abs(d.constraint_error(q))) < 1e-10
+    assert max(abs(d.constraint_error(q))) < 1e-10
     pendulum = LIBRARY["pendulum"]()
-    assert planned_run.initial_configuration(System(pendulum), [0.1], None) == ([0.1], None)
-    assert planned_run.initial_configuration(System(pendulum), None, [0.1]) == (None, None)
-    assert planned_run.initial_configuration(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, None)
+    for system, *given in (
+        (System(pendulum), [0.1], None), (System(pendulum), None, [0.1]),
+        (System(pendulum, settings=Settings(q=(0.2,))), None, None),
+    ):  # fmt: skip
+        assert planned_run.begun(system, *given) == (system, None)
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:

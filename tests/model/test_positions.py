@@ -138,6 +138,7 @@ def test_all_formulations_agree_on_fifty_random_matrices() -> None:
 def test_motion_and_partial_velocities_are_those_of_the_positions() -> None:
     """vG and omega by partial velocities; aG by a central difference of vG along the motion."""
     dynamics = derive(slider_crank().build())
+    assert dynamics.robot.body_names[:3] == ("crank", "rod", "slider")  # rows are the bodies as declared
     q, v, a, e = np.array([1.0]), np.array([2.0]), np.array([0.3]), 1e-6
     T, vG, omega, aG, omegad = dynamics.motion(q, v, a)
     d, theta = dynamics.partial_velocities(q)
@@ -147,6 +148,18 @@ def test_motion_and_partial_velocities_are_those_of_the_positions() -> None:
     ahead, behind = (dynamics.motion(q + s * e * v, v + s * e * a, a) for s in (1.0, -1.0))
     assert aG == pytest.approx((ahead[1] - behind[1]) / (2.0 * e), abs=1e-8)
     assert omegad == pytest.approx((ahead[2] - behind[2]) / (2.0 * e), abs=1e-8)
+
+
+def test_rows_of_bodies_are_those_that_the_user_declared() -> None:
+    """Massless bodies that carry them come last: vG[0] belongs to A, also where A sits on two joints."""
+    builder = PositionBuilder("two", gravity=(0.0, -9.81, 0.0))
+    x, y, z = builder.coordinates(["x", "y", "z"], "m")
+    builder.body("A", 1.0, (0.1, 0.1, 0.1), T0G=Tdisp(x, y, 0))
+    builder.body("B", 2.0, (0.1, 0.1, 0.1), TrefG=Tdisp(z, 0, 0), reference="A")
+    robot = builder.build()
+    assert robot.body_names == ("A", "B", "A.1")
+    _, vG, *_ = derive(robot, backend="interpreter").motion([0.0] * 3, [1.0, 2.0, 4.0], [0.0] * 3)
+    assert vG[:2].tolist() == [[1.0, 2.0, 0.0], [5.0, 2.0, 0.0]]
 
 
 def test_a_matrix_of_sixteen_formulas_is_the_product_that_it_spells() -> None:

@@ -34,7 +34,7 @@ def actuation(
 
     def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
         rest = [0.0 - force for force in maker.recursion.bias_forces(tree, q, v, *loads)]
-        rows = ConstraintRows([], [], []) if robot.is_open else constraint_rows(tree, q, v)
+        rows = ConstraintRows([], [], []) if maker.is_open else constraint_rows(tree, q, v)
         return driving.actuation(tree, maker.recursion.mass_matrix(tree, q), rest, rows, a, places, costs)
 
     shapes = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}

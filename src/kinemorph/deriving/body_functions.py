@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -88,6 +89,7 @@ def energy(maker: Maker) -> CompiledFunction:
 
 def joint_wrenches(maker: Maker, view: WrenchView) -> CompiledFunction:
     """The function of the wrenches [N, N m] through all joints (`Dynamics.joint_wrenches`)."""
+    maker = replace(maker, constraints=())  # of elements, which do not say on which bodies their forces act
     robot, in_joints = maker.robot, partial(driven_constraints.through_joints, view=view)
 
     def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
@@ -107,7 +109,8 @@ def multiplier_wrenches(maker: Maker) -> CompiledFunction:
     """The function of the wrenches through all joints for a unit of each constraint multiplier."""
     from kinemorph.mechanics.constraints import reactions
 
-    robot = maker.robot
+    robot, maker = maker.robot, replace(maker, constraints=())
+    maker.check_closed("multiplier_wrenches")
     rows = len(constraint_error(maker.tree, [0.0] * maker.tree.nq))
 
     def shares(tree: Tree, q: Any) -> list[Any]:

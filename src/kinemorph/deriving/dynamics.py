@@ -28,6 +28,7 @@ from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving import body_functions, parameter_functions
 from kinemorph.deriving.chosen_functions import of_frame, of_joints
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.deriving.laws import Laws
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
@@ -42,7 +43,7 @@ from kinemorph.mechanics.recursions.kinematics import Reference
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.system import Element, System, as_robot
 from kinemorph.shown import ShownEquations
 from kinemorph.words import did_you_mean
 
@@ -62,10 +63,12 @@ def derive(
     backend: BackendName = "llvm",
     precision: Precision = "float64",
     few_calls: bool = False,
+    constraints: Sequence[Element] | None = None,
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
-    The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
+    The equations of a System include the rotor inertia of its motors (`robot_with_rotors`) and the constraints
+    phi(q) = 0 of its elements, such as a Constraint, which count like loops; and no other elements.
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
                     "dalembert" (from the positions of the bodies, by dual numbers; a check), "closed_form" (the
@@ -79,7 +82,9 @@ def derive(
                     `export_c` writes, compiled by this computer's C compiler, to check it)
     `precision`     "float64" or "float32", for the arithmetic and for the arrays that functions return
     `few_calls`     compiles functions in the least time instead of for speed; see codegen.building.compile.build
+    `constraints`   elements with constraints phi(q) = 0; by default those of the System
     """
+    held = held_elements(robot) if constraints is None else tuple(constraints)
     robot = robot_with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
     if row is None:
@@ -92,8 +97,8 @@ def derive(
         )
     for name in wrenches:
         robot.frame(name)
-    kept = chosen_parameters(robot, parameters)
-    return Dynamics(robot, formulation, kept, tuple(wrenches), backend, precision, few_calls)
+    kept = chosen_parameters(robot, parameters, held)
+    return Dynamics(robot, formulation, kept, tuple(wrenches), backend, precision, few_calls, held)
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
@@ -114,6 +119,7 @@ class Dynamics(Fixed, ShownEquations):
     backend: str = "llvm"
     precision: Precision = "float64"
     few_calls: bool = False
+    constraints: tuple[Element, ...] = ()  # elements with constraints phi(q) = 0
     _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions chosen by words, and derivatives
 
     def __repr__(self) -> str:
@@ -124,7 +130,7 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def _maker(self) -> Maker:
         given = (self.formulation, self.parameters, self.wrenches, self.backend, self.precision, self.few_calls)
-        return Maker(self.robot, *given)
+        return Maker(self.robot, *given, self.constraints)
 
     @cached_property
     def laws(self) -> Laws:
@@ -306,7 +312,7 @@ class Dynamics(Fixed, ShownEquations):
     def forward_dynamics_derivatives(self) -> CompiledFunction:
         """The derivatives (dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is along unit velocity v_k."""
         name, inputs, outputs = "forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau")
-        if self.robot.is_open:
+        if self._maker.is_open:
             return self._maker.derivatives(name, inputs, outputs)
         return self._maker.graph_derivatives(name, inputs, self.laws.accelerations, outputs)
 
@@ -423,19 +429,11 @@ class Dynamics(Fixed, ShownEquations):
         Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
         determines an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
         """
-        self._check_closed("multiplier_wrenches")
         return body_functions.multiplier_wrenches(self._maker)
 
     def _of_constraints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any]) -> CompiledFunction:
-        self._check_closed(name)
+        self._maker.check_closed(name)
         return self._maker.function(name, inputs, law)
-
-    def _check_closed(self, name: str) -> None:
-        if self.robot.is_open:
-            raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints. Use this function for "
-                "robots with closed chains or coupled joints."
-            )
 
     def reduced(
         self,
@@ -454,7 +452,7 @@ class Dynamics(Fixed, ShownEquations):
         """
         from kinemorph.deriving.reduction import reduced
 
-        self._check_closed("reduced")
+        self._maker.check_closed("reduced")
         return reduced(self._maker, independent, actuated, at, epsilon)
 
     def actuation(

@@ -32,7 +32,7 @@ def impact_function(
     def law_of_impact(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
         points = [jacobian(tree, q, frame, "local_world_aligned") for frame in frames]
         rows = [[J[k] for k in places] for J in points]
-        holds = NONE if robot.is_open else holding(rows_of(tree, q, v), v)
+        holds = NONE if maker.is_open else holding(rows_of(tree, q, v), v)
         if law is None:
             flat = [row for point in rows for row in point]
             stuck = ConstraintRows(flat, [0.0] * len(flat), [1.0] * len(flat))

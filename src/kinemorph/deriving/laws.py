@@ -47,7 +47,7 @@ class Laws:
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
     ) -> Sequence[Any]:
         """The accelerations FD(q, v, tau), shape (nv,); `locked` are velocity indices with acceleration 0."""
-        if not self.maker.robot.is_open:
+        if not self.maker.is_open:
             return self.constrained(tree, q, v, tau, *loads, locked=locked).a
         found: Sequence[Any] = self.maker.recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
         return found

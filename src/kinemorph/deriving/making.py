@@ -27,6 +27,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, FRAME_FUNCTIONS, MASS_FUNCTIONS
+from kinemorph.deriving.held_constraints import held_rows
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
@@ -36,8 +37,9 @@ from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.parameter import Parameter
+from kinemorph.model.parameter import Lookup, Parameter, parameters_of
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest
@@ -52,11 +54,11 @@ MOST_FACTORS = 300  # different factors above which M X = B is unrolled for more
 MOST_FOR_SPEED = 100_000  # ops up to which a function is compiled for speed, at some 70 us for each op
 
 
-def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
-    """The parameters of a robot that `wanted` names, or all of them for "all"; raises ModelError for unknown names."""
+def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None, more: Any = ()) -> tuple[Parameter, ...]:
+    """The parameters of a robot, and of `more` data, that `wanted` names, or all for "all"; ModelError for others."""
     if wanted is None:
         return ()
-    known = {parameter.name: parameter for parameter in robot.parameters}
+    known = {parameter.name: parameter for parameter in (*parameters_of(more), *robot.parameters)}
     if wanted == "all":
         return tuple(known.values())
     if isinstance(wanted, str):
@@ -89,6 +91,26 @@ class Maker:
     backend: str = "llvm"
     precision: Precision = "float64"
     few_calls: bool = False
+    constraints: tuple[Element, ...] = ()  # elements with rows phi(q) = 0, beside the loops of the robot
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing constrains the robot: no loop, no coupling and no element."""
+        return self.robot.is_open and not self.constraints
+
+    def check_closed(self, name: str) -> None:
+        """Raises UnsupportedError if the function `name` needs constraints and there are none."""
+        if self.is_open:
+            raise UnsupportedError(
+                f"{name}: robot '{self.robot.name}' is an open tree without constraints. Use this function for robots "
+                "with closed chains or coupled joints, or for a System with elements whose constraints read only "
+                "coordinates; other constraints hold in runs."
+            )
+
+    def resolved(self, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
+        """The tree of links as the user wrote them, with all constraints, at parameters with the values of `lookup`."""
+        tree, elements = resolve(self.robot, lookup, merged=merged), self.constraints
+        return replace(tree, held=held_rows(self.robot, elements, lookup or {})) if elements else tree
 
     @cached_property
     def recursion(self) -> Formulation:
@@ -101,7 +123,7 @@ class Maker:
     @cached_property
     def tree(self) -> Tree:
         """The tree of links at nominal parameters, as the user wrote them; closed chains are cut open."""
-        return resolve(self.robot)
+        return self.resolved()
 
     @cached_property
     def prepared_tree(self) -> Tree:
@@ -130,7 +152,7 @@ class Maker:
 
         def make() -> Program:
             program = self.program(name, inputs, law)
-            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open or self.robot.is_timed:
+            if self.formulation != "newton_euler" or self.parameters or not self.is_open or self.robot.is_timed:
                 return program
             from kinemorph.deriving.limb_lanes import with_limbs_abreast
 
@@ -220,7 +242,7 @@ class Maker:
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
             if "t" in given:
                 lookup["t"] = given.pop("t")
-            tree = resolve(robot, lookup, merged=merged)
+            tree = self.resolved(lookup, merged=merged)
             if not written:
                 tree = self.recursion.prepare(tree)
             pushed = given.pop("wrenches", None)
@@ -240,7 +262,7 @@ class Maker:
         if self.backend != "llvm":
             return self.built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
+        recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits, self.constraints)
         return self.built(recalled(recipe, make))
 
     def _check_masses(self, name: str) -> None:

@@ -268,4 +268,4 @@ def reduced(
     closed = assembled(robot, tree, at, "reduced")
     parts = chosen_partition(robot, tree, closed, independent, places)
     names = tuple(robot.v_names[k] for k in places)
-    return Reduction(robot, parts, constraint_names(robot), names, float(epsilon), closed, maker)
+    return Reduction(robot, parts, (*constraint_names(robot), *tree.held.names), names, float(epsilon), closed, maker)

@@ -7,7 +7,7 @@ error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -155,10 +155,6 @@ class Blueprint:
         """Declares an element."""
         if self._named("element", element.name, line):
             self.elements.append(element)
-
-    def start_at(self, line: int, names: Collection[str]) -> None:
-        """Stores which coordinates of the initial state the file names; the others may be changed to close loops."""
-        self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
         """Stores the line of a part. Returns False, with a finding, if its name is taken or too long."""

@@ -89,7 +89,7 @@ class _Tally:
 def reserved_name(name: str, other: str) -> Problem:
     """The problem of an element whose name is that of signals of every run, so that it is called `other`."""
     what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
-    return Problem("element", name, what, "Rename the element.", rule="name")
+    return Problem("element", name, what, f"Inputs by the name '{name}' reach it all the same.", rule="name")
 
 
 class Findings:
@@ -100,7 +100,6 @@ class Findings:
     `lines`      the line of each part of the robot, by kind and name
     `report`     a function that records a problem of the robot; a blueprint sets one that knows files and lines
     `native`     the parts that are declared in a TOML file, by kind and name
-    `start`      the coordinates of the initial state that the file names
     """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:
@@ -110,7 +109,6 @@ class Findings:
         self.document: Any = None
         self.lines: dict[tuple[str, str], int] = {}
         self.native: Container[tuple[str, str]] = ()
-        self.start: Container[str] = ()
         self._tally = _Tally()
         self._places: Sequence[tuple[str, int]] = ()
         self.report: Callable[[Severity, Problem], None] = self._report

@@ -44,7 +44,11 @@ class Element(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest."""
+    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest.
+
+    `stated_q` and `stated_v` name the values that are stated, as "drive" of q = {drive = 0.6}; None means all. Where
+    there are constraints, the others follow in each run, for its parameters.
+    """
 
     q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     v: tuple[float, ...] = field(default=(), metadata={"kind": ("rate", "speed")})
@@ -52,6 +56,39 @@ class Settings:
     sample: float = field(default=0.01, metadata={"kind": "time"})  # time between stored states [s]
     max_step: float = field(default=math.inf, metadata={"kind": "time"})  # longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
+    stated_q: tuple[str, ...] | None = None
+    stated_v: tuple[str, ...] | None = None
+    ground: bool | None = None  # whether z = 0 is ground if the model has none; None: if it has a free base
+
+
+@dataclass(frozen=True)
+class FileData:
+    """What a model file states for its own simulator. It does not act here; writers of its format write it again.
+
+    `format`     the format of the file, such as "mjcf"
+    `options`    options of its simulator by name, as text; those of flags are called "flag.NAME"
+    `apart`      pairs of bodies, or "world", whose shapes never touch each other
+    `pairs`      pairs of named shapes that touch, with the attributes of their contact
+    `parts`      further attributes of parts, by the part, or by (body, shape). A part that was changed since has none
+    `left_out`   what was left out when the file was read, as parts of sentences
+    `soft`       whether constraints are soft there, so that states of the file may violate them
+    """
+
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    parts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    soft: bool = False
+
+    @property
+    def kinds(self) -> list[str]:
+        """What there is, in words; shapes have surfaces, which other formats can keep."""
+        soft = sum(bool(attributes) for part, attributes in self.parts.items() if not isinstance(part, tuple))
+        found = [counted(len(self.options), "option") + f" ({listed(self.options, 12)})"] if self.options else []
+        counts = {"exclusion": len(self.apart), "contact pair": len(self.pairs), "soft part": soft}
+        return found + [counted(count, word) for word, count in counts.items() if count]
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +103,7 @@ class System(ShownSystem, Fixed):
     runs: Mapping[str, RunPlan] = field(default_factory=RunPlans)  # options of runs, by name; `run` carries one out
     starts: Mapping[str, Start] = field(default_factory=Starts)  # states in which runs can begin, by name
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
+    file_data: FileData = field(default_factory=FileData, compare=False)  # what this file states for its simulator
 
     def __post_init__(self) -> None:
         as_robot(self.robot)
@@ -142,6 +180,14 @@ class System(ShownSystem, Fixed):
         v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
         return q, v
 
+    def stated(self, group: str) -> tuple[str, ...] | None:
+        """The names of the values of q or v (the `group`) that are stated; None where all of them are."""
+        if not getattr(self.settings, group):
+            return ()
+        names: tuple[str, ...] | None = getattr(self.settings, f"stated_{group}")
+        known = self.robot.q_names if group == "q" else self.robot.v_names
+        return None if names is None else tuple(name for name in names if name in known)
+
     def start(self, name: str) -> Start:
         """The start of this name, with configuration and velocity in order. Raises ModelError if there is none."""
         q, v = (values.tolist() for values in self.initial_state())
@@ -149,8 +195,10 @@ class System(ShownSystem, Fixed):
 
     def starting_at(self, name: str) -> System:
         """The system whose settings have the configuration and velocity of the start of this name."""
-        chosen = self.start(name)
+        chosen, given = self.start(name), Starts(self.starts).called(name)
         state: dict[str, Any] = {"q": chosen.q, "v": chosen.v}
+        numbers = {f"stated_{group}": given.numbers(group) for group in "qv"}
+        state |= {key: tuple(one) if isinstance(one, dict) else None for key, one in numbers.items() if one is not None}
         return replace(self, settings=replace(self.settings, **state))
 
 
@@ -202,13 +250,13 @@ def as_robot(model: Robot | System) -> Robot:
 
 
 def start_of(model: Any, name: str) -> Start:
-    """The start of this name of a model, in order. Raises ModelError where there is none, or it is not a System."""
+    """The start of this name of a model, as it was given. Raises ModelError where there is none, or no System."""
     if not isinstance(model, System):
         kind = type(model).__name__
         raise ModelError(f"'{name}' is the name of a start, and a {kind} has no starts. Give a System that has it.")
-    return model.start(name)
+    return Starts(model.starts).called(name)
 
 
 def configuration_of(model: Any, q: Any) -> Any:
     """q as it is given; where it is the name of a start, the configuration (nq,) of this start of the model."""
-    return start_of(model, q).q if isinstance(q, str) else q
+    return model.start(q).q if isinstance(q, str) and start_of(model, q) is not None else q

@@ -44,6 +44,8 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
+from kinemorph.mechanics.elements.ensemble import instead
+from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -79,7 +81,7 @@ class Place(NamedTuple):
 
 AT = "t base s m u p"  # the inputs of `rate`
 AT_A = "t base s a:nv m u p"  # and with accelerations
-READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
+READ_ONLY = ("start", "stated", "outputs", "output_units")  # fields of a plant that are mappings
 # default sizes of inputs
 SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
 
@@ -125,6 +127,9 @@ class Plant(Fixed, Shown):
     p: tuple[Column, ...]
     laws: Laws
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
+    # the names of those initial values of q and v that are stated; None or no entry where all of them are
+    stated: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
+    settles: bool = False  # whether the default q is moved onto constraints that it violates
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     asked: tuple[Asked, ...] = ()  # the last inputs, which foreign functions give in a program; 0 in a run in Python
@@ -466,6 +471,15 @@ class Plant(Fixed, Shown):
         """
         return {}
 
+    @property
+    def moves(self) -> list[tuple[int, int]]:
+        """For each coordinate, the index of the first velocity that moves it, and how many do: all of its joint for one
+        with a quaternion. Coordinates of equations of one's own are moved by the velocity with the same index.
+        """
+        rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in self.manifold]
+        found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
+        return found if rows else [(k, 1) for k in range(self.nq)]
+
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def initial(self, group: str, given: Any = None) -> Array:
@@ -479,8 +493,10 @@ class Plant(Fixed, Shown):
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def index(self, group: str, name: str) -> int:
-        """The index of a name in a group; raises ShapeError where the group does not have it."""
-        if name not in (names := [column.name for column in getattr(self, group)]):
+        """The index of a name in a group, also one that its file gives it (`instead`); else raises ShapeError."""
+        names = [column.name for column in getattr(self, group)]
+        name = name if name in names else instead(name) if instead(name) in names else name
+        if name not in names:
             said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
             raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)

@@ -25,6 +25,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.robot import Robot
+from kinemorph.model.starts import Start
 from kinemorph.model.system import System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import AT, Plant
@@ -44,7 +45,7 @@ from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
 from kinemorph.simulation.running.checks import warn_before
 from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import start_values
+from kinemorph.simulation.stepping.chosen_start import named_values, start_values
 from kinemorph.simulation.stepping.domains import Domain, DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
@@ -232,6 +233,9 @@ def make_job(
             "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
         )
     times, spacing = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
+    named = zip("qv", named_values(plant, chosen or Start(), {"q": q, "v": v}), (q, v), strict=True)
+    known = {group: tuple(one) for group, one, given in named if one or given is not None}
+    plant = replace(plant, stated={**plant.stated, **known})  # a program keeps what is named here
     first = FirstState.made(plant, options, guards, compiled=True)
     _check_dead_points(plant, first.method)
     if code is not None:

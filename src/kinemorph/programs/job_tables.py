@@ -10,7 +10,6 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
@@ -124,7 +123,7 @@ def job_tables(job: Job) -> JobTables:
         tuple(first.limits.tolist()),
         () if isinstance(job.spacing, float) else job.spacing,
         tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
-        tuple(_moves(job)),
+        tuple(job.plant.moves),
         tuple(_columns(job)),
         tuple(_curves(job)),
         _header(job),
@@ -168,19 +167,6 @@ def _constants(job: Job) -> dict[str, float]:
     }
 
 
-def _moves(job: Job) -> Iterator[tuple[int, int]]:
-    """For each coordinate, the index of the first velocity that moves it, and how many do: all three for a quaternion.
-
-    Coordinates of equations of one's own are moved by the velocity with the same index.
-    """
-    if not job.plant.manifold:
-        yield from ((k, 1) for k in range(job.plant.nq))
-    for joint in job.plant.manifold:
-        row = ELEMENTARY[joint.kind]
-        for k in range(row.nq):
-            yield (joint.v + k, 1) if row.nq == row.nv else (joint.v, row.nv)
-
-
 def _columns(job: Job) -> Iterator[tuple[str, str]]:
     for group in (*STATE, *GIVEN):
         for column in job.columns(group):
@@ -202,7 +188,7 @@ def _curves(job: Job) -> Iterator[str]:
     There are none where a coordinate is not moved by a velocity of its own, as those of quaternions.
     """
     plant = job.plant
-    if [first for first, _ in _moves(job)] != list(range(plant.nv)) or not plant.nv:
+    if [first for first, _ in plant.moves] != list(range(plant.nv)) or not plant.nv:
         return
     for q, v in zip(plant.q, plant.v, strict=True):
         yield bare(title(Column(f"q.{q.name}", q.unit)))

@@ -41,7 +41,6 @@ from kinemorph.simulation.stepping.step_options import (
     check_positive,
     longest_step,
     step_options,
-    takes_old_names,
     warn_of_tolerances,
 )
 
@@ -52,7 +51,6 @@ MOST_SAMPLES = 100_000_000  # samples of one run; a larger number is a mistake
 NUMBER = (int, float, np.number)
 
 
-@takes_old_names
 def simulate(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,

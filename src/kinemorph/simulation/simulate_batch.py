@@ -36,13 +36,12 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.simulate import exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import start_values
+from kinemorph.simulation.stepping.chosen_start import named_values, start_values
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
 from kinemorph.simulation.stepping.step_options import (
     check_positive,
     longest_step,
     step_options,
-    takes_old_names,
     warn_of_tolerances,
 )
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -51,7 +50,6 @@ FEW = 3  # runs of a batch that are checked after it
 ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, so that few programs are compiled
 
 
-@takes_old_names
 def simulate_batch(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
@@ -169,8 +167,10 @@ def batch_of_plant(
     one.begin(times[0], tick=False)
     usual = dict[str, Any](dict.fromkeys("qvxpum"))
     if chosen is not None:
+        named = named_values(plant, chosen, {"q": q, "v": v})
         usual = start_values(plant, str(start), chosen, usual, float(times[0]))
         m = usual["m"] if m is None else m
+        q, v = (one if values is None else values for one, values in zip(named, (q, v), strict=True))
     whole = _together(plant, {**{group: given.get(group) for group in "qvxpu"}, "m": m}, usual)
     _enter(plant, float(times[0]), whole, m)
     _close(plant, float(times[0]), whole, q, v, m)

@@ -154,6 +154,22 @@ def test_an_unreachable_target_is_a_value_that_says_how_far() -> None:
     assert "1 m away" in found.message
 
 
+def test_a_pose_and_a_position_that_cannot_both_be_reached_have_the_errors_of_their_frames() -> None:
+    builder = RobotBuilder("arm").add(*(Body.box(name, 1.0, (1.0, 0.1, 0.1)) for name in ("near", "far")))
+    builder.root("near", "revolute", name="shoulder").joint("elbow", "revolute", "near", "far", translation=(1, 0, 0))
+    robot = builder.build()
+    dynamics = derive(robot, backend="interpreter")
+    wanted = {"near": np.eye(4), "far": np.array([0.0, 3.0, 0.0])}
+    wanted["near"][:3, :3] = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
+    found = inverse_kinematics(dynamics, wanted, q0=[0.1, 0.1], restarts=0)
+    assert not found
+    near, far = (dynamics.pose(name)(found.q) for name in wanted)
+    turned = np.arccos(0.5 * (np.trace(wanted["near"][:3, :3].T @ near[:3, :3]) - 1.0))
+    assert found.errors["near"] == pytest.approx((0.0, turned), abs=1e-9)
+    assert found.errors["far"].position == pytest.approx(np.linalg.norm(far[:3, 3] - wanted["far"]))
+    assert found.errors["far"].rotation is None
+
+
 @pytest.mark.slow
 def test_of_two_targets_the_one_that_is_missed_is_named() -> None:
     robot = build("hexapod24")

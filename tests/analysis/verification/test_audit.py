@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kinemorph.analysis.audit import audit
+from kinemorph.analysis.conserved_momenta import Ledger, conserved
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
@@ -107,6 +108,23 @@ def test_a_top_keeps_its_momentum_about_the_vertical() -> None:
     assert found, str(found)
     assert found["momentum about 'tip'"].passed
     assert found["quaternions"].passed
+
+
+@pytest.mark.parametrize(
+    ("gravity", "share"), [((0.0, 0.0, 0.0), 1.0), ((0.0, -3.0, -4.0), 0.8), ((0.0, 0.3, 0.0), 0.0)]
+)
+def test_momentum_about_a_point_is_that_along_gravity_if_there_is_any(
+    gravity: tuple[float, float, float], share: float
+) -> None:
+    """A ball that hangs by its center has 2 N m s about z, and 2.3 at the end; `share` of both is along gravity."""
+    builder = RobotBuilder("hung", gravity=gravity).add(Body("ball", 2.0, (0.0, 0.0, 0.0), diagonal(0.1, 0.1, 0.1)))
+    robot = builder.joint("pin", "spherical", "world", "ball").build()
+    run = simulate(robot, 0.1, v=[0.0, 0.0, 20.0], output_step=0.05)
+    turned = run.segments[0].v.copy()
+    turned[-1, 2] += 3.0
+    ledger = Ledger.of(*spoiled(run, v=turned).segments)
+    kept, _ = conserved([ledger])
+    assert kept["momentum about 'pin'"].drift(ledger).drift == pytest.approx(0.3 * share, abs=1e-12)
 
 
 def test_a_gimbal_keeps_the_momentum_of_its_first_turn_only() -> None:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.analysis.verification.sampling import drawn
 from kinemorph.analysis.verification.verify import verify
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
-from kinemorph.model.body import Body
+from kinemorph.model import library
+from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
-from kinemorph.model.library import build
+from kinemorph.model.library import LIBRARY, SYSTEMS, build
 from kinemorph.model.modules import Assembly, active_wheel, backbone
+from kinemorph.model.parameter import Coordinate
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from support.tools.some_slow import first
@@ -141,8 +144,45 @@ def test_bad_input_is_named() -> None:
         verify(build("pendulum"), states=0)
     with pytest.raises(UnsupportedError, match="'newton' is unknown"):
         verify(build("pendulum"), formulations=["newton"])
+    with pytest.raises(UnsupportedError, match="'newton' is unknown"):
+        verify(build("pendulum"), formulations="newton")
     with pytest.raises(KeyError, match="no check 'mass'"):
         verify(derive(build("pendulum"), backend="interpreter"), states=1)["mass"]
+
+
+def test_a_fast_rotor_passes_in_world_axes() -> None:
+    """The rotor turns at about 3e4 rad/s: 3e-10 of the world-frame sums would be rounding without more digits."""
+    hip = Coordinate("hip", 0.0)
+    builder = RobotBuilder("geared").add(
+        Body.box("trunk", 10.0, (0.4, 0.3, 0.2)),
+        Body.box("leg", 1.0, (0.1, 0.1, 0.4), (0.0, 0.0, -0.2)),
+        Body("rotor", 0.3, (0.0, 0.0, 0.0), diagonal(1e-5, 1e-5, 2e-5)),
+    )
+    builder.joint("base", "free", "world", "trunk")
+    builder.joint("hip", "revolute", "trunk", "leg", axis=(0.0, 1.0, 0.0), translation=(0.3, 0.4, 0.1))
+    builder.joint("rotor", "revolute", "leg", "rotor", translation=(0.1, 0.1, -0.3), driven=2e4 * hip)
+    dynamics = derive(builder.build(), backend="interpreter")
+    assert verify(dynamics, formulations="incidence")["formulation incidence"].passed
+    sample = drawn(dynamics, 8, 0)
+    other = derive(dynamics.robot, "incidence", backend="interpreter").inverse_dynamics
+    exact, rounded = sample.extended(other), sample.call(other)
+    assert sample.worst(rounded - exact, exact).worst > 1e-11
+    assert sample.worst(sample.call(dynamics.inverse_dynamics) - exact, exact).worst < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*LIBRARY, *(name for name in SYSTEMS if name not in LIBRARY)])
+def test_every_robot_of_the_library_passes(name: str) -> None:
+    made: Any = build(name) if name in LIBRARY else getattr(library, name)()
+    verdict = verify(made)
+    assert verdict.passed, str(verdict)
+
+
+def test_nearly_singular_loops_are_drawn_again() -> None:
+    """Rounding decides on the constraint forces of Bricard's mechanism at one of the first eight configurations."""
+    sample = drawn(derive(library.bricard().robot, backend="interpreter"), 8, 0)
+    sizes = np.linalg.svd(sample.call(sample.dynamics.constraint_jacobian), compute_uv=False)
+    assert (sizes.min(axis=1) > 1e-4 * sizes.max(axis=1)).all()
 
 
 def test_no_formulation_may_be_asked_for() -> None:

@@ -73,6 +73,21 @@ def test_gravity_is_a_symbol_unless_a_number_is_asked_for() -> None:
     assert all(parameter.name != "g" for parameter in bar.parameters)  # the robot itself is untouched
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"form": "nonsense"}, "equations of motion: form is 'nonsense', expected 'forces' or 'matrices'."),
+        ({"form": "force"}, "equations of motion: form is 'force', expected 'forces' or 'matrices'. Did you mean 'forces'?"),  # noqa: E501
+        ({"gravity": "off"}, "equations of motion: gravity is 'off', expected 'symbol' or 'number'."),
+        ({"gravity": 9.81}, "equations of motion: gravity is 9.81, expected 'symbol' or 'number'."),
+    ],
+)  # fmt: skip
+def test_unknown_words_are_refused(given: Any, sentence: str) -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        equations_of_motion(build("pendulum"), **given)
+    assert str(refused.value) == sentence
+
+
 def test_symbols_in_latex() -> None:
     latex = equations_of_motion(build("double_pendulum")).latex
     for symbol in (r"\tau_{1}", r"\ddot{q}_{2}", r"\dot{q}_{1}", "m_{1}", "l_{2}", "g"):

@@ -117,6 +117,16 @@ def test_a_guard_that_jumps_has_a_side_after_its_event():
     assert [event.t for event in run.events] == pytest.approx([np.pi / 3, 5 * np.pi / 3, 7 * np.pi / 3], abs=1e-8)
 
 
+def test_a_steep_guard_counts_as_zero_farther_away():
+    """At 5e-13 m below its zero a guard of slope 1e9 is -5e-4 there: it is at zero, on the side that it moves to."""
+    made = plant(ball())
+    watch = watch_of(made, (Guard("steep", lambda q: 1e9 * q[0]),))
+    state = (0.0, np.array([-5e-13]), np.array([0.0, 1.0]), np.zeros(0), np.zeros(1), np.zeros(0))
+    assert watch.values(*state) == pytest.approx([-5e-4])
+    assert watch.sides(*state) == [1.0]
+    assert watch.sides(0.0, np.array([-5e-12]), *state[2:]) == [-1.0]
+
+
 def test_one_guard_needs_no_list_and_other_things_are_refused():
     pendulum = kinemorph.library.pendulum()
     crossing = Guard("below", lambda q: q[0], "falling")

@@ -52,30 +52,6 @@ def test_tolerances_beside_constant_steps_are_told():
         kinemorph.sensitivities(robot, 0.1, initial="all", method="rk4", step=0.01)
 
 
-def test_old_names_work_with_a_warning_that_gives_the_new_one():
-    robot = library.pendulum()
-    new = simulate(robot, 1.0, q=[1.0], max_step=0.01, output_step=0.5)
-    with pytest.warns(DeprecationWarning, match="is now") as told:
-        old = simulate(robot, 1.0, q=[1.0], largest=0.01, sample=0.5)
-    assert {str(one.message).partition(";")[0] for one in told} == {
-        "largest= is now max_step=",
-        "sample= is now output_step=",
-    }
-    assert all(one.filename == __file__ for one in told)
-    assert (old.q == new.q).all() and old.statistics.accepted == new.statistics.accepted
-    with pytest.warns(DeprecationWarning, match="smallest= is now min_step="):
-        assert Stepper(robot, smallest=1e-9).options.min_step == 1e-9
-    with pytest.warns(DeprecationWarning, match="output_step"):
-        assert len(simulate_batch(robot, 1.0, sample=0.5).t) == 3
-    with pytest.warns(DeprecationWarning, match="output_step"):
-        assert len(kinemorph.sensitivities(robot, 1.0, initial="all", sample=0.5).trajectory) == 3
-    with pytest.raises(TypeError, match="both sample= and output_step= are given"):
-        simulate(robot, 1.0, sample=0.5, output_step=0.5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        simulate(robot, 0.1, output_step=0.1)
-
-
 def test_signatures_show_the_new_names_only():
     for function in (simulate, simulate_batch, Stepper, ForeignStepper, kinemorph.sensitivities):
         names = set(inspect.signature(function).parameters)

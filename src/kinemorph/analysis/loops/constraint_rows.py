@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ class RobotRows:
     """The constraint rows of the loops and coupled joints of one robot: phi, J, names, owners and units."""
 
     def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
+        self.dynamics = replace(dynamics, constraints=(), _made={}) if dynamics.constraints else dynamics
         self.robot: Robot = dynamics.robot
         self.names = constraint_names(self.robot)
         self.owners = constraint_owners(self.robot)

@@ -32,7 +32,7 @@ from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.law import ONCE
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import summed_states
-from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, row_gaps
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, row_gaps, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
@@ -126,9 +126,10 @@ def point_of(
 def closed_point(plant: Plant, q: Any, v: Any, **others: Any) -> Point:
     """The state that the arguments describe, as `point_of` gives it, on the constraints of the plant.
 
-    Where q or v is given by name, the other coordinates or velocities follow from the constraints.
+    Where q or v is given by name, here or by the model, the other values follow from the constraints.
     """
     found = point_of(plant, q, v, **others)
+    q, v = stated(plant, "q", q), stated(plant, "v", v)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
     state = (found.q, found.v, found.x, found.m, found.u, found.p)

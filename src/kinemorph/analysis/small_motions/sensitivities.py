@@ -30,7 +30,6 @@ from kinemorph.simulation.integrators.methods import DEFAULT
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
-from kinemorph.simulation.stepping.step_options import takes_old_names
 from kinemorph.words import did_you_mean, quoted
 
 
@@ -99,7 +98,6 @@ def _grouped(unit: str) -> str:
     return f"({unit})" if "/" in unit or " " in unit else unit or "1"
 
 
-@takes_old_names
 def sensitivities(
     model: Model,
     until: float,

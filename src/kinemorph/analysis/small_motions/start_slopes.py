@@ -27,7 +27,7 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.newton_closing import FLAT
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, movable
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, kept_values
 from kinemorph.words import did_you_mean, quoted
 
 VIOLATED = 1e-7  # an error of a differentiated constraint above this, relative to its terms, means a contradiction
@@ -89,8 +89,9 @@ class Start:
         named = np.zeros(plant.ns, dtype=bool)
         named[places] = True
         for group, first, rows in (("q", 0, slice(0, held)), ("v", nv, slice(held, None))):
-            free = movable(plant, group, getattr(self, group)) & ~named[first : first + nv]
-            columns = np.where(free, C[rows, first : first + nv], 0.0)
+            kept = kept_values(plant, group, getattr(self, group))
+            kept = kept._replace(still=kept.still | named[first : first + nv])
+            columns = C[rows, first : first + nv] @ kept.directions(self.point.q)
             step = -left[:, rows] @ np.linalg.pinv(columns, FLAT).T
             S[:, first : first + nv] += step
             left += step @ C[:, first : first + nv].T
@@ -149,7 +150,8 @@ class Start:
             return found
         C, _, _, held = self._rows
         for group, first, rows in (("q", 0, slice(0, held)), ("v", nv, slice(held, None))):
-            columns = np.where(movable(plant, group, getattr(self, group)), C[rows, first : first + nv], 0.0)
+            kept = kept_values(plant, group, getattr(self, group))
+            columns = C[rows, first : first + nv] @ kept.directions(self.point.q)
             if columns.size:
                 found[first : first + nv] |= build(chosen_columns(*columns.shape))(columns) > 0.5
         return found

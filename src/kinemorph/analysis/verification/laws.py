@@ -82,7 +82,7 @@ def inverse_is_affine(s: Sample) -> WorstError:
 
 def forward_is_right(s: Sample) -> WorstError:
     """The error of forward dynamics: against inverse dynamics on an open tree, otherwise against the constraints."""
-    return forward_undoes_inverse(s) if s.dynamics.robot.is_open else constraints_hold(s)
+    return forward_undoes_inverse(s) if s.dynamics.laws.maker.is_open else constraints_hold(s)
 
 
 def forward_undoes_inverse(s: Sample) -> WorstError:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import f
 from kinemorph.codegen.building.function import CompiledFunction
@@ -25,6 +25,10 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.parameter import evaluate
 from kinemorph.vocabulary.blocks import Block
+
+SINGULAR = 1e-4  # of the largest singular value of constraints: the least of configurations that are not redrawn
+DEPENDENT = 1e-12  # singular values below this share are those of constraints that depend on others everywhere
+MOST_REDRAWN = 20  # times that nearly singular configurations are drawn again
 
 
 class WorstError(NamedTuple):
@@ -56,6 +60,19 @@ class Sample:
         Its inputs are found by name, see `inputs`; `given` replaces some of them, `still` sets the wrenches to zero.
         """
         return function(*self.inputs(function.program, still=still, **given))
+
+    def extended(self, function: CompiledFunction) -> Array:
+        """The values of a function with one output, evaluated with 80 bits where the machine's long double has them."""
+        program = function.program
+        given = [np.asarray(x, np.longdouble) for x in self.inputs(program)]
+        states = np.broadcast_shapes(self.q.shape[:-1], self.a.shape[:-1])
+        columns = [
+            column
+            for x, port in zip(given, program.inputs, strict=True)
+            for column in np.moveaxis(np.broadcast_to(x, (*states, *port.shape)).reshape(*states, port.size), -1, 0)
+        ]
+        entries = [np.broadcast_to(x, states) for x in carry_out(program, columns, _lifted)]
+        return np.stack(entries, axis=-1).reshape(*states, *program.outputs[0].shape).astype(float)
 
     def inputs(self, program: Runnable, *, still: bool = False, **given: Array) -> list[Array]:
         """The arrays for the inputs of a program, by their names; `tau` is the same as `a`, `p` nominal, t 0."""
@@ -105,17 +122,17 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
 
     `moving` has a pair of the value and its rate for each input; the rate is None where the input is constant.
     """
+    along = Direction()
     columns: list[Any] = []
     for port, (value, rate) in zip(program.inputs, moving, strict=True):
         flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
         slope = None if rate is None else rate.reshape(n, port.size)
-        columns += [flat[:, k] if slope is None else Dual(flat[:, k], slope[:, k], level=1) for k in range(port.size)]
+        columns += [flat[:, k] if slope is None else along.moved(flat[:, k], slope[:, k]) for k in range(port.size)]
     entries, outs = iter(carry_out(program, columns, _lifted)), []
     for port in program.outputs:
         out = np.zeros((n, port.size))
         for k in range(port.size):
-            value = next(entries)
-            out[:, k] = value.tangent if isinstance(value, Dual) else 0.0
+            out[:, k] = along.tangent(next(entries))
         outs.append(out.reshape(n, *port.shape))
     return outs
 
@@ -130,8 +147,26 @@ def _applied(block: Block, *args: Any) -> list[Any]:
 
 
 def drawn(dynamics: Dynamics, states: int, seed: int) -> Sample:
-    """A model at random states: q over its whole range; v, a and wrenches normally distributed, of about 1 SI unit."""
+    """A model at random states: q over its whole range; v, a and wrenches normally distributed, of about 1 SI unit.
+
+    Configurations of closed chains that are nearly singular are drawn again: there, rounding decides on constraint
+    forces.
+    """
     rng, robot = np.random.default_rng(seed), dynamics.robot
     q = np.array([random_configuration(robot, rng) for _ in range(states)]).reshape(states, robot.nq)
+    for _ in range(0 if robot.is_open else MOST_REDRAWN):
+        singular = _nearly_singular(dynamics, q)
+        if not singular.any():
+            break
+        q[singular] = [random_configuration(robot, rng) for _ in range(singular.sum())]
     v, a = rng.normal(size=(2, states, robot.nv))
     return Sample(dynamics, q, v, a, rng.normal(size=(states, len(dynamics.wrenches), 6)))
+
+
+def _nearly_singular(dynamics: Dynamics, q: Array) -> Array:
+    """Whether rows of constraints that are independent elsewhere are nearly dependent at q (n, nq), shape (n,)."""
+    still = np.zeros((len(q), dynamics.robot.nv))
+    at_rest = Sample(dynamics, q, still, still, np.zeros((len(q), len(dynamics.wrenches), 6)))
+    sizes = np.linalg.svd(at_rest.call(dynamics.constraint_jacobian), compute_uv=False)
+    share = sizes / np.maximum(sizes.max(axis=1, initial=0.0), np.finfo(float).tiny)[:, None]
+    return np.asarray(((share > DEPENDENT) & (share < SINGULAR)).any(axis=1))

@@ -123,7 +123,7 @@ def derive(
     place = None if output is None else emitted_files.target(output, emit.value, len(function or ()) or 1)
     with working(f"deriving {model.name}"):
         data = emitted_forms.emitted(
-            model,
+            system,
             emit.value,
             formulation,
             function or (),
@@ -136,7 +136,7 @@ def derive(
             stem=None if place is None else place.stem,
             split=Split(independent or None, actuated or None, start, epsilon),
         )
-    for note in emitted_forms.notes(model, data):
+    for note in emitted_forms.notes(system, data):
         say(f"note: {note}")
     if place is not None:
         data["output"] = wrote(emitted_files.write_files(place, data))

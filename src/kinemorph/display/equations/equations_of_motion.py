@@ -7,7 +7,7 @@ simplified in `codegen.reading`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -22,14 +22,20 @@ from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.equations import equations as readable_equations
 from kinemorph.codegen.reading.names import entry_name
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.display.equations.symbols import CoordinateNames, Names, is_plain, output_names, symbols_of
+from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.parameter import Parameter, Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.vocabulary.typography.marks import Named
+from kinemorph.words import did_you_mean
 
 ParameterChoice = Literal["all"] | Sequence[str] | None
+
+FORMS = {"forces": ("inverse_dynamics",), "matrices": ("mass_matrix", "bias_forces")}  # the functions of each form
+GRAVITIES = ("symbol", "number")
 
 MOST_TRACED = 2000  # operations of programs up to which a notebook writes their equations
 MOST_SHOWN = 2000  # operations of equations up to which a notebook shows them
@@ -148,9 +154,9 @@ def equations_of_motion(
     Parameters keep their names. Where one is called like another symbol, such as a mass M beside the mass matrix, the
     other symbol is changed.
     """
-    functions = ("inverse_dynamics",) if form == "forces" else ("mass_matrix", "bias_forces")
+    _check_word("form", form, FORMS)
     dynamics = symbolic_dynamics(robot, formulation, parameters, gravity)
-    return write_equations(dynamics, [getattr(dynamics, name).program for name in functions], names)
+    return write_equations(dynamics, [getattr(dynamics, name).program for name in FORMS[form]], names)
 
 
 def symbolic_dynamics(
@@ -163,13 +169,14 @@ def symbolic_dynamics(
 
     The arguments are those of `equations_of_motion`.
     """
-    robot = as_robot(robot)
+    _check_word("gravity", gravity, GRAVITIES)
+    robot, held = as_robot(robot), held_elements(robot)
     if gravity == "symbol" and parameters is not None:
         robot = _with_gravity_symbol(robot)
     elif parameters == "all":
         own = parameters_of(robot.gravity)
         parameters = [parameter.name for parameter in robot.parameters if parameter not in own]
-    return derive(robot, formulation, parameters=parameters, backend="interpreter")
+    return derive(robot, formulation, parameters=parameters, backend="interpreter", constraints=held)
 
 
 def write_equations(
@@ -184,6 +191,14 @@ def used_inputs(program: Program) -> set[tuple[str, int]]:
     places = [(port.name, i) for port in program.inputs for i in range(port.size)]
     nodes = program.graph.nodes
     return {places[int(nodes[i][1])] for i in program.order if nodes[i][0] == "input"}
+
+
+def _check_word(argument: str, word: object, known: Collection[str]) -> None:
+    if not isinstance(word, str) or word not in known:
+        raise UnsupportedError(
+            f"equations of motion: {argument} is {word!r}, expected {' or '.join(map(repr, known))}."
+            f"{did_you_mean(word, known)}"
+        )
 
 
 def _with_gravity_symbol(robot: Robot) -> Robot:

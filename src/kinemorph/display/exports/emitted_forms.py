@@ -19,6 +19,7 @@ from kinemorph.codegen.loops.printing import format_program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
 from kinemorph.deriving.graph_programs import Order
+from kinemorph.deriving.held_constraints import held_elements
 from kinemorph.display.equations.equations_of_motion import (
     ParameterChoice,
     symbolic_dynamics,
@@ -29,6 +30,7 @@ from kinemorph.display.equations.symbols import symbols_of
 from kinemorph.display.tables.summaries import Data, Split, function_of, timed
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System, as_robot
 from kinemorph.words import counted, listed
 
 Files = dict[str, str]
@@ -180,7 +182,7 @@ FORMS: dict[str, Form] = {
 
 
 def emitted(
-    robot: Robot,
+    model: Robot | System,
     form: str,
     formulation: str = "newton_euler",
     functions: Sequence[str] = (),
@@ -194,7 +196,7 @@ def emitted(
     split: Split | None = None,
     order: Order = "vw",
 ) -> Data:
-    """Functions of a robot in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
+    """Functions of a model in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
 
     If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. `frame`
     and `reference` are for functions of a frame, `reference` and `part` for joint wrenches. Files are named after
@@ -208,11 +210,13 @@ def emitted(
             f"the precision is '{precision}', but the form '{form}' has no precision; expected one of {known}. Leave "
             "the precision out, or choose one of these forms."
         )
+    robot = as_robot(model)
     by: Any = formulation  # `derive` raises an error for an unknown formulation
     if row.symbolic:
-        dynamics = symbolic_dynamics(robot, by, parameters)
+        dynamics = symbolic_dynamics(model, by, parameters)
     else:
-        dynamics = derive(robot, by, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
+        kept: dict[str, Any] = {"parameters": parameters, "constraints": held_elements(model)}
+        dynamics = derive(robot, by, **kept, backend="llvm" if row.compiled else "interpreter")
     wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
     made = [
         timed(lambda one=one: function_of(dynamics, one, frame, reference, split, part))  # type: ignore[misc]
@@ -235,16 +239,17 @@ def default_parameters(form: str) -> ParameterChoice:
     return "all" if FORMS[form].symbolic else None
 
 
-def notes(robot: Robot, data: Data) -> list[str]:
-    """For a robot with loops or couplings: a note on which functions satisfy these constraints. Otherwise empty."""
+def notes(model: Robot | System, data: Data) -> list[str]:
+    """For a robot with loops or other constraints: a note on which functions satisfy these. Otherwise empty."""
+    robot, held = as_robot(model), held_elements(model)
     shown = {row["function"] for row in data["functions"]}
-    parts = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
+    parts = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling"), (len(held), "constraint")]
     count = " and ".join(counted(number, kind) for number, kind in parts if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
-    tree = "the tree that is left when loops are cut" if robot.loops else "the tree without these couplings"
+    left = "that is left when loops are cut" if robot.loops else "without these constraints"
     return [
-        f"robot '{robot.name}' has {count}: M, h and inverse dynamics describe {tree}; "
+        f"robot '{robot.name}' has {count}: M, h and inverse dynamics describe the tree {left}; "
         "forward dynamics satisfies the constraints."
     ]
 

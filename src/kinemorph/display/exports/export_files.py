@@ -68,9 +68,9 @@ def code_files(
     chosen = emitted_forms.default_parameters(form) if parameters == "default" else parameters
     with _noted() as notes:
         data = emitted_forms.emitted(
-            system.robot, form, formulation, functions, precision=precision, parameters=chosen, **options
+            system, form, formulation, functions, precision=precision, parameters=chosen, **options
         )
-        notes += emitted_forms.notes(system.robot, data)
+        notes += emitted_forms.notes(system, data)
     return Exported({name: text.encode() for name, text in data["files"].items()}, tuple(notes))
 
 

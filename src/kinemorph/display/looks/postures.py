@@ -45,12 +45,10 @@ def closed_posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     values = posture(robot, q, start)
     if not isinstance(q, Mapping) or not (robot.loops or robot.couplings):
         return values
-    places = {place for place, name in enumerate(robot.q_names) if name in q}
-    kept = [joint.name for joint in robot.joints if places & set(range(*robot.q_slice(joint.name).indices(robot.nq)))]
-    found = assembled(robot, values.tolist(), kept)
+    found = assembled(robot, values.tolist(), tuple(q))
     if found is None:
         warnings.warn(
-            f"q: no configuration of '{robot.name}' closes its loops with {quoted(kept)} at the given coordinates; "
+            f"q: no configuration of '{robot.name}' closes its loops with {quoted(q)} at the given coordinates; "
             "they are drawn open. Name fewer coordinates, or others.",
             ModelWarning,
             stacklevel=users_level(),

@@ -28,6 +28,7 @@ from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
 from kinemorph.formats.toml.runs import KINDS, named_numbers, read_runs, read_starts
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
+from kinemorph.mechanics.elements.law import constrains
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.control.c_functions import CController, is_c_text
 from kinemorph.model.elements.fields import Field, element_fields
@@ -339,6 +340,7 @@ class Parts:
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
         if len(blueprint.settings.q) == len(neutral):  # coordinates have initial values, or modules have poses already
             neutral = list(blueprint.settings.q)
+        follows = not robot.is_open or any(map(constrains, filter(None, (*blueprint.elements, blueprint.automaton))))
         for key, names, coordinates, rest in (
             ("q", robot.q_names, robot.q_units, neutral),
             ("v", robot.v_names, robot.v_units, [0.0] * robot.nv),
@@ -363,11 +365,11 @@ class Parts:
                             f"the quaternion of joint '{joint.name}' is {short(tuple(turn))}, of length {length:.6g}"
                         )
                         self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Divide it by its length.")
-            found: dict[str, Any] = {key: tuple(state)}
+            some = follows and isinstance(read, dict) and len(read) < len(names)
+            found: dict[str, Any] = {key: tuple(state), f"stated_{key}": tuple(read) if some else None}
             blueprint.settings = replace(blueprint.settings, **found)
             if key == "q":
-                names_given = tuple(raw[key]) if isinstance(raw[key], dict) else names
-                blueprint.start_at(self.values.lines.line((*at.path, key)), names_given)
+                blueprint.lines["settings", ""] = self.values.lines.line((*at.path, key))
 
 
 TOP = At((), "", "")

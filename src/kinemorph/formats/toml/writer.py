@@ -19,6 +19,7 @@ from kinemorph.formats.toml import text as spell
 from kinemorph.formats.toml.automata import writable
 from kinemorph.formats.toml.runs import run_entries, start_entries
 from kinemorph.formats.write_text import write_text
+from kinemorph.mechanics.elements.law import constrains
 from kinemorph.model import units
 from kinemorph.model.body import STANDING, Body
 from kinemorph.model.configuration import initial_configuration, neutral
@@ -35,7 +36,7 @@ from kinemorph.model.positions.position_text import written_position
 from kinemorph.model.positions.rebuilding import coordinate_data, coordinate_joints, rebuilt, unit_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Line, Mesh, MeshFile, Shape, Sphere
-from kinemorph.model.system import Element, Settings, System
+from kinemorph.model.system import Element, System
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
 Entries = dict[str, str]  # key -> text of its value
@@ -91,7 +92,7 @@ def written_system(system: System, findings: Findings) -> str:
         *(placed or _robot(robot) if docked is None else docked),
         *_tables("elements", acting),
         *_automaton(writable(system.automaton, {name for name, *_ in acting}, findings)),
-        *_settings(replace(system.settings, q=()) if placed else system.settings, robot, assembly),
+        *_settings(system, assembly, placed=bool(placed) and not system.stated("q")),
         *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
     ]
@@ -199,7 +200,7 @@ def written_sidecar(
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
         *_tables("elements", element_entries(system.elements, findings)),
-        *(_settings(system.settings, robot) if settings else ()),
+        *(_settings(system) if settings else ()),
         *_tables("starts", ((name, start_entries(start), "") for name, start in system.starts.items())),
         *_tables("runs", ((name, run_entries(plan), "") for name, plan in system.runs.items())),
     ]
@@ -459,23 +460,26 @@ def _automaton(automaton: Automaton | None) -> list[str]:
     ]
 
 
-def _settings(settings: Settings, robot: Robot, assembly: Assembly | None = None) -> list[str]:
-    """The section of settings: times, then the initial state by names of coordinates.
+def _settings(system: System, assembly: Assembly | None = None, *, placed: bool = False) -> list[str]:
+    """The section of settings: times, then the initial state by names of coordinates; without q where it is `placed`.
 
-    Coordinates that are neutral, or for an assembly those of its placed modules, are left out.
+    These are the names that are stated. Where all values are, those that are neutral, or for an assembly those of its
+    placed modules, are left out of a model without constraints, whose values follow from nothing.
     """
-    entries = _part(settings, rows.SETTINGS)
+    robot = system.robot
+    entries = _part(system.settings, rows.SETTINGS)
     tables = []
     rest_q = tuple(neutral(robot).tolist()) if assembly is None else tuple(standing(assembly, robot))
-    if assembly is not None and settings.q == rest_q:
-        settings = replace(settings, q=())
+    placed = placed or (assembly is not None and system.settings.q == rest_q)
+    constrained = not robot.is_open or any(map(constrains, system.members))
     for name, names, rest in (
         ("q", robot.q_names, rest_q),
         ("v", robot.v_names, (0.0,) * robot.nv),
     ):
-        state = getattr(settings, name)
-        moved = {key: spell.number(x) for key, x, at in zip(names, state, rest, strict=False) if x != at}
-        if state and not moved:
+        state, stated = () if placed and name == "q" else getattr(system.settings, name), system.stated(name)
+        known = {key: (x, at) for key, x, at in zip(names, state, rest, strict=False) if key in (stated or names)}
+        moved = {key: spell.number(x) for key, (x, at) in known.items() if x != at or stated or constrained}
+        if state and not any(x != at for x, at in known.values()) and not stated:
             entries[name] = spell.vector(state)
         elif state:
             tables.append(f"[settings.{name}]\n{lines_of(moved)}")

@@ -6,10 +6,9 @@ limits, tries other starting points, and distinguishes branches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.mechanics.constraints.closures import (
@@ -18,6 +17,7 @@ from kinemorph.mechanics.constraints.closures import (
     constraint_owners,
     constraint_sizes,
 )
+from kinemorph.mechanics.constraints.kept_coordinates import Kept, Look, Move
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate
@@ -46,10 +46,6 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
     return dict(sorted(gaps.items(), key=lambda item: -item[1]))
 
 
-Look = Callable[[Array], tuple[Array, Array]]  # q -> (phi (nc,), J (nc, nv)), rows divided by their sizes
-Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
-
-
 def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tuple[Array, float]:
     """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST.
 
@@ -69,45 +65,40 @@ def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tu
     return q, apart
 
 
-def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
-    """The function look(q) that gives constraint errors and their Jacobian on floats, relative to the sizes of rows.
-
-    `free` (nv,) are the velocities that may change: the columns of the others are 0.
-    """
+def float_look(tree: Tree) -> Look:
+    """The function look(q) that gives constraint errors and their Jacobian on floats, relative to the sizes of rows."""
 
     def look(at: Array) -> tuple[Array, Array]:
         every = tree.all_joints(at.tolist())
         sizes = np.array(constraint_sizes(tree, every.q), dtype=float)
         J = np.array(every.columns(constraint_jacobian(tree, every.q)), dtype=float).reshape(-1, every.driving.nv)
-        kept = J if free is None else np.where(free, J, 0.0)
-        return np.array(constraint_error(tree, every.q), dtype=float) / sizes, kept / sizes[:, None]
+        return np.array(constraint_error(tree, every.q), dtype=float) / sizes, J / sizes[:, None]
 
     return look
 
 
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
-    """The configuration (nq,) near q in which all loops are closed and the joints `kept` are unchanged.
+    """The configuration (nq,) near q in which all loops are closed and the coordinates `kept` are unchanged.
 
     None where no such configuration was found.
     """
-    free = np.ones(robot.nv, dtype=bool)
-    for joint in kept:
-        free[robot.v_slice(joint)] = False
-    found, apart = closed_nearby(
-        float_look(resolve(robot), free), lambda at, step: integrate(robot, at, step), np.array(q, dtype=float), free
-    )
+    tree, names = resolve(robot), robot.q_names
+    held = Kept(tree.of_state.links, {names.index(name) for name in kept}, np.zeros(robot.nv, dtype=bool))
+    start = np.array(q, dtype=float)
+    found, apart = closed_nearby(float_look(tree), lambda at, step: integrate(robot, at, step), start, held)
     return found if apart <= 1e3 * CLOSED else None
 
 
-def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+def closed_nearby(look: Look, move: Move, q: Array, kept: Kept) -> tuple[Array, float]:
     """The result of `closed_by_newton` with the smallest opening, from q and from two configurations next to it.
 
-    The other two help where joints are in line at q, so that no small step closes the loops. `free` (nv,) are the
-    velocities that may change.
+    The other two help where joints are in line at q, so that no small step closes the loops. What is `kept` stays.
     """
     best: tuple[Array, float] = q, np.inf
+    look, move = kept.keeping(look, move)
     for aside in (0.0, ASIDE, -ASIDE):
-        found = closed_by_newton(look, move, move(q, np.where(free, aside, 0.0)) if aside else q)
+        begun = move(q, kept.directions(q) @ np.full(len(kept.still), aside)) if aside else q
+        found = closed_by_newton(look, move, begun)
         if found[1] <= 1e3 * CLOSED:
             return found
         best = min(best, found, key=lambda one: one[1])

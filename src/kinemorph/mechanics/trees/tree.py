@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.inertia_blocks import Axis
@@ -133,6 +133,17 @@ class Follow:
     offset: S
 
 
+def _no_rows(tree: Tree, q: Sequence[S]) -> list[S]:
+    return []
+
+
+class HeldRows(NamedTuple):
+    """Constraint rows phi(q) = 0 besides those of loops and coupled joints: their names, and (tree, q) -> values."""
+
+    names: tuple[str, ...] = ()
+    values: Callable[[Tree, Sequence[S]], list[S]] = _no_rows
+
+
 @dataclass(frozen=True)
 class Tree:
     """A robot prepared for the recursions: its links, each after its parent; gravity [m/s^2] in the world frame; its
@@ -152,6 +163,7 @@ class Tree:
     driving: Driving | None = None  # the driven joints; nq and nv count them too, after all others
     # where one limb represents several alike limbs: its first link -> function that sums a scalar over all of them
     sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
+    held: HeldRows = HeldRows()  # further constraints, whose rows come after those of closures and follows
 
     def of_all(self, index: int, value: Any) -> Any:
         """`value`, which link `index` passes to its parent, summed over all limbs that the link represents.

@@ -186,13 +186,16 @@ class PositionBuilder:
             if known and JOINTS[self._coordinates[name][0].unit] == node.kind:
                 owners[name] = node
         names[id(root)], poses[id(root)] = WORLD, IDENTITY
+        for (
+            _,
+            data,
+        ) in self._bodies:  # before those of carriers and dials: row k of a table of bodies is the user's k-th
+            builder.body_of(data)
         for node in nodes_of(root):
             here = node.bodies[0] if node.bodies else (self._carrier(node), IDENTITY)
             names[id(node)], poses[id(node)] = here
             if not node.bodies:
                 builder.body(here[0])
-        for _, data in self._bodies:
-            builder.body_of(data)
         for name, (coordinate, data) in self._coordinates.items():
             self._declare_owner(builder, coordinate, data, owners.get(name), names, poses)
         taken: set[str] = set(self._coordinates)

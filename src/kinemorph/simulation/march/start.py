@@ -115,7 +115,7 @@ def _place(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
 def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     """Writes code that finds the coordinates and velocities next to the present ones that satisfy the constraints.
 
-    Those that are kept stay the same. Steps are those of Newton's method, of least norm.
+    Those that are kept stay the same; where none is, those that are stated. Steps are Newton's, of least norm.
     """
     assert plant.constraints is not None
     nv, nh, nc = plant.nv, plant.position_rows, len(plant.constraint_names)
@@ -125,7 +125,7 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     move, off = loop.scratch("move", (nv,)), loop.scratch("off")
     locked = [float(k not in plant.locked) for k in range(nv)]
     for level in range(2):
-        loop.let(free[level], functools.partial(_free, locked), loop["kept"][level])
+        loop.let(free[level], functools.partial(_free, locked, _stated(plant)[level]), loop["kept"][level])
     if nh:
         step = _closing(nh, nv)
         loop.let(count, lambda: 0.0)
@@ -157,12 +157,23 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     )
 
 
-def _free(movable: Sequence[float], kept: Sequence[Any]) -> list[Any]:
-    """1 for velocities that may change, else 0; where all of them are kept, the state is given in full and may change
-    by rounding.
+def _stated(plant: Plant) -> tuple[list[float], list[float]]:
+    """For each velocity, 1 where its coordinate, and 1 where itself is stated by name; 0 else, and where all are."""
+    moves = [plant.moves[plant.index("q", name)] for name in plant.stated.get("q") or ()]
+    moving = {first + j for first, count in moves for j in range(count)}
+    named = {plant.index("v", name) for name in plant.stated.get("v") or ()}
+    q, v = (some if len(some) < plant.nv else set() for some in (moving, named))
+    return [float(j in q) for j in range(plant.nv)], [float(j in v) for j in range(plant.nv)]
+
+
+def _free(movable: Sequence[float], stated: Sequence[float], kept: Sequence[Any]) -> list[Any]:
+    """1 for velocities that may change, else 0. Where none is kept, those that are `stated` are; where all of them are,
+    the state is given in full and may change by rounding.
     """
     some = sum((1.0 - (one > 0.0) for one in kept), 0.0) > 0.0
-    return [free * (1.0 - some * (one > 0.0)) for free, one in zip(movable, kept, strict=True)]
+    none = 1.0 - (sum((one > 0.0 for one in kept), 0.0) > 0.0)
+    rows = zip(movable, stated, kept, strict=True)
+    return [free * (1.0 - some * (one > 0.0) - none * usual) for free, usual, one in rows]
 
 
 def _largest(values: Sequence[Any]) -> Any:

@@ -1,7 +1,8 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
 An initial state that is given in full and violates constraints by no more than rounding is brought onto them. One that
-violates them more is refused, because it is not known which state the user meant. If no q is given, a coupled joint
+violates them more is refused, because it is not known which state the user meant; that of a file whose constraints are
+soft, as in MJCF, is moved onto them, with a warning. If no q is given, a coupled joint
 starts where the joint that it follows puts it, and a joint with a prescribed motion at the prescribed position.
 Constraint methods that close loops during the run (singular perturbation, Baumgarte) may start with open loops.
 
@@ -12,7 +13,9 @@ looser tolerance, because the rows that it imposes are independent, and these ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +23,11 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.errors import KinemorphError, ModelError, ShapeError
+from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
+from kinemorph.mechanics.constraints.kept_coordinates import Kept
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
 from kinemorph.mechanics.elements.law import ElementLaw, law_of
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
@@ -35,6 +38,7 @@ CONTRADICTORY = (
     1e-5  # relative to the size of the loop: redundant rows that disagree by more are a mistake, not rounding
 )
 ROUNDED = 1e-3  # times the largest singular value: rounded data can turn a singular value of 0 into this much
+STAGE, MOST_STAGES = 0.02, 20.0  # the largest opening that a stage of changed parameters causes, and their number
 MOST_CORRECTIONS = 8  # of a configuration, to satisfy the independent rows
 UNDECIDED = 1e-2  # times the largest singular value: below it, dependent joints are not determined
 
@@ -61,14 +65,15 @@ def closed_start(
     exist.
     """
     q, v, x, m, u, p = state
-    q_given, v_given, m_given = given
+    q_given, v_given, m_given = (*(stated(plant, group, given[k]) for k, group in enumerate("qv")), given[2])
     if plant.laws.constraints is None:
         return ClosedState(q, v, m)
     look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, (m, u, p))
-    free_q = movable(plant, "q", q_given)
+    if q_given is None or v_given is None:
+        q_given, v_given = _followed(look, (q, v), (q_given, v_given, m_given), enters)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         look.following = _following(plant, m_given) if enters else ()
-        q = _closed(look, q, free_q, q_given)
+        q = _closed(look, q, kept_values(plant, "q", q_given), q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return ClosedState(q, v, m)  # loops close during the run, and so do velocities
     if enters:
@@ -76,8 +81,30 @@ def closed_start(
         m = entered_memory(plant, m_given, (t, q, s, m, u, p))
         look.following, look.others = (), (m, u, p)
     _check_independent(look, q, v)
-    v = _moving(look, q, v, movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+    v = _moving(look, q, v, ~kept_values(plant, "v", v_given).still, named=isinstance(v_given, Mapping))
     return ClosedState(q, v, m, look.note)
+
+
+def stated(plant: Plant, group: str, given: Any) -> Any:
+    """What is known of the initial q or v: as it is `given`, else the values by name that the model states."""
+    names = plant.stated.get(group)
+    if given is not None or not names:
+        return given
+    return {name: plant.start[group][plant.index(group, name)] for name in names}
+
+
+def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> Sequence[Any]:
+    """What is `given` of q and v, with {} for None where these may follow the parameters of the run: they are not
+    stated, and satisfy the constraints for the nominal parameters.
+    """
+    plant, (q, v), (m, u, p) = look.plant, state, look.others
+    if np.array_equal(p, look.nominal):
+        return given[:2]
+    s = np.concatenate([np.zeros_like(v), v, look.x])
+    memory = entered_memory(plant, given[2], (look.t, q, s, m, u, look.nominal)) if enters else m
+    gaps = [np.abs(gap).max(initial=0.0) for gap in look.at_parameters(look.nominal, memory).at(q, v)[:2]]
+    fits = [plant.stated.get(group) == () and gap <= OPEN for group, gap in zip("qv", gaps, strict=True)]
+    return [{} if one is None and fit else one for one, fit in zip(given[:2], fits, strict=True)]
 
 
 def _following(plant: Plant, given: Any) -> tuple[int, ...]:
@@ -174,6 +201,7 @@ class _ConstraintsAt:
 
     def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
+        self.nominal = np.array(plant.start["p"], dtype=float)  # parameters
         self.following: tuple[int, ...] = ()  # position rows that every configuration satisfies: see `closed_start`
         self.left = 0.0  # by which redundant rows contradict each other, relative to the sizes of rows
         self.note = ""  # see `ClosedState`
@@ -184,6 +212,18 @@ class _ConstraintsAt:
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         phi[list(self.following)], J[list(self.following)] = 0.0, 0.0
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
+
+    def at_parameters(self, p: Array, m: Array | None = None) -> _ConstraintsAt:
+        """These constraints at other parameters p, and memory m."""
+        others = (self.others[0] if m is None else m, self.others[1], p)
+        found = _ConstraintsAt(self.plant, self.function, self.t, self.x, others)
+        found.following = self.following
+        return found
+
+    def positions(self, q: Array) -> tuple[Array, Array]:
+        """The errors phi (nh,) and their Jacobian (nh, nv), each row divided by its size."""
+        phi, _, J = self.at(q, np.zeros(self.plant.nv))
+        return phi, J[: len(phi)]
 
     def moved(self, q: Array, step: Array) -> Array:
         """The configuration q (nq,) moved by a small displacement `step` (nv,) [rad or m], one entry per velocity."""
@@ -218,11 +258,6 @@ class _ConstraintsAt:
         """Whether all violated rows are those of loops, not of couplings or elements; `values` (nc,) as in `gaps`."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
-
-    @property
-    def coupled(self) -> set[str]:
-        """The names of the joints that follow others."""
-        return {coupling.joint for coupling in self.robot.couplings}
 
     def only_couplings(self, values: Array) -> bool:
         """Whether, by values (nc,) as in `gaps`, the only violated rows are those of coupled joints."""
@@ -286,25 +321,24 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
         raise
 
 
-def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
-    """The configuration nearest to `start` that satisfies all constraints; only coordinates marked `free` change.
+def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array:
+    """The configuration nearest to `start` that satisfies all constraints, with all that is `kept`.
 
-    `free` (nv,) marks them by velocity; `given` is q as the user gave it. Raises ShapeError where there is no such
-    configuration.
+    `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
-    name, still = look.plant.name, np.zeros(look.plant.nv)
-
-    def seen(at: Array, moving: npt.NDArray[np.bool_] = free) -> tuple[Array, Array]:
-        phi, _, J = look.at(at, still)
-        return phi, np.where(moving, J[: len(phi)], 0.0)
-
-    phi = look.at(start, still)[0]
+    name = look.plant.name
+    seen, moved = kept.keeping(look.positions, look.moved)
+    phi = look.positions(start)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if by_default and look.robot.couplings and look.only_couplings(phi):
-        followers = np.array([column.name in look.coupled for column in look.plant.v])
-        start = closed_nearby(lambda at: seen(at, free & followers), look.moved, start, free & followers)[0]
-        phi = look.at(start, still)[0]
+        coupled = {coupling.joint for coupling in look.robot.couplings}
+        leaders = np.array([column.name not in coupled for column in look.plant.v])
+        start = closed_nearby(look.positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
+        phi = look.positions(start)[0]
+    settles = given is None and look.plant.settles and float(np.abs(phi).max(initial=0.0)) > OPEN
+    if settles:
+        named, gaps, before = True, look.gaps(phi), start
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         if below := look.only_below_ground(phi):
@@ -320,21 +354,22 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         )
 
     if named:
-        q, apart = closed_nearby(seen, look.moved, start, free)
+        start = _followed_from_nominal(look, start, kept)
+        q, apart = closed_nearby(look.positions, look.moved, start, kept)
     else:
-        q, apart = closed_by_newton(seen, look.moved, start)
+        q, apart = closed_by_newton(seen, moved, start)
     enough = max(1e4 * CLOSED, getattr(look.plant.loops, "tolerance", 0.0))
     if apart > enough:  # rows that rounded data contradict have small singular values, along which steps lead far away
-        near = closed_by_newton(seen, look.moved, start, ROUNDED)
+        near = closed_by_newton(seen, moved, start, ROUNDED)
         q, apart = near if near[1] <= 2.0 * apart else (q, apart)
-    phi = look.at(q, still)[0]
+    phi = look.positions(q)[0]
     if apart > enough:
-        contradictory = apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi)
+        contradictory = apart <= OPEN and look.plant.locked == () and _unreachable(look.positions(q)[1], phi)
         if contradictory and apart <= CONTRADICTORY:
-            kept = look.kept(q)
-            phi = look.at(kept, still)[0]
+            near_it = look.kept(q)
+            phi = look.positions(near_it)[0]
             look.left, look.note = max(apart, float(np.abs(phi).max())), _open_by_rounding(look, phi)
-            return q if named else kept
+            return q if named else near_it
         if contradictory:
             raise ShapeError(
                 f"q: the loops of '{name}' stay slightly open, {look.gaps(phi)}, and no motion closes them: axes or "
@@ -342,13 +377,42 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
                 f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{_other_joints(look)}."
             )
-        held = "" if free.all() else " with the named coordinates kept"
+        held = " with the named coordinates kept" if kept.coordinates or kept.still.any() else ""
+        if not np.array_equal(look.others[2], look.nominal):
+            held += ", for the parameters of this run"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
         raise ShapeError(
             f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
             "other coordinates, or find a configuration with kinemorph.loops.close_loops."
         )
+    if settles:
+        tell_moved(f"the initial state of '{name}'", gaps, q - before)
     return q
+
+
+def _followed_from_nominal(look: _ConstraintsAt, q: Array, kept: Kept) -> Array:
+    """The configuration near q that is closed for parameters almost as in this run, on the branch that the nominal
+    parameters have: these change in stages, and the loops are closed in each.
+    """
+    change = look.others[2] - look.nominal
+    gap = float(np.abs(look.positions(q)[0]).max(initial=0.0)) if change.any() else 0.0
+    for share in np.linspace(0.0, 1.0, math.ceil(min(gap / STAGE, MOST_STAGES)) + 1)[:-1]:
+        stage = look.at_parameters(look.nominal + share * change)
+        found, apart = closed_by_newton(*kept.keeping(stage.positions, look.moved), q)
+        if apart > OPEN:
+            return q
+        q = found
+    return q
+
+
+def tell_moved(state: str, gaps: str, moved: Array) -> None:
+    """Warns that a `state` of a model file was moved onto the constraints; `gaps` are as in `row_gaps`."""
+    warnings.warn(
+        f"{state} violates constraints, {gaps}; the nearest state that satisfies them is taken, "
+        f"{float(np.abs(moved).max(initial=0.0)):.2g} rad or m away in the coordinate that moves most.",
+        ModelWarning,
+        stacklevel=users_level(),
+    )
 
 
 def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:
@@ -373,16 +437,10 @@ def _rounded_up(x: float) -> str:
     return f"{np.ceil(x / 10.0**power) * 10.0**power:.0e}"
 
 
-def _stuck(look: _ConstraintsAt, q: Array, phi: Array) -> bool:
-    """Whether no motion reduces the remaining error `phi` much, because constraint rows contradict each other slightly.
-
-    This happens where axes or lengths in a model are rounded.
-    """
-    return _unreachable(look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], phi)
-
-
 def _unreachable(J: Array, errors: Array) -> bool:
-    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion."""
+    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion, as
+    where rows contradict each other slightly because axes or lengths in a model are rounded.
+    """
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ errors
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(errors).max(initial=0.0))
 
@@ -431,22 +489,13 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
     return exact
 
 
-def movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
-    """Which velocities (nv,) may change: those of coordinates that are not named and of joints that are not locked."""
-    free = np.ones(plant.nv, dtype=bool)
-    free[list(plant.locked)] = False
-    if not isinstance(given, Mapping):
-        return free
+def kept_values(plant: Plant, group: str, given: Any) -> Kept:
+    """What stays while the other values of q or v follow: values that are given by name, and joints that are locked."""
+    still = np.zeros(plant.nv, dtype=bool)
+    still[list(plant.locked)] = True
+    known = stated(plant, group, given)
+    named = {plant.index(group, name) for name in known} if isinstance(known, Mapping) else set()
     if group == "v":
-        free[[plant.index("v", name) for name in given]] = False
-        return free
-    named = {plant.index("q", name) for name in given}
-    for joint in plant.manifold:
-        row = ELEMENTARY[joint.kind]
-        nq, nv = row.nq, row.nv
-        for k in range(nv):
-            if nq == nv and joint.q + k in named:
-                free[joint.v + k] = False
-        if nq != nv and named & set(range(joint.q, joint.q + nq)):  # a quaternion is named as a whole
-            free[joint.v : joint.v + nv] = False
-    return free
+        still[list(named)] = True
+        return Kept((), (), still)
+    return Kept(plant.manifold, named, still)

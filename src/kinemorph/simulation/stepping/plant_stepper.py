@@ -27,9 +27,9 @@ from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.failures import explained, runs_away
-from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
 
 ROWS = 256  # samples in one call
 SLICE = 0.12  # [s] of wall-clock time that one slice of a call should take: progress is reported after each
@@ -80,7 +80,6 @@ class PlantStepper(ABC):
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
-    @takes_old_names
     def __init__(
         self,
         model: Plant | Dynamics | System | Robot,
@@ -199,14 +198,14 @@ class PlantStepper(ABC):
     ) -> None:
         """Sets the initial state; values that are not given are the plant's defaults.
 
-        Where q or v is given, or with `close`, the state is brought onto the constraints: named values are kept, the
-        others follow. With tick=False, elements that sample at t wait for a call of `tick`.
+        Where q or v is given, here or by name in the model, or with `close`, the state is brought onto the constraints:
+        named values are kept, the others follow. With tick=False, elements that sample at t wait for a call of `tick`.
         """
         self.clockwork.end()  # a new run: functions in C start again
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
         self.m = self._opened(entered_memory(self.plant, m, self.inputs))
-        if close or q is not None or v is not None:
+        if close or any(stated(self.plant, *pair) is not None for pair in (("q", q), ("v", v))):
             self.close(q, v, m, enters=True)
         self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
         if tick:

@@ -1,14 +1,11 @@
-"""How a run takes its steps: the options with every default filled in, resolved once; and the old names of options."""
+"""How a run takes its steps: the options with every default filled in, resolved once."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +15,8 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import ALIASES, METHODS, usual
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 MIN_STEP = 1e-12  # [s]
 UNBOUNDED = 1e30  # [s] a max_step of this size or more does not bound steps
-NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_step"}
 
 
 @dataclass(frozen=True)
@@ -83,22 +77,3 @@ def check_positive(**given: float | None) -> None:
     for name, value in given.items():
         if value is not None and (not isinstance(value, (int, float, np.number)) or not value > 0.0):
             raise UnsupportedError(f"{name} is {value!r}; expected a number above 0.")
-
-
-def takes_old_names(function: F) -> F:
-    """A decorator: the function also takes its options by their old names, with a warning that gives the new name."""
-    taken = inspect.signature(function).parameters
-    names = {old: new for old, new in NEW_NAMES.items() if new in taken}
-
-    @wraps(function)
-    def called(*args: Any, **given: Any) -> Any:
-        for old in given.keys() & names.keys():
-            new = names[old]
-            if new in given:
-                raise TypeError(f"both {old}= and {new}= are given, which name the same option. Give {new}= only.")
-            sentence = f"{old}= is now {new}=; the old name will be removed in version 0.2."
-            warnings.warn(sentence, DeprecationWarning, stacklevel=users_level())
-            given[new] = given.pop(old)
-        return function(*args, **given)
-
-    return called  # type: ignore[return-value]

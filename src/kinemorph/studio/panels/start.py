@@ -163,7 +163,7 @@ def _normal(robot: Robot, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _closed(robot: Robot, values: np.ndarray[Any, Any], held: list[Any]) -> list[float]:
     """A configuration near `values` with closed loops. Raises ModelError if there is none."""
-    kept = [joint.name for joint in robot.joints if joint.name in held or set(joint.q_names) & set(held)]
+    kept = [name for joint in robot.joints for name in joint.q_names if joint.name in held or name in held]
     found = assembled(robot, values.tolist(), kept) if robot.loops or robot.couplings else values
     if found is None:
         with_held = f" with {listed(kept)} at the given values" if kept else ""

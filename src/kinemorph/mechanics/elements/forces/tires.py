@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, minus, power, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
@@ -26,9 +26,7 @@ from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
-from kinemorph.mechanics.steps.point_states import LEVEL
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.forces.tires import Tire
@@ -190,12 +188,12 @@ class Wheel:
         """
         d, axes = [], (self.x, self.y, self.z)
         upright = replace(self, tilt=0.0).patch(pair)  # camber pushes without slip too
+        along = Direction()
         for k, axis in enumerate(axes):
-            velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
-            moved = PairState(velocity, h)
+            moved = PairState(plain(along.all_moved(pair.velocity, axis)), h)
             base = tuple(minus(now, times(h, u)) for now, u in zip(pair.moved, pair.velocity, strict=True))
             patch = replace(self, depth=minus(self.depth, dot(base, self.z))).patch(moved)
-            slope = maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0)
+            slope = maximum(times(-h, along.tangent(patch[k])), 0.0)
             if k < 2:  # where the patch skids the slope vanishes; with the secant a step does not jump over rest
                 slip = dot(pair.velocity, axis)
                 still = times(STILL, self.value(self.element.slow))

@@ -29,7 +29,7 @@ EXCHANGED = (("left", "right"), ("right", "left"))  # names of legs at the end o
 # A massless part has this share of the mass of the robot. The motion is that of the limit, up to rounding errors: the
 # equations of a light part do not depend on its mass, and its effect on the other parts is of the size of rounding
 # errors.
-MASSLESS = 1e-14
+MASSLESS = 1e-13
 
 
 def on_slope(slope: float, gravity: float) -> Vector:

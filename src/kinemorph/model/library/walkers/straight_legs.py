@@ -63,7 +63,7 @@ def compass_walker(
 def simplest_walker(slope: float = 0.009, gait: Literal["long", "short"] = "long") -> System:
     """The simplest walker of Garcia, Chatterjee, Ruina and Coleman: a mass at the hip, and feet without mass.
 
-    It is scaled so that the mass of the hip, the length of a leg and gravity are 1. The mass of a foot is 1e-14 of that
+    It is scaled so that the mass of the hip, the length of a leg and gravity are 1. The mass of a foot is 1e-13 of that
     of the hip: its effect on the hip is of the size of rounding errors, and its own motion does not depend on its mass,
     so that the motion is that of the limit of vanishing feet. The run begins after a strike; with the default slope
     [rad] it is on the stable `gait` of long steps, or on the unstable one of short steps.
