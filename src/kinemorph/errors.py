@@ -23,7 +23,8 @@ inside it, or a walker falls; LimitWarning, a joint ends a run far beyond its li
 what its user did not; InactiveWarning, data of a model
 file do not act in a run; RecordingWarning, measured data are questionable or do not determine a parameter;
 LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a program may use names that
-the new model does not have; StudyWarning, items of a study failed, or their runs warn.
+the new model does not have; StudyWarning, items of a study failed, their runs warn, or code behind the study cannot be
+followed.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """

@@ -15,6 +15,7 @@ from kinemorph.analysis.gaits.optimize_gait import optimize_gait
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.shown import ShownGaits
+from kinemorph.simulation.files.npz import read_arrays
 from kinemorph.words import counted, listed
 
 FORMAT = 1  # the version of the file format
@@ -95,14 +96,14 @@ class GaitLibrary(ShownGaits):
     def load(cls, path: str | Path) -> GaitLibrary:
         """The library in an .npz file that `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                absent = [key for key in ("format", "name", *NAMES, *NUMBERS) if key not in file]
-                if absent or int(file["format"]) != FORMAT:
-                    what = f"has no {listed(absent)}" if absent else f"has the format {int(file['format'])}"
-                    raise UnsupportedError(f"file '{path}' {what}; expected a gait library of format {FORMAT}.")
-                fields: dict[str, Any] = {key: tuple(map(str, file[key])) for key in NAMES}
-                fields |= {key: np.array(file[key], dtype=float) for key in NUMBERS}
-                return cls(str(file["name"]), **fields)
+            file = read_arrays(Path(path))
+            absent = [key for key in ("format", "name", *NAMES, *NUMBERS) if key not in file]
+            if absent or int(file["format"]) != FORMAT:
+                what = f"has no {listed(absent)}" if absent else f"has the format {int(file['format'])}"
+                raise UnsupportedError(f"file '{path}' {what}; expected a gait library of format {FORMAT}.")
+            fields: dict[str, Any] = {key: tuple(map(str, file[key])) for key in NAMES}
+            fields |= {key: np.array(file[key], dtype=float) for key in NUMBERS}
+            return cls(str(file["name"]), **fields)
         except (OSError, ValueError) as error:
             raise KinemorphError(f"file '{path}' cannot be read as a gait library: {error}.") from None
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kinemorph.model.elements.drives.motors import DCMotor
     from kinemorph.simulation.results.trajectory import Trajectory
 
+LARGEST = 1e12  # no measured quantity is larger in SI units
 SHOWN = 3  # samples that a message names
 
 
@@ -76,6 +77,12 @@ class Recording:
             raise ShapeError(
                 f"recording '{self.name}': {what} is not a finite number in {len(bad)} of {len(found)} samples "
                 f"(number {listed((bad + 1).tolist(), SHOWN)}). Remove these samples, or measure again."
+            )
+        large = np.argwhere(np.abs(found) > LARGEST)
+        if len(large) and what != "t":
+            raise ShapeError(
+                f"recording '{self.name}': {what} is {found[tuple(large[0])]:g} in sample {large[0][0] + 1}; expected "
+                f"at most {LARGEST:g} in SI units. Remove what marks missing samples, or correct the unit."
             )
         found.flags.writeable = False
         return found

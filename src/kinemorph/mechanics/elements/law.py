@@ -355,6 +355,11 @@ def law_of(element: Any) -> ElementLaw[Any]:
     return _LAWS[kind].of(element)
 
 
+def registered_law(kind: type[Any]) -> ElementLaw[Any] | None:
+    """The law that is registered for a kind of element; None where none is, or where it was not needed yet."""
+    return _LAWS.get(kind)
+
+
 def constrains(element: Any) -> bool:
     """Whether an element has constraint rows; False for a kind without a law."""
     try:

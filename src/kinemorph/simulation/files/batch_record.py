@@ -17,7 +17,10 @@ import numpy as np
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.files.run_record import (
     BATCH_FORMAT,
+    FINITE,
     Record,
+    check_states,
+    check_times,
     described,
     named_plant,
     plain_setting,
@@ -78,6 +81,10 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
             raise ValueError(
                 f"the array '{name}' in the file has shape {arrays[name].shape}, expected {shape}. Save the batch again"
             )
+    check_times(arrays["t"])
+    for group in FINITE:
+        for k, done in enumerate(arrays["done"].astype(np.int64)):
+            check_states(made, group, arrays[group][k, :done])
     given: dict[str, Any] = {name: arrays[name].astype(np.int64 if name in COUNTS else float) for name in ARRAYS}
     return BatchRun(
         plant=made,

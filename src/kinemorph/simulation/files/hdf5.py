@@ -14,7 +14,7 @@ import numpy as np
 
 from kinemorph.errors import MissingExtraError
 from kinemorph.simulation.files.record_tables import labels
-from kinemorph.simulation.files.run_record import Record
+from kinemorph.simulation.files.run_record import Record, check_size
 
 
 def encode(record: Record) -> bytes:
@@ -22,7 +22,8 @@ def encode(record: Record) -> bytes:
     h5py = required()
     held = io.BytesIO()
     with h5py.File(held, "w") as file:
-        file.create_dataset("meta", data=json.dumps(record.meta))
+        meta = json.dumps(record.meta).encode()  # of a fixed length: HDF5 may read a damaged text of any length forever
+        file.create_dataset("meta", data=np.array(meta, h5py.string_dtype("utf-8", len(meta))))
         named = labels(record.meta)
         for name, array in record.arrays.items():
             dataset = file.create_dataset(name.replace(".", "/"), data=array)
@@ -37,17 +38,15 @@ def decode(path: Path) -> Record:
     h5py = required()
     if not h5py.is_hdf5(path):
         raise ValueError("the file is not an HDF5 file, or it is truncated. Save the run again")
-    arrays: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("meta"), h5py.Dataset):
             raise ValueError("the file has no description of a run ('/meta'). Give a file that Kinemorph saved")
-        meta = json.loads(file["meta"].asstr()[()])
-
-        def visit(name: str, item: Any) -> None:
-            if isinstance(item, h5py.Dataset) and name != "meta":
-                arrays[name.replace("/", ".")] = item[()]
-
-        file.visititems(visit)  # follows hard links only, which do not lead to other files
+        found: dict[str, Any] = {}
+        file.visititems(found.__setitem__)  # follows hard links only, which do not lead to other files
+        found = {name: item for name, item in found.items() if isinstance(item, h5py.Dataset)}
+        check_size(sum(item.size * item.dtype.itemsize for item in found.values()), path)
+        meta = json.loads(found.pop("meta").asstr()[()])
+        arrays = {name.replace("/", "."): item[()] for name, item in found.items()}
     return Record(meta, arrays)
 
 

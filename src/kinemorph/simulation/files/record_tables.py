@@ -81,11 +81,6 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
     Arrays that have no column in the table, such as rates of further states x, are NaN.
     """
     whose = row_systems(meta)
-    if len(whose) != len(table["t"]):
-        raise ValueError(
-            f"the file has {len(table['t'])} samples; its first line, the description of the run, says {len(whose)}. "
-            "Save the run again"
-        )
     arrays: dict[str, npt.NDArray[np.float64]] = {}
     for k, found in enumerate(system_sources(meta)):
         rows = {name: values[whose == k] for name, values in table.items()}

@@ -15,6 +15,7 @@ Where a run changes its system, the arrays of the second system are called "syst
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,10 @@ FORMAT, VERSION = "kinemorph trajectory", 1
 BATCH_FORMAT = "kinemorph batch"  # see `batch_record`
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
+FINITE = ("q", "v", "x")  # samples that are finite in every run, one that failed too
 FLAT = ("t", "loop_error")  # arrays of shape (n,)
 LIVE = "live"  # the setting that holds the record of a live run, as JSON: its options and commands
+SMALL, PACKED = 256 << 20, 100  # bytes that every file may take in memory, and how often its own size
 COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
 
 
@@ -135,6 +138,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
         raise ValueError(
             f"the version of its format is {meta['version']}; expected at most {VERSION}. Install a newer kinemorph"
         )
+    check_segments(meta)
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     for k, model in enumerate(models):
@@ -154,9 +158,56 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
                 f"the file has {len(arrays['t'])} samples of system {k + 1}; its description says {begun[k]}. Save the "
                 "run again"
             )
+    check_times(np.concatenate([segment.t for segment in segments]))
     events = tuple(map(read_event, meta["events"]))
     outcome = Outcome(**meta["outcome"])
     return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
+
+
+def check_size(size: int, path: Path) -> None:
+    """Raises ValueError where the arrays of a file have a size [bytes] that only a forged or damaged file declares.
+
+    Zeros shrink a thousandfold; a motion, with its times, by less than PACKED on the whole.
+    """
+    most = max(SMALL, PACKED * path.stat().st_size)
+    if size > most:
+        raise ValueError(
+            f"its arrays are said to take {size} bytes; expected at most {most}, {PACKED} times the size of the file. "
+            "Do not trust it, or save the run again without compression"
+        )
+
+
+def check_segments(meta: Mapping[str, Any]) -> None:
+    """Raises ValueError where the segments of a description are not pairs of a system and a number of samples."""
+    for pair in meta["segments"]:
+        if not (len(pair) == 2 and all(type(n) is int and n >= 0 for n in pair) and pair[0] < len(meta["systems"])):
+            raise ValueError(
+                f"its description has the segment {pair!r:.60}; expected the number of one of its "
+                f"{len(meta['systems'])} systems, from 0, and a number of samples. Save the run again"
+            )
+
+
+def check_times(t: Array) -> None:
+    """Raises ValueError where times are not finite numbers that do not fall."""
+    bad = np.flatnonzero(~np.isfinite(t) | np.append(False, np.diff(t) < 0.0)[: len(t)])
+    if len(bad):
+        k = int(bad[0])
+        raise ValueError(
+            f"its times t are wrong from sample {k + 1} on: t = {t[k]:g} s"
+            + (f" after {t[k - 1]:g} s" if k else "")
+            + "; expected finite numbers that do not fall. Save the run again"
+        )
+
+
+def check_states(plant: Plant, group: str, values: Array) -> None:
+    """Raises ValueError where states (n, width) of a run are not finite numbers."""
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        row, column = bad[0].tolist()
+        raise ValueError(
+            f"{group}.{getattr(plant, group)[column].name} is {values[row, column]} in sample {row + 1}; expected "
+            "finite numbers, which the states of a run are. Save the run again"
+        )
 
 
 def segment_starts(record: Record) -> list[float]:
@@ -222,6 +273,8 @@ def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
                 f"the array '{name}' in the file has type {array.dtype} and shape {array.shape}; expected float64 and "
                 f"shape {wanted}. Save the run again"
             )
+        if name in FINITE:
+            check_states(plant, name, array)
         found[name] = array
     found["z"] = np.column_stack([found.pop("a"), found.pop("dx")])
     if "account" in found:

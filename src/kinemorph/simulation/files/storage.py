@@ -35,6 +35,7 @@ T = TypeVar("T")
 Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
 BATCH_FORMATS = (".npz", ".h5", ".hdf5")  # formats of batches
+DAMAGED = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError)
 EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
 SHARE = 0.05  # the share of the time of a run that checkpoints may take
 
@@ -115,13 +116,17 @@ def _loaded(path: str | Path, module: ModuleType, read: Callable[[Record], T]) -
         raise StorageError(
             f"'{path}' cannot be read as a run: its description is not valid JSON ({error}). Save the run again."
         ) from None
-    except (ValueError, OSError, RuntimeError) as error:
-        raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except DAMAGED as error:
         raise StorageError(
             f"'{path}' cannot be read as a run: its description is damaged or incomplete ({type(error).__name__}: "
             f"{error}). Save the run again."
         ) from None
+    except (UnicodeDecodeError, OSError, RuntimeError) as error:  # of libraries, whose messages have no remedy
+        raise StorageError(
+            f"'{path}' cannot be read as a run: the file is damaged ({error}). Save the run again."
+        ) from None
+    except ValueError as error:
+        raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
 
 
 def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:

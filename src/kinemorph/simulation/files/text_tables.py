@@ -7,7 +7,7 @@ digits to restore them to the last bit. A cell is empty where the system of its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.record_tables import Table, from_table, held_columns, row_systems
-from kinemorph.simulation.files.run_record import Record
+from kinemorph.simulation.files.run_record import Record, check_segments
 
 MARK = "# kinemorph trajectory "
 Header = tuple[Sequence[str], str]  # names of the columns, and the line of the file that lists them
@@ -55,6 +55,7 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
                 f"the first line of the file does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved"
             )
         meta = json.loads(first[len(MARK) :])
+        check_segments(meta)
         names, header = header_of(meta)
         found = file.readline().rstrip("\r\n")
         body = file.read()
@@ -66,10 +67,17 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
     if not body.endswith("\n"):
         raise ValueError("the last line of the file is truncated. Save the run again")
     lines = body.splitlines()
+    said = sum(rows for _, rows in meta["segments"])
+    if len(lines) != said:
+        raise ValueError(
+            f"the file has {len(lines)} samples; its first line, the description of the run, says {said}. Save the run "
+            "again"
+        )
     held = held_columns(meta, names)
     if not held.all():
         lines = _filled(lines, separator, held[row_systems(meta)])
-    numbers = _numbers(lines, separator, len(names))
+        separator = ","
+    numbers = _numbers(lines, separator, names)
     return from_table(meta, dict(zip(names, numbers.T, strict=True)))
 
 
@@ -79,11 +87,6 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
     `held` (rows, columns) is True where the system of that row has that column. Raises ValueError if a cell is empty
     where `held` is True, or filled where it is False.
     """
-    if len(lines) != len(held):
-        raise ValueError(
-            f"the file has {len(lines)} samples; its first line, the description of the run, says {len(held)}. "
-            "Save the run again"
-        )
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
@@ -96,10 +99,24 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
     return filled
 
 
-def _numbers(lines: Iterable[str], separator: str | None, count: int) -> np.ndarray:
-    table = np.loadtxt(lines, delimiter=separator, ndmin=2)
-    if table.shape[1] != count:
-        raise ValueError(
-            f"each row of the file has {table.shape[1]} numbers; expected {count}, one per column. Save the run again"
-        )
-    return table
+def _numbers(lines: Sequence[str], separator: str | None, names: Sequence[str]) -> np.ndarray:
+    try:
+        table = np.loadtxt(lines, delimiter=separator, ndmin=2, comments=None)
+        if table.shape == (len(lines), len(names)):
+            return table
+    except ValueError:  # its own message names neither the column nor a remedy
+        pass
+    for row, line in enumerate(lines, 1):
+        cells = line.split(separator)
+        if len(cells) != len(names):
+            raise ValueError(
+                f"row {row} has {len(cells)} numbers; expected {len(names)}, one per column. Save the run again"
+            )
+        for name, cell in zip(names, cells, strict=True):
+            try:
+                float(cell)
+            except ValueError:
+                raise ValueError(
+                    f"'{cell:.40}' in row {row}, column '{name}', is not a number; expected one. Save the run again"
+                ) from None
+    raise ValueError(f"its {len(lines)} rows are not a table of numbers. Save the run again")

@@ -11,5 +11,8 @@ frictions          friction of contacts as numbers that a study varies
 collected          the results of a chunk while it is computed
 aspects            everything that determines results, as readable texts
 flat_texts         any data as text with one line for each fact
-source_texts       functions as texts: their source, and the values that they read
+code_parts         code of the user: functions, classes, objects, modules and C, each with its parts
+reached            what code reaches, and what of it cannot be followed
+origins            where code is from: the user's own, or an installed package
+source_texts       functions as trees and texts
 """

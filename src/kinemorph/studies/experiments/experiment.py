@@ -31,7 +31,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.studies.experiments.aspects import aspects_of
+from kinemorph.studies.experiments.aspects import Aspects, aspects_of
 from kinemorph.studies.experiments.cases import Case, alike, case_of
 from kinemorph.studies.experiments.collected import Collected, Places
 from kinemorph.studies.experiments.function_models import (
@@ -63,6 +63,7 @@ class Experiment(Fixed):
     `objects`   what the labels of choices stand for, by part
     `run`       how runs are carried out
     `loading`   arguments of `load` for model files, such as the base
+    `depends`   what results depend on besides; None where the user says nothing about it
     """
 
     models: Mapping[str, Any]
@@ -70,6 +71,7 @@ class Experiment(Fixed):
     objects: Mapping[str, Mapping[str, Any]]
     run: Run
     loading: Mapping[str, Any] = field(default_factory=dict)
+    depends: tuple[Any, ...] | None = None
 
     # ── models ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -284,10 +286,19 @@ class Experiment(Fixed):
         """All models by label, also those that items name by the path of their file."""
         return {label: self.model(label) for label in {**self.models, **self._loaded}}
 
-    @cached_property
+    @property
     def aspects(self) -> dict[str, str]:
         """Everything that determines results, as readable texts by name; see `aspects`."""
-        return aspects_of(self._all_models, self.measures, self.objects, self.run)
+        return self._aspects.texts
+
+    @property
+    def not_followed(self) -> tuple[str, ...]:
+        """The names of what determines results too and is in no aspect, unless the user says what they depend on."""
+        return self._aspects.missed if self.depends is None else ()
+
+    @cached_property
+    def _aspects(self) -> Aspects:
+        return aspects_of(self._all_models, self.measures, self.objects, self.run, self.depends or ())
 
     @cached_property
     def packed(self) -> Packed:
@@ -296,7 +307,7 @@ class Experiment(Fixed):
             label: model.function if isinstance(model, FunctionModel) else model
             for label, model in self._all_models.items()
         }
-        return packed(replace(self, models=models, loading={}))
+        return packed(replace(self, models=models, loading={}, depends=None))
 
 
 def _without(case: Case, parts: set[str]) -> Case:
@@ -312,6 +323,7 @@ def experiment_of(
     run: Any = None,
     base: Base | None = None,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
+    depends: Sequence[Any] | None = None,
     **options: Any,
 ) -> Experiment:
     """What a study does with each item.
@@ -324,6 +336,7 @@ def experiment_of(
     `run`       a run plan, its fields or its name: runs are then carried out as `system.run(run)` does. A model file
                 is always run in this way
     `base`, `package_dirs`      of model files, as for `kinemorph.load`
+    `depends`   files, folders, modules and data that results depend on too; see `sweep`
     `options`   further arguments of `simulate_batch`, such as method, step and q
     """
     for name in options:
@@ -338,4 +351,7 @@ def experiment_of(
     chosen = known.pop("model", {}) | (dict(model) if isinstance(model, Mapping) else {})
     if model is not None and not isinstance(model, Mapping):
         chosen[ONLY] = model
-    return Experiment(chosen, measures_of(measures), known, Run(until, run, options), loading)
+    if isinstance(depends, (str, os.PathLike)):
+        depends = (depends,)
+    besides = None if depends is None else tuple(depends)
+    return Experiment(chosen, measures_of(measures), known, Run(until, run, options), loading, besides)

@@ -34,12 +34,13 @@ from kinemorph.studies.sweeps.study import Study, best_numbers
 from kinemorph.studies.sweeps.sweep_options import Keep, SweepOptions
 from kinemorph.studies.workers.crew import Crew
 from kinemorph.studies.workers.open_workers import Workers, open_workers
-from kinemorph.words import counted
+from kinemorph.words import counted, listed
 
 NO_RUNS = (
     "No run is kept of {}: their model gives numbers and no runs, or fails when a run is computed again. Each call "
     "with this keep tries them again."
 )
+NAMED = 8  # things that are not followed, which a warning names
 OTHER_CPU = 1e-9  # relative difference of results on kinds of CPU that round differently
 
 
@@ -60,6 +61,7 @@ def sweep(
     progress: Progress | None = None,
     name: str = "",
     facts: Mapping[str, str] | None = None,
+    depends: Sequence[Any] | None = None,
     **options: Any,
 ) -> Study:
     """Runs a model for every item of a space, and returns the study with the measures of all runs.
@@ -91,6 +93,8 @@ def sweep(
     `progress`      a function that is called with a `Tally` after results were stored
     `name`          of the study, for titles; by default that of its file
     `facts`         texts by name that the store keeps, such as the study file; they determine no results
+    `depends`       what results depend on besides what the study finds by itself: paths of files and folders, which
+                    count by their content, modules, functions, or data such as a version; [] says that there is nothing
 
     Further options are those of `simulate_batch`, and `base` and `package_dirs` of model files as for `load`:
     `base="free"` lets a URDF stand or fall on the ground. Ctrl-C ends the sweep and returns what is done; calling it
@@ -99,7 +103,7 @@ def sweep(
     items = space if isinstance(space, Items) else _items_of(space)
     objects = {} if isinstance(space, Items) else space.objects
     how = SweepOptions(store, keep, workers, seconds, memory, resume, changed, progress, name, facts)
-    experiment = experiment_of(model, measures, objects=objects, until=until, run=run, **options)
+    experiment = experiment_of(model, measures, objects=objects, until=until, run=run, depends=depends, **options)
     with OpenSweep(experiment, how) as opened:
         study = opened.study(items)
     repeat_warnings(opened.warnings)
@@ -117,6 +121,8 @@ def _opened_store(experiment: Experiment, options: SweepOptions) -> Iterator[Sto
                 "resume out to continue the study."
             )
         store.check_aspects(experiment.aspects, changed=options.changed)
+        if options.store is not None and experiment.not_followed:
+            _warn_of_what_is_not_followed(store, experiment.not_followed)
         _record_cpu(store)
         if options.stored_facts:
             store.write_facts(options.stored_facts)
@@ -135,6 +141,16 @@ def _record_cpu(store: Store) -> None:
         )
     elif there != here:
         store.write_facts({"cpu": here})
+
+
+def _warn_of_what_is_not_followed(store: Store, names: Sequence[str]) -> None:
+    """Names code and files whose change the store would not notice."""
+    warnings.warn(
+        f"'{store.path}' will not notice changes behind {listed(names, NAMED)}, which cannot be followed. Name the "
+        "files and modules behind it, depends=['gains.csv', module], or depends=[] if there are none.",
+        StudyWarning,
+        stacklevel=users_level(),
+    )
 
 
 class OpenSweep(ExitStack):
