@@ -253,7 +253,8 @@ def _tendon(element: Tendon, target: Target) -> str | None:
     for key, (low, high) in (("range", (element.lower, element.upper)), ("actuatorfrcrange", element.efforts)):
         if math.isfinite(low) or math.isfinite(high):
             data[key] = numbers((max(low, -FAR), min(high, FAR)))
-    data |= stop_attributes(element.stop) | (kept(target.system, element) or {})
+    own = kept(target.system, element)
+    data |= stop_attributes(element.stop) if own is None else own
     node = etree.SubElement(target.section("tendon"), "fixed", **data)
     for joint, coefficient in zip(element.joints, element.coefficients, strict=True):
         etree.SubElement(node, "joint", joint=joint, coef=number(coefficient))

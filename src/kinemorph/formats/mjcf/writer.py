@@ -291,7 +291,7 @@ class _Writing:
             self.losses.add("limits without a range between them, which MuJoCo lacks, are left out", joint.name)
         elif math.isfinite(lower) or math.isfinite(upper):
             node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
-            node.attrib.update(stop_attributes(joint.stop))
+            node.attrib.update(stop_attributes(joint.stop) if kept(self.system, joint) is None else {})
         if math.isfinite(joint.effort[k]):
             node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
         if math.isfinite(joint.velocity[k]):
