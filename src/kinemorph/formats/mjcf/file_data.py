@@ -134,7 +134,7 @@ def write_contacts(system: System, root: Node, nodes: Mapping[str, Node], losses
     """Writes the pairs of bodies that never touch, and the contact pairs; records what no longer fits the model."""
     data, robot, section = _own(system), system.robot, etree.Element("contact")
     known = {"body": {*nodes, WORLD}, "geom": {node.get("name") for node in root.iter("geom")}}
-    rows = [("exclude", "body", *pair, {}) for pair in system.file_data.apart]
+    rows: list[Any] = [("exclude", "body", *pair, {}) for pair in system.file_data.apart]
     for tag, kind, one, other, own in [*rows, *(("pair", "geom", *pair) for pair in data.pairs)]:
         if {one, other} <= known[kind]:
             etree.SubElement(section, tag, {f"{kind}1": one, f"{kind}2": other, **own})
