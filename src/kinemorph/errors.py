@@ -13,16 +13,16 @@
     │   └── ChangedError     the results of a study belong to another model, measure or version; says what changed
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and sixteen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and seventeen warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
 AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground, a run begins
-inside it, or a walker falls; InactiveWarning, data of a model file do not act in a run; RecordingWarning, measured data
-are questionable or do not determine a parameter; LanguageWarning, a text of a report has no translation;
-InterfaceWarning, code of a user in a program may use names that the new model does not have; StudyWarning, items of a
-study failed, or their runs warn.
+inside it, or a walker falls; PlanWarning, a planned run chose what its user did not; InactiveWarning, data of a model
+file do not act in a run; RecordingWarning, measured data are questionable or do not determine a parameter;
+LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a program may use names that
+the new model does not have; StudyWarning, items of a study failed, or their runs warn.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -222,6 +222,10 @@ class ImpactWarning(UserWarning):
 
 class GroundWarning(UserWarning):
     """A body passes through the ground in a run, because it has no contact, or a run begins inside the ground."""
+
+
+class PlanWarning(UserWarning):
+    """A planned run chose what its user did not: where it begins, how long it lasts, or a ground."""
 
 
 class InactiveWarning(UserWarning):

@@ -105,13 +105,13 @@ def test_where_on_every_kind(through_graph):
     assert s.where(np.array([1.0, 0.0]), np.array([1.0, 2.0]), 7.0).tolist() == [1.0, 7.0]
     for x in (-1.0, 1.0):
         assert through_graph(lambda v: s.where(s.less(v[0], 0.0), v[0], 5.0), (x,)) == (x if x < 0.0 else 5.0)
-    chosen = s.where(np.array([1.0, 0.0]), Dual(np.array([1.0, 2.0]), 1.0), 7.0)
+    chosen = s.where(np.array([1.0, 0.0]), Dual(np.array([1.0, 2.0]), 1.0, 0), 7.0)
     assert chosen.value.tolist() == [1.0, 7.0] and chosen.tangent.tolist() == [1.0, 0.0]
 
 
 def test_structural_zeros_stay_float_zero_against_everything():
     x = Graph().input("x")
-    for other in (x, math.nan, math.inf, np.ones(3), Dual(1.0, 1.0)):
+    for other in (x, math.nan, math.inf, np.ones(3), Dual(1.0, 1.0, 0)):
         assert s.times(0.0, other) == 0.0 and type(s.times(0.0, other)) is float
         assert type(s.times(other, 0.0)) is float
         assert s.plus(0.0, other) is other and s.plus(other, 0.0) is other and s.minus(other, 0.0) is other
@@ -119,7 +119,7 @@ def test_structural_zeros_stay_float_zero_against_everything():
 
 
 def test_the_truth_of_a_traced_number_is_not_known():
-    for x in (Graph().input("x"), Dual(1.0, 1.0)):
+    for x in (Graph().input("x"), Dual(1.0, 1.0, 0)):
         with pytest.raises(TypeError):
             bool(s.less(x, 1.0) if not isinstance(x, Dual) else x)
         with pytest.raises(TypeError):

@@ -17,11 +17,10 @@ from scipy.integrate import BDF
 
 import kinemorph
 from kinemorph import Guard, RobotBuilder, System
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.elements import Anchor, Contact, EasyDynNormal
 from kinemorph.plants import manifold_free
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.user_laws import LEVEL
 from kinemorph.programs import Job, UserCode, make_job, write_program
 from kinemorph.simulation.results.trajectory import Trajectory
 from support.cases.c_programs import needs_cc
@@ -152,11 +151,11 @@ def test_directional_derivatives_of_robots_equal_linearize(name: str, tmp_path: 
 
 def by_duals(plant: Plant, t: float, y: np.ndarray, p: np.ndarray, u: np.ndarray, along: np.ndarray) -> np.ndarray:
     """The derivative of the rates along a direction of y, u and p, by dual numbers and without a program."""
-    given = np.concatenate([y, u, p])
-    made = [Dual(float(x), float(d), level=LEVEL - 1) for x, d in zip(given, along, strict=True)]
+    given, direction = np.concatenate([y, u, p]), Direction()
+    made = direction.all_moved(given.tolist(), along.tolist())
     a, b = len(y), len(y) + len(u)
     found = manifold_free.flow(plant.laws, plant.sizes, t, made[:a], [], made[a:b], made[b:])
-    return np.array([entry.tangent if isinstance(entry, Dual) else 0.0 for entry in found])
+    return np.array(direction.tangents(found))
 
 
 @pytest.mark.slow

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import System, Trajectory, load, load_text, load_trajectory, save, scaled, simulate
-from kinemorph.errors import ModelError, ModelWarning, ParseError
+from kinemorph import System, Trajectory, elements, load, load_text, load_trajectory, save, scaled, simulate
+from kinemorph.errors import ModelError, ModelWarning, ParseError, PlanWarning
+from kinemorph.formats.loading import saved_texts
 from kinemorph.formats.toml import template_files
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
 from kinemorph.model.library import pendulum
@@ -224,6 +226,73 @@ def test_what_the_user_did_not_choose_is_told() -> None:
     assert prepared_run(System(pendulum(), runs={"x": {"q": [0.1]}}), "x").notes == ()
     falling = prepared_run(load(TEMPLATES / "quadruped.toml"), RunPlan(time=0.5))
     assert falling.until == 0.5
+
+
+BALL = """<mujoco model="ball">{ground}<worldbody><body name="b" pos="0 0 {height}"><freejoint name="root"/>
+<geom name="ball" size=".1" mass="1"/></body></worldbody></mujoco>"""
+LINK = """<robot name="box"><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
+ON_ADDED_GROUND = "touches the ground z = 0, which its model does not have"
+
+
+def told(system: System, plan: Any = None) -> list[str]:
+    """What `system.run` tells of its choices, which are the notes of the command line in other words for options."""
+    plan = {"time": 0.01, "step": 0.005, "method": "euler"} | (plan or {})
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        system.run(plan)
+    found = [str(one.message) for one in said if one.category is PlanWarning]
+    assert found == [f"{system.name} {note.told()}" for note in prepared_run(system, plan).notes]
+    return found
+
+
+def test_an_mjcf_file_without_a_ground_has_none() -> None:
+    """The plane z = 0 was added in silence, although an MJCF file is a whole scene."""
+    pytest.importorskip("mujoco")
+    system = load_text(BALL.format(ground="", height=0.2), "mjcf")
+    assert system.settings.ground is False and elements.contacts(system) == ()
+    assert told(system) == ["ball finds no ground, because its file has none; ground = true adds the plane z = 0"]
+    note = prepared_run(system, {"time": 0.01}).notes[0]
+    assert note.told("--") == "finds no ground, because its file has none; --ground adds the plane z = 0"
+    prepared = prepared_run(system, {"time": 0.01, "ground": True})
+    assert prepared.notes == () and [one.name for one in prepared.system.elements] == ["ball"]
+    again = load_text(saved_texts(system, "toml", "ball")["ball.toml"], "toml")
+    assert again.settings.ground is False and elements.contacts(again) == ()
+    floor = '<worldbody><geom type="plane" size="1 1 1"/></worldbody>'
+    own = load_text(BALL.format(ground=floor, height=0.2), "mjcf")
+    assert own.settings.ground is None and len(elements.contacts(own)) == 1 and told(own) == []
+
+
+def test_a_ground_that_a_file_cannot_have_is_added_and_told() -> None:
+    system = load_text(LINK, "urdf", base="free")
+    raised = "is raised by 0.5 m onto the ground z = 0 and starts at rest at b_root.z = 0.5"
+    assert told(system) == [
+        f"box {ON_ADDED_GROUND}; ground = false leaves it out",
+        f"box {raised}; q and v choose another initial state",
+    ]
+    assert [note.told("--") for note in prepared_run(system, {"time": 0.01}).notes] == [
+        f"{ON_ADDED_GROUND}; --no-ground leaves it out",
+        f"{raised}; --q and --v choose another initial state",
+    ]
+    bare = prepared_run(system, {"time": 0.01, "ground": False})
+    assert bare.system.elements == () and bare.notes[0].told("--").endswith("--ground adds the plane z = 0")
+    inner = LINK[LINK.index("<inertial>") : LINK.index("</link>")]
+    hinge = '<joint name="j" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint></robot>'
+    fixed = load_text(LINK.replace("</robot>", f'<link name="c">{inner}</link>{hinge}'), "urdf")
+    grounds = [prepared_run(fixed, {"time": 0.01, "ground": ground}).system.elements for ground in (False, True)]
+    assert elements.contacts(fixed) == () == grounds[0] and [one.body for one in grounds[1]] == ["c"]
+
+
+def test_the_command_line_adds_and_removes_the_ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("box.urdf").write_text(LINK)
+    common = ("simulate", "box.urdf", "--base", "free", "--time", "0.01", "--method", "euler", "--step", "0.005")
+    assert f"note: box {ON_ADDED_GROUND}; --no-ground leaves it out" in command(*common).stderr
+    assert (
+        "note: box finds no ground, because its file has none; --ground adds" in command(*common, "--no-ground").stderr
+    )
+    assert ON_ADDED_GROUND not in command(*common, "--ground").stderr
 
 
 def test_wrong_plans_are_refused() -> None:

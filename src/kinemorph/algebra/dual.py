@@ -6,14 +6,16 @@ derivative. The derivatives of ops and block ops are those of the op vocabulary;
 here, for speed.
 
 Each dual number has a *level*, which tells nested derivatives apart: an operation works at the highest level among its
-arguments and takes everything of a lower level as constant. A dual number made of others lies one level above them,
-and each `derivative` opens a level of its own, so that d/dx (x d/dy (x + y)) is 1 and not 2.
+arguments and takes everything of a lower level as constant, so that d/dx (x d/dy (x + y)) is 1 and not 2. Nobody
+chooses a level. A `Direction` opens one above all levels before it, makes dual numbers, and reads what results carry
+along it; `derivative` does this for a function. So a derivative that is taken inside another one lies above it, in
+whatever law, and the two cannot meet. Levels exist only while formulas are evaluated: graphs and programs have none.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from kinemorph.algebra import scalar
@@ -23,7 +25,7 @@ from kinemorph.vocabulary.block_derivatives import RULES
 from kinemorph.vocabulary.blocks import Block
 from kinemorph.vocabulary.ops import OPS
 
-_fresh_level = itertools.count(1000, 1000).__next__  # room in between for duals that are nested by hand
+_next_level = itertools.count(1000).__next__  # tests nest levels below by hand
 
 
 class Dual(Lifted):
@@ -31,11 +33,17 @@ class Dual(Lifted):
 
     __slots__ = ("level", "tangent", "value")
     __array_ufunc__ = None  # NumPy arrays leave the operators to us
+    level: int
 
-    def __init__(self, value: S, tangent: S, level: int | None = None) -> None:
+    def __init__(self, value: S, tangent: S, level: int) -> None:
+        if (type(value) is Dual and value.level >= level) or (type(tangent) is Dual and tangent.level >= level):
+            raise TypeError(
+                f"a dual number of level {level} is made of one of level {max(_level(value), _level(tangent))}; "
+                "expected lower levels. Use `derivative`, or open the Direction after those of the numbers inside."
+            )
         self.value = value
         self.tangent = tangent
-        self.level: int = 1 + max(_level(value), _level(tangent)) if level is None else level
+        self.level = level
 
     def apply(self, name: str, *args: S) -> S:
         """The result of the op `name` of the vocabulary on `args`.
@@ -167,14 +175,52 @@ class Dual(Lifted):
 COMPARISONS = frozenset({"lt", "le", "eq"})
 
 
-def with_derivative(y: S, slope: S, x: S) -> S:
-    """The value y, as a scalar whose derivative with respect to x is `slope`.
+class Direction:
+    """A direction of differentiation. It makes dual numbers along itself, and reads what others carry along it.
 
-    Where the slope is known, this takes fewer operations than differentiating the formula of y.
+    A Direction is opened for one derivative, where that is taken, after everything that the derivative depends on.
     """
-    if not isinstance(x, Dual):
-        return y
-    return Dual(_value(y, x.level), times(_value(slope, x.level), x.tangent), x.level)
+
+    __slots__ = ("level",)
+
+    def __init__(self) -> None:
+        self.level = _next_level()
+
+    def moved(self, x: S, dx: S = 1.0) -> S:
+        """x as a number that changes at the rate dx; x itself where dx is a structural zero."""
+        return x if is_zero(dx) else Dual(x, dx, self.level)
+
+    def all_moved(self, x: Iterable[S], dx: Iterable[S]) -> list[S]:
+        """Numbers x that change at the rates dx."""
+        return [self.moved(one, rate) for one, rate in zip(x, dx, strict=True)]
+
+    def value(self, y: S) -> S:
+        """y without its rate of change along this direction."""
+        return _value(y, self.level)
+
+    def tangent(self, y: S) -> S:
+        """The rate of change of y along this direction; 0 where y does not change."""
+        return _tangent(y, self.level)
+
+    def values(self, y: Iterable[S]) -> list[S]:
+        """The numbers y without their rates of change along this direction."""
+        return [_value(one, self.level) for one in y]
+
+    def tangents(self, y: Iterable[S]) -> list[S]:
+        """The rates of change of the numbers y along this direction."""
+        return [_tangent(one, self.level) for one in y]
+
+
+def with_derivative(function: Callable[[S], S], slope: Callable[[S], S], x: S) -> S:
+    """function(x), where the derivative of the function is known to be `slope`.
+
+    This takes fewer operations than differentiating its formula by x. What the function depends on besides x is
+    differentiated as usual.
+    """
+    if type(x) is not Dual:
+        return function(x)
+    here = with_derivative(function, slope, x.value)
+    return plus(here, times(slope(x.value), Dual(0.0, x.tangent, x.level)))
 
 
 def _level(x: S) -> int:
@@ -206,9 +252,9 @@ def _select(condition: S, chosen: S, otherwise: S) -> S:
 
 def value_and_derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> tuple[Any, Any]:
     """(y, dy): the value of a function at x and its derivative along dx; x and y are scalars or nested tuples."""
-    level = _fresh_level()
-    y = function(_seeded(x, dx, level))
-    return _mapped(_value, y, level), _mapped(_tangent, y, level)
+    along = Direction()
+    y = function(_seeded(x, dx, along))
+    return _mapped(along.value, y), _mapped(along.tangent, y)
 
 
 def derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> Any:
@@ -222,17 +268,17 @@ def gradient(function: Callable[..., S], x: Sequence[S]) -> tuple[Any, ...]:
     return tuple(derivative(function, tuple(x), tuple(float(i == k) for i in range(n))) for k in range(n))
 
 
-def _seeded(x: Any, dx: Any, level: int) -> Any:
+def _seeded(x: Any, dx: Any, along: Direction) -> Any:
     """x as dual numbers with the tangent dx; entries whose tangent is a structural zero stay as they are."""
     if isinstance(x, tuple):
-        return _rebuilt(x, [_seeded(part, tangent, level) for part, tangent in zip(x, dx, strict=True)])
-    return x if is_zero(dx) else Dual(x, dx, level)
+        return _rebuilt(x, [_seeded(part, tangent, along) for part, tangent in zip(x, dx, strict=True)])
+    return along.moved(x, dx)
 
 
-def _mapped(pick: Callable[[S, int], S], y: Any, level: int) -> Any:
+def _mapped(pick: Callable[[S], S], y: Any) -> Any:
     if isinstance(y, tuple):
-        return _rebuilt(y, [_mapped(pick, part, level) for part in y])
-    return pick(y, level)
+        return _rebuilt(y, [_mapped(pick, part) for part in y])
+    return pick(y)
 
 
 def _rebuilt(like: tuple[Any, ...], parts: list[Any]) -> Any:

@@ -89,7 +89,7 @@ class _Tally:
 def reserved_name(name: str, other: str) -> Problem:
     """The problem of an element whose name is that of signals of every run, so that it is called `other`."""
     what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
-    return Problem("element", name, what, "Rename the element.", rule="name")
+    return Problem("element", name, what, f"Inputs by the name '{name}' reach it all the same.", rule="name")
 
 
 class Findings:

@@ -193,6 +193,10 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     if system.starts and row.name not in START_FORMATS:
         problem = f"{row.title} cannot express starts: the model is written without {listed(system.starts)}"
         findings.warn("dropped", 0, "starts", problem, "Save the model as TOML to keep them.")
+    kinds, own = system.file_data.kinds, system.file_data.format
+    if own != row.name and kinds:
+        problem = f"{row.title} cannot express what {own.upper()} states for its simulator alone: {listed(kinds)}"
+        findings.warn("dropped", 0, "", problem, "Save the model in its own format, too, to keep them.")
     if system.robot.driven and row.name not in FORMULA_FORMATS:
         starts = {name: with_names(start, system.robot) for name, start in system.starts.items()}
         system = replace(system, robot=coupled_drives(system.robot), starts=starts)
@@ -397,6 +401,8 @@ def _started(system: System, findings: Findings) -> System:
     remedy = f"Name {known}, or take a configuration that close_loops returns."
     gap_list = listed((f"'{owner}' by {gap:.3g} m or rad" for owner, gap in gaps.items()), LISTED)
     problem = f"the initial configuration leaves loops open: {gap_list}; expected one that closes all loops"
+    if system.file_data.soft:
+        remedy = "Runs begin in the nearest configuration that closes them."
     findings.warn("start", findings.lines.get(("settings", ""), 0), "settings", problem, remedy)
     return system
 

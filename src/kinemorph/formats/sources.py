@@ -11,7 +11,8 @@ import os
 import re
 import stat
 import tempfile
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
@@ -25,6 +26,7 @@ Base = Literal["fixed", "free"]
 _PACKAGE_NAME = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # a folder with one of these files is a package
 ROOT_MARKS = (*PACKAGE_MARKS, ".git")  # a folder with one of these is the root of the models in it
+MOST_FOLDERS = 20_000  # that are searched for packages
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Options:
     `base`          how the root body is connected to the world; None leaves it to the format (URDF: fixed)
     `merge_fixed`   whether bodies that fixed joints connect are merged
     `package_dirs`  folders, besides the model's own, in which files may be that the model names; `package://` and
-                    `model://` names are searched there
+                    `model://` names are searched there. Relative ones are relative to the working folder
     `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
     `arguments`     pairs (name, value) for the arguments that a xacro file declares, in place of their defaults
     `allow_c`       whether controllers in C may be compiled and run
@@ -66,6 +68,10 @@ class Options:
     allow_c: bool = False
     root: Path | None = None
     srdf: Path | None = None
+    _packages: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, compare=False)  # see `packages`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "package_dirs", tuple(Path(os.path.abspath(folder)) for folder in self.package_dirs))
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
@@ -148,8 +154,8 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
     `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
     ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but beyond the model's root a folder
     called pkg is used only if it has a file such as package.xml. Otherwise a model could read from any folder of the
-    disk. A folder that contains the model, or is in `package_dirs`, may have another name than its package.xml gives
-    the package.
+    disk. A folder that contains the model, or is in or below `package_dirs` or ROS_PACKAGE_PATH, may have another name
+    than its package.xml gives the package.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -167,6 +173,7 @@ def find_file(name: str, source: Source, options: Options, *, folder: bool = Fal
         roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
         found = _first_inside(inner, roots, folder)
+        found = found or _first_inside(inner, [at for name, at in packages(options) if name == package], folder)
         if found is not None or not own:
             return found
         root = options.root or model_root(own[0])
@@ -241,6 +248,22 @@ def package_name(folder: Path) -> str:
     except (OSError, ValueError):
         return ""
     return found[1].decode(errors="replace") if found else ""
+
+
+def packages(options: Options) -> list[tuple[str, Path]]:
+    """(name in package.xml, folder) of all packages below `package_dirs` and the folders of ROS_PACKAGE_PATH."""
+    known, tops = options._packages, (*options.package_dirs, *_ros_folders())
+    known.update({top: list(_packages_in(top)) for top in tops if top not in known})
+    return [package for top in tops for package in known[top]]
+
+
+def _packages_in(top: Path) -> Iterator[tuple[str, Path]]:
+    """(name, folder) of the packages in a folder. As in ROS, none is in another one, in a hidden folder or a link."""
+    for count, (folder, inner, files) in enumerate(os.walk(top)):
+        inner[:] = sorted(name for name in inner if not name.startswith(".")) if count < MOST_FOLDERS else []
+        if PACKAGE_MARKS[0] in files:
+            inner.clear()
+            yield package_name(Path(folder)), Path(folder)
 
 
 def _ros_folders() -> list[Path]:

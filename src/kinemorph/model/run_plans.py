@@ -64,6 +64,7 @@ class RunPlan:
     `limits`            whether joints stop at their limits
     `friction`          whether the Coulomb friction of joints acts
     `contacts`          whether a robot without contacts gets those of its collision shapes (`elements.contacts`)
+    `ground`            whether z = 0 is ground if the model has none; by default that of the settings
     `dock`, `undock`    modules that dock and undock during the run
     """
 
@@ -84,6 +85,7 @@ class RunPlan:
     limits: bool = True
     friction: bool = True
     contacts: bool = True
+    ground: bool | None = None
     dock: tuple[PlannedDock, ...] = ()
     undock: tuple[PlannedUndock, ...] = ()
 

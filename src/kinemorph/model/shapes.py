@@ -36,6 +36,7 @@ class Surface:
     `priority`     of two shapes that touch, the one with the higher priority gives the friction; else the larger counts
     `margin`       [m]: forces begin where the distance of two shapes is the sum of their margins
     `gap`          [m]: MuJoCo finds contacts already at this distance more; they have no force there
+    `name`         the name of the shape in its file, after which its contact is called
     """
 
     friction: float | None = field(default=None, metadata={"kind": "number"})
@@ -45,6 +46,7 @@ class Surface:
     priority: int = 0
     margin: float = field(default=0.0, metadata={"kind": "length"})
     gap: float = field(default=0.0, metadata={"kind": "length"})
+    name: str = ""
 
     def touches(self, other: Surface) -> bool:
         """Whether two surfaces touch, by their groups."""

@@ -58,6 +58,37 @@ class Settings:
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
     stated_q: tuple[str, ...] | None = None
     stated_v: tuple[str, ...] | None = None
+    ground: bool | None = None  # whether z = 0 is ground if the model has none; None: if it has a free base
+
+
+@dataclass(frozen=True)
+class FileData:
+    """What a model file states for its own simulator. It does not act here; writers of its format write it again.
+
+    `format`     the format of the file, such as "mjcf"
+    `options`    options of its simulator by name, as text; those of flags are called "flag.NAME"
+    `apart`      pairs of bodies, or "world", whose shapes never touch each other
+    `pairs`      pairs of named shapes that touch, with the attributes of their contact
+    `parts`      further attributes of parts, by the part, or by (body, shape). A part that was changed since has none
+    `left_out`   what was left out when the file was read, as parts of sentences
+    `soft`       whether constraints are soft there, so that states of the file may violate them
+    """
+
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    parts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    soft: bool = False
+
+    @property
+    def kinds(self) -> list[str]:
+        """What there is, in words; shapes have surfaces, which other formats can keep."""
+        soft = sum(bool(attributes) for part, attributes in self.parts.items() if not isinstance(part, tuple))
+        found = [counted(len(self.options), "option") + f" ({listed(self.options, 12)})"] if self.options else []
+        counts = {"exclusion": len(self.apart), "contact pair": len(self.pairs), "soft part": soft}
+        return found + [counted(count, word) for word, count in counts.items() if count]
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,6 +103,7 @@ class System(ShownSystem, Fixed):
     runs: Mapping[str, RunPlan] = field(default_factory=RunPlans)  # options of runs, by name; `run` carries one out
     starts: Mapping[str, Start] = field(default_factory=Starts)  # states in which runs can begin, by name
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
+    file_data: FileData = field(default_factory=FileData, compare=False)  # what this file states for its simulator
 
     def __post_init__(self) -> None:
         as_robot(self.robot)

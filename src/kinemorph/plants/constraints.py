@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minus, plus, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.closures import FIRST, SECOND, moved_along
+from kinemorph.mechanics.constraints.closures import moved_along
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -116,39 +115,35 @@ def of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, b
     """The rows with a position level that `seen` has, with their derivatives; see `conditions`."""
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
+    once, again = Direction(), Direction()
     columns = [
-        [tangent_of(x, FIRST) for x in seen(t, moved_along(tree, q, unit, FIRST), still).position_rows()]
-        for unit in _units(tree.nv)
+        once.tangents(seen(t, moved_along(tree, q, unit, once), still).position_rows()) for unit in _units(tree.nv)
     ]
-    along = seen(Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST), still).position_rows()
+    later, moved = once.moved(t), moved_along(tree, q, v, once)
+    rate = once.tangents(seen(later, moved, still).position_rows())
     gamma: list[S] = []
     driven: list[S] = []
     if bias:
-        later, moved = Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST)
-        driven = [tangent_of(x, FIRST) for x in seen(later, q, still).position_rows()]
-        twice = seen(Dual(later, 1.0, level=SECOND), moved_along(tree, moved, v, SECOND), still).position_rows()
-        gamma = [-tangent_of(tangent_of(x, SECOND), FIRST) for x in twice]
-    return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma, driven)
+        driven = once.tangents(seen(later, q, still).position_rows())
+        twice = seen(again.moved(later), moved_along(tree, moved, v, again), still).position_rows()
+        gamma = [-x for x in once.tangents(again.tangents(twice))]
+    return _of_elements(phi, rate, columns, gamma, driven)
 
 
 def of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
     """The rows on velocities only that `seen` has, with their derivatives; see `conditions`."""
     rate = seen(t, q, v).velocity_rows()
+    along = Direction()
     columns = [
-        [
-            tangent_of(x, FIRST)
-            for x in seen(
-                t, q, [Dual(x, 1.0, level=FIRST) if dx else x for x, dx in zip(v, unit, strict=True)]
-            ).velocity_rows()
-        ]
+        along.tangents(seen(t, q, along.all_moved(v, unit)).velocity_rows())
         for unit in (_units(tree.nv) if rate else ())
     ]
     gamma: list[S] = []
     driven: list[S] = []
     if bias:
         driven = seen(t, q, [0.0] * tree.nv).velocity_rows()
-        later = seen(Dual(t, 1.0, level=FIRST), moved_along(tree, q, v, FIRST), v).velocity_rows()
-        gamma = [-tangent_of(x, FIRST) for x in later]
+        later = seen(along.moved(t), moved_along(tree, q, v, along), v).velocity_rows()
+        gamma = [-x for x in along.tangents(later)]
     return _of_elements([], rate, columns, gamma, driven)
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import where
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.user_laws import LEVEL
 
 
 def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
@@ -46,6 +44,6 @@ def unmet(
 
 def _moving(laws: Laws, at: Instant, rates: Sequence[Any]) -> list[Any]:
     """The rate dq/dt, shape (nq,), if the local coordinates w about q change at `rates` = dw/dt, shape (nv,)."""
-    moving = [Dual(0.0, rate, level=LEVEL) for rate in rates]
-    placed = laws.place(at.q, [*moving, *at.v, *at.x], finished=False)
-    return [tangent_of(entry, LEVEL) for entry in placed]
+    along = Direction()
+    moving = [along.moved(0.0, rate) for rate in rates]
+    return along.tangents(laws.place(at.q, [*moving, *at.v, *at.x], finished=False))

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import least_squares
 from kinemorph.algebra.scalar import less
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Place, Plant
-from kinemorph.plants.user_laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
+from kinemorph.plants.user_laws import Column, Law, checked_length, columns, of_groups, split
 from kinemorph.words import quoted
 
 
@@ -84,10 +83,11 @@ def _left_by_residual(residual: Law, n: int, at: LocalInstant, z: Any) -> list[A
 def _accelerated(left: Law, n: int, at: LocalInstant) -> list[Any]:
     """[v, a]: the velocities, and the accelerations a at which the residual is zero; it has to be linear in a."""
     rest = left(at, [0.0] * n)
+    along = Direction()
     slopes = []
     for k in range(n):
-        z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
-        slopes.append([tangent_of(entry, LEVEL) for entry in left(at, z)])
+        z = [along.moved(0.0, float(j == k)) for j in range(n)]
+        slopes.append(along.tangents(left(at, z)))
     found, rank = least_squares(list(zip(*slopes, strict=True)), [[-entry] for entry in rest])
     regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
     return [*at.s[n:], *(row[0] / regular for row in found)]

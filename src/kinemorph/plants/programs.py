@@ -44,6 +44,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
+from kinemorph.mechanics.elements.ensemble import instead
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
@@ -128,6 +129,7 @@ class Plant(Fixed, Shown):
     start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
     # the names of those initial values of q and v that are stated; None or no entry where all of them are
     stated: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
+    settles: bool = False  # whether the default q is moved onto constraints that it violates
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     asked: tuple[Asked, ...] = ()  # the last inputs, which foreign functions give in a program; 0 in a run in Python
@@ -491,8 +493,10 @@ class Plant(Fixed, Shown):
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def index(self, group: str, name: str) -> int:
-        """The index of a name in a group; raises ShapeError where the group does not have it."""
-        if name not in (names := [column.name for column in getattr(self, group)]):
+        """The index of a name in a group, also one that its file gives it (`instead`); else raises ShapeError."""
+        names = [column.name for column in getattr(self, group)]
+        name = name if name in names else instead(name) if instead(name) in names else name
+        if name not in names:
             said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
             raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
         return names.index(name)

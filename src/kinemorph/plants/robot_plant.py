@@ -5,6 +5,7 @@ Its laws are in `robot_laws`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import ModelError, ModelWarning, UnsupportedError, users_level
 from kinemorph.frozen import Fixed, dataclass, kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, with_numbers_as_data
@@ -39,7 +40,7 @@ from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 
 def summed_states(plant: Plant) -> tuple[str, ...]:
@@ -122,6 +123,7 @@ def plant(
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     cast, of_contacts = _with_contact_parameters(cast)
     kept = (*dynamics.parameters, *outer, *of_contacts)
+    _tell_fixed_starts(cast, kept)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     added = Additions(forces, state_rates, len(extra), len(named), pushed)
     loaded = LoadedRobot(
@@ -160,6 +162,7 @@ def plant(
             }
         ),
         stated=MappingProxyType({group: model.stated(group) if isinstance(model, System) else () for group in "qv"}),
+        settles=isinstance(model, System) and model.file_data.soft,
         dynamics=dynamics,
         locked=still,
         asked=tuple(one._replace(first=len(named) + one.first) for one in asked),
@@ -190,6 +193,21 @@ def plant(
     )
     object.__setattr__(made, "recipe", recipe_of(loaded))
     return made
+
+
+def _tell_fixed_starts(cast: Ensemble, kept: Sequence[Parameter]) -> None:
+    """Warns of kept parameters from which elements compute initial values, which take nominal values only."""
+    names = {parameter.name for parameter in kept}
+    for element, law, *_ in cast.members:
+        found = [one.name for one in parameters_of(law.begins_with(element)) if one.name in names]
+        if found:
+            warnings.warn(
+                f"element '{element.name}': its initial values follow from {quoted(found)} at the "
+                "nominal values; expected plain numbers there, since other values of these parameters, and derivatives "
+                "by them, leave the start as it is. Give the start of the run, or change the nominal values.",
+                ModelWarning,
+                stacklevel=users_level(),
+            )
 
 
 def named_parameters(model: Robot | System | Dynamics | Plant, p: Any) -> tuple[str, ...] | None:
@@ -224,7 +242,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     made = plant(model, **options)
     if made.recipe is None:
         return made
-    key = written((made.recipe, tuple(made.start.items()), tuple(made.stated.items())))
+    key = written((made.recipe, made.settles, tuple(made.start.items()), tuple(made.stated.items())))
     found = made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
     if asked is not None:
         kept[asked] = found

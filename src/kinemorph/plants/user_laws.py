@@ -17,7 +17,6 @@ from kinemorph.words import counted
 Law = Callable[..., Any]
 
 GROUPS = Instant._fields  # the names that arguments of a law may have
-LEVEL = 7  # the level of dual numbers in plants, above those that laws may use
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.vectors import add, sub
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.evaluation import inlined
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.steps.discrete_action import discrete_action
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
@@ -28,7 +27,6 @@ from kinemorph.plants.forces import acting, all_forces, extra_rates
 from kinemorph.plants.instant import Instant, LocalInstant, at_instant
 from kinemorph.plants.laws import DiscreteLaws
 from kinemorph.plants.loaded_robot import LoadedRobot
-from kinemorph.plants.user_laws import LEVEL
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +123,8 @@ def _balance(
         """The velocity (nv,) of the configuration half-way through the step, if the displacement w changes at these
         rates.
         """
-        dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
-        return charts.velocity(space, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(space, dual)[0]])
+        along = Direction()
+        return charts.velocity(space, half, along.tangents(charts.halfway(space, along.all_moved(w, rates))[0]))
 
     # both ends displace the middle of the step; the work of the impulse there adds to the derivatives of the action
     by_end = add(by_end, charts.pulled_back(space, half_moved, impulse))

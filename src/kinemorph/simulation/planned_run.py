@@ -9,18 +9,19 @@ All numbers of a run follow from the system and the plan, so that runs of the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, PlanWarning, users_level
 from kinemorph.mechanics.constraints.stances import closed_stance
 from kinemorph.mechanics.elements.contact.touching_points import touched_along
 from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.contacts_from_shapes import contacts
+from kinemorph.model.elements.contact.contacts_from_shapes import contacts, has_own_ground
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.contact.unstopped import touched_grounds
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
@@ -42,17 +43,20 @@ FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freel
 LISTED = 6  # coordinates of an initial state that a note lists
 
 
+IN_PYTHON = {"ground": "ground = true", "no-ground": "ground = false"}  # keys of a run for flags of the command line
+
+
 class Note(NamedTuple):
-    """Something that the user of a run did not choose: what it is, and the options that choose `another` one."""
+    """Something that the user of a run did not choose: what it is, and what other `options` of the run do."""
 
     what: str  # a sentence without its subject, the robot: "starts at rest at q1 = 0.6"
     options: tuple[str, ...]
-    another: str
+    effect: str  # "choose another initial state"
 
     def told(self, mark: str = "") -> str:
         """The note as text; `mark` is written before every option: "--" on the command line."""
-        chooses = "chooses" if len(self.options) == 1 else "choose"
-        return f"{self.what}; {' and '.join(mark + name for name in self.options)} {chooses} another {self.another}"
+        named = [mark + name if mark else IN_PYTHON.get(name, name) for name in self.options]
+        return f"{self.what}; {' and '.join(named)} {self.effect}"
 
 
 class PreparedRun(NamedTuple):
@@ -101,9 +105,12 @@ def run_planned(
         run = run_planned(system, "crawl")              also as system.run("crawl")
         run = run_planned(system, {"time": 2.0})        also as system.run({"time": 2.0})
 
-    `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. Raises ModelError for an unknown name.
+    `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. A PlanWarning says what the user
+    did not choose, such as the initial state. Raises ModelError for an unknown name.
     """
     prepared = prepared_run(system, plan)
+    for note in prepared.notes:
+        warnings.warn(f"{prepared.system.name} {note.told()}", PlanWarning, stacklevel=users_level())
     return prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
 
 
@@ -111,6 +118,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     """A planned run with all that it needs: the elements that are added, the initial state, the time and the events."""
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
+    whole = on_ground(whole, chosen)
     acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
     made = missing_contacts(whole) if chosen.contacts else ()
     acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
@@ -118,19 +126,35 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     q, note = chosen.numbers("q"), None
     if begins is None:
         acting, note = begun(acting, q, chosen.numbers("v"))
-    notes = [] if note is None else [note]
+    notes = [*_ground_notes(whole, made, acts=chosen.contacts), *([] if note is None else [note])]
     until = chosen.time
     if until is None:
         until = acting.settings.duration
         if acting.robot.is_free and not made and until == Settings().duration:
             until = FREE_TIME
             falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
-            notes.append(Note(falls, ("time",), "time"))
+            notes.append(Note(falls, ("time",), "chooses another time"))
     if begins is not None:
         until += begins.t
     arguments: dict[str, Any] = {"q": q, **{group: chosen.numbers(group) for group in ("v", "x", "inputs")}}
     arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
     return PreparedRun(acting, until, arguments, tuple(notes))
+
+
+def on_ground(system: System, plan: RunPlan) -> System:
+    """The system with the ground that a plan asks for."""
+    return system if plan.ground is None else replace(system, settings=replace(system.settings, ground=plan.ground))
+
+
+def _ground_notes(system: System, made: Sequence[Contact], *, acts: bool) -> list[Note]:
+    """A note where contacts are `made` with z = 0 by default, or none because there is no ground, if they act."""
+    robot, asked = system.robot, system.settings.ground
+    if made and asked is None and not has_own_ground(robot):
+        what = "touches the ground z = 0, which its model does not have"
+        return [Note(what, ("no-ground",), "leaves it out")]
+    if acts and asked is False and not touched_grounds(system.elements) and not has_own_ground(robot):
+        return [Note("finds no ground, because its file has none", ("ground",), "adds the plane z = 0")]
+    return []
 
 
 def missing_contacts(system: System) -> tuple[Contact, ...]:
@@ -184,13 +208,17 @@ def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return system, None
-    pose = put_down(system, [float(value) for value in closed_stance(robot)[0]])
+    stance = [float(value) for value in closed_stance(robot)[0]]
+    pose = put_down(system, stance)
+    raised = max(0.0, *(high - low for high, low in zip(pose, stance, strict=True)))
+    lifted = f"is raised by {raised:.3g} m onto the ground z = 0 and " if raised else ""
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
     where = listed(moved, LISTED) if moved else "the neutral configuration"
     settings = replace(system.settings, q=tuple(pose), stated_q=())
-    return replace(system, settings=settings), Note(f"starts at rest at {where}", ("q", "v"), "initial state")
+    note = Note(f"{lifted}starts at rest at {where}", ("q", "v"), "choose another initial state")
+    return replace(system, settings=settings), note
 
 
 def put_down(system: System, q: list[float]) -> list[float]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+from support.peers import mjcf_written
 from support.peers.mjcf_peers import CLOSE, Peer, compared, peers, tally
 
 pytest.importorskip("mujoco")
+SCENES = os.environ.get("KINEMORPH_MJCF_SCENES", "")  # a folder of folders with scene*.xml, which are not part of this
 NAMES = [
     "ant",
     "half_cheetah",
@@ -57,3 +62,12 @@ def test_all_models_of_the_peers_move_as_in_mujoco() -> None:
     assert sum(row.nv > 0 for row in good) > 75
     assert max(worst) < CLOSE
     assert {row.name for row in good if row.nv and row.acts is not None and row.acts >= CLOSE} == SPATIAL
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SCENES, reason="KINEMORPH_MJCF_SCENES names no folder")
+def test_scenes_that_are_written_again_move_as_before_but_for_what_is_told() -> None:
+    rows = [mjcf_written.compared(path) for path in mjcf_written.scenes(Path(SCENES))]
+    verdicts = [row.verdict for row in rows]
+    assert "different" not in verdicts, [row for row in rows if row.verdict == "different"]
+    assert verdicts.count("equal") >= 0.85 * len(rows) and len(rows) >= 30

@@ -159,27 +159,6 @@ def test_limits_of_nothing_are_no_limits_and_told_once_for_all_joints():
     assert read(text)[0].robot.joint("k").effort == (math.inf,)
 
 
-@each_case(
-    ("inside", "kind", "severity", "rule"),
-    [
-        ('<limit lower="1" upper="-1" effort="1" velocity="1"/>', "revolute", "warning", "limit"),
-        ('<limit lower="nan" upper="1" effort="1" velocity="1"/>', "revolute", "error", "number"),
-        ("", "revolute", "warning", "limit"),
-        ('<limit lower="-1" upper="1"/>', "continuous", "warning", "limit"),
-        ('<limit lower="-1" upper="1" effort="1"/>', "planar", "warning", "dropped"),
-        (LIMIT + '<dynamics damping="-1"/>', "revolute", "warning", "data"),
-        ('<limit lower="-1" uper="1" effort="1" velocity="1"/>', "revolute", "warning", "unknown"),
-        (LIMIT + '<mimic joint="nobody"/>', "revolute", "warning", "name"),
-        (LIMIT + '<orgin xyz="0 0 1"/>', "revolute", "warning", "unknown"),
-        (LIMIT + '<origin xyz="0 0 1"/><origin xyz="0 0 2"/>', "revolute", "warning", "structure"),
-        ("", "screw", "error", "structure"),
-    ],
-)
-def test_each_doubt_and_each_mistake_of_a_joint_has_its_rule(inside, kind, severity, rule):
-    finding = only(arm(inside, kind), severity, rule)
-    assert finding.line == 6 and "'j'" in finding.element and finding.remedy
-
-
 def test_mimic_joints_are_coupled():
     text = robot(
         link("a"), link("b"), link("c"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph.formats.loading import examine, load
-from kinemorph.formats.sources import Options
+from kinemorph.formats.sources import Options, packages
 from kinemorph.formats.xacro import reader as xacro_macros
 
 pytest.importorskip("xacro")
@@ -20,6 +20,7 @@ LINK = """
 </xacro:macro>
 """
 JOINT = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+JOINT2 = '<joint name="k" type="fixed"><parent link="b"/><child link="c"/></joint>'
 ARM = (
     HEAD
     + '<xacro:include filename="{}"/><xacro:part name="a" mass="1"/><xacro:part name="b" mass="2.5"/>'
@@ -44,6 +45,30 @@ def test_macros_arguments_and_includes_are_expanded(tmp_path):
     written(tmp_path, f"{HEAD}{LINK}</robot>", "parts.xacro")
     robot = load(written(tmp_path, ARM.format("parts.xacro"))).robot
     assert robot.body("b").mass == 5.0 and robot.body("a").inertia[2][2] == pytest.approx(0.15707963267948966)
+
+
+@pytest.mark.parametrize("named", ["{root}", "{root}/ws/src", ".", "ws/src", "ws/src/folder"])
+def test_packages_below_package_dirs_have_the_names_of_their_package_xml(tmp_path, monkeypatch, named):
+    """A package in a folder of another name was not found, and a relative path meant the folder of the xacro."""
+    package = tmp_path / "ws" / "src" / "folder"
+    written(package / "macros", f"{HEAD}{LINK}</robot>", "parts.xacro")
+    (package / "package.xml").write_text("<package><name>arm_description</name></package>")
+    (package / "m.obj").write_text("v 0 0 0\n")
+    visual = '<visual><geometry><mesh filename="package://arm_description/m.obj"/></geometry></visual></link>'
+    text = ARM.format("$(find arm_description)/macros/parts.xacro")
+    own = written(tmp_path / "elsewhere", text.replace("</robot>", f'<link name="c">{visual}{JOINT2}</robot>'))
+    monkeypatch.chdir(tmp_path)
+    body = load(own, package_dirs=[named.format(root=tmp_path)]).robot.body("c")
+    assert body.shapes[0].path == str(package / "m.obj")
+
+
+def test_what_ros_does_not_search_for_packages_is_not_searched(tmp_path):
+    """Hidden folders, links and packages inside packages."""
+    for folder in ("outer/inner", ".hidden"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "package.xml").write_text("<package><name>found</name></package>")
+    (tmp_path / "outer" / "package.xml").write_text("<package><name>outer</name></package>")
+    assert packages(Options(package_dirs=(tmp_path,))) == [("outer", tmp_path / "outer")]
 
 
 def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):

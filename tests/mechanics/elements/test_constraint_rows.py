@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 
 from kinemorph import Parameter, elements
-from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.rotations import rotation
 from kinemorph.algebra.scalar import sin
 from kinemorph.errors import ModelError, TracingError
 from kinemorph.mechanics.elements.ensemble import ensemble
-from kinemorph.mechanics.recursions.kinematics import forward_kinematics, tangent_of
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees import charts
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
-from support.cases.element_laws import LEVEL, ROBOTS, Instant, arm, floater, linkage
+from support.cases.element_laws import ALONG, ROBOTS, Instant, arm, floater, linkage
 from support.tools.each_case import each_case
 
 RAIL = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.2), (1.0, 0.0, 0.5), (2.0, 1.0, 1.0))
@@ -72,9 +71,9 @@ def test_rates_of_rows_are_differences(name: str) -> None:
         np.array(instant.world(t + s * h, charts.place(instant.tree, q, list(s * h * v)), v).position_rows(), float)
         for s in (1.0, -1.0)
     )
-    w = [Dual(0.0, x, level=LEVEL) for x in v]
-    moved = instant.world(Dual(t, 1.0, level=LEVEL), charts.place(instant.tree, q, w, finished=False), v)
-    rates = [float(tangent_of(row, LEVEL)) for row in moved.position_rows()]
+    w = [ALONG.moved(0.0, x) for x in v]
+    moved = instant.world(ALONG.moved(t, 1.0), charts.place(instant.tree, q, w, finished=False), v)
+    rates = [float(ALONG.tangent(row)) for row in moved.position_rows()]
     assert len(rates) == len(instant.cast.position_rows) == 26
     np.testing.assert_allclose(rates, (up - down) / (2.0 * h), atol=2e-9)
 
@@ -95,10 +94,10 @@ def test_what_carries_both_ends_does_not_enter() -> None:
     inner = [one for one in HELD if one.name in ("rod", "lid", "slot", "bowl", "rail", "roller", "bead")]
     instant = Instant(floater(), inner)
     q, _ = somewhere(instant.robot, instant.tree)
-    flight = [Dual(x, 1.0, level=LEVEL) if k < 7 else x for k, x in enumerate(q)]
+    flight = [ALONG.moved(x, 1.0) if k < 7 else x for k, x in enumerate(q)]
     assert all(isinstance(row, float) for row in instant.world(0.3, flight, [0.0] * 10).position_rows())
-    moving = [Dual(0.0, 1.0, level=LEVEL)] * 6 + [0.0] * 4
-    assert all(tangent_of(row, LEVEL) == 0.0 for row in instant.world(0.3, q, moving).velocity_rows())
+    moving = [ALONG.moved(0.0, 1.0)] * 6 + [0.0] * 4
+    assert all(ALONG.tangent(row) == 0.0 for row in instant.world(0.3, q, moving).velocity_rows())
 
 
 # ── what they say ─────────────────────────────────────────────────────────────────────────────────────────────────────

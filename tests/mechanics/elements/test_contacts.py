@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinemorph import derive, simulate
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.audit import audit
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
@@ -19,7 +19,6 @@ from kinemorph.mechanics.elements.contact.grounds import interpolated, nearest, 
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.elements.contact.spheres import EVEN
 from kinemorph.mechanics.elements.contact.spheres import nearest as nearest_axes
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import HeightMap, Plane
@@ -104,7 +103,8 @@ def test_exact_slopes_are_those_of_differences(name: str) -> None:
         def rate(s, q=q):
             return p.laws.rate(LocalInstant(0.0, q, list(s), m, [0.0] * p.nu, []))
 
-        exact = np.array([tangent_of(x, 9) for x in rate(map(lambda x, d: Dual(x, d, 9), s.tolist(), way.tolist()))])
+        along = Direction()
+        exact = np.array(along.tangents(rate(along.all_moved(s.tolist(), way.tolist()))))
         fine, coarse = (
             np.subtract(rate((s + h * way).tolist()), rate((s - h * way).tolist())) / (2 * h) for h in (1e-6, 3e-6)
         )
@@ -125,9 +125,10 @@ def test_compiled_slopes_are_those_of_dual_numbers(name: str) -> None:
     s = np.concatenate([np.zeros(8), JACK_V, np.full(p.nx, 0.01)])
     slope = build(jacobian(p.rate, "out", "s"))(0.0, q, s, m, np.zeros(p.nu), ())
     for k, unit in enumerate(np.eye(len(s)).tolist()):
-        dual = [Dual(x, d, 9) for x, d in zip(s.tolist(), unit, strict=True)]
+        along = Direction()
+        dual = along.all_moved(s.tolist(), unit)
         rates = p.laws.rate(LocalInstant(0.0, q.tolist(), dual, m.tolist(), [0.0] * p.nu, []))
-        assert np.allclose(slope[:, k], [tangent_of(x, 9) for x in rates], rtol=1e-9, atol=1e-9 * np.abs(slope).max())
+        assert np.allclose(slope[:, k], along.tangents(rates), rtol=1e-9, atol=1e-9 * np.abs(slope).max())
 
 
 @pytest.mark.parametrize("friction", [None, COULOMB, ANCHOR], ids=["smooth", "coulomb", "anchor"])
@@ -148,9 +149,10 @@ def test_slopes_are_finite_on_kinks(friction, ground) -> None:
                 m = [mode, *[0.0] * (len(p.m) - 1)][: len(p.m)]
                 for k in (0, 2, 6, 8, 10):
                     s = [speed if i == 6 else 0.0 for i in range(p.ns)]
-                    s[k] = Dual(s[k], 1.0, 9)
+                    along = Direction()
+                    s[k] = along.moved(s[k])
                     found = p.laws.rate(LocalInstant(0.0, q, s, m, [0.0] * p.nu, []))
-                    assert np.isfinite([tangent_of(x, 9) for x in found]).all()
+                    assert np.isfinite(along.tangents(found)).all()
 
 
 @pytest.mark.parametrize("normal", [EASYDYN, HERTZ, EasyDynNormal(5e4, 4e3, 1.5, 1.2)])

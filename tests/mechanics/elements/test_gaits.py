@@ -9,13 +9,11 @@ import pytest
 
 import kinemorph
 from kinemorph import RobotBuilder, System, load_text, simulate, simulate_batch
-from kinemorph.algebra.dual import Dual
 from kinemorph.analysis.with_gait import gait_joints, with_gait
 from kinemorph.errors import ModelError
 from kinemorph.formats.loading import save
 from kinemorph.mechanics.elements.gaits.coupled_maps import AHEAD
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS, coupled_step, neighbors, random_start
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.body import Body
 from kinemorph.model.elements import (
     PD,
@@ -28,7 +26,7 @@ from kinemorph.model.elements import (
     Sinusoid,
 )
 from kinemorph.plants import plant
-from support.cases.element_laws import LEVEL, Instant
+from support.cases.element_laws import ALONG, Instant
 from support.tools.each_case import each_case
 
 JOINTS = ("q1", "q2", "q3")
@@ -69,10 +67,10 @@ def tick(instant, t):
 def test_rates_are_derivatives_of_positions(name):
     instant = Instant(CHAIN, (TIMED[name],))
     for t in (0.0, 0.13, 0.5, 0.9, 3.7):
-        q, v, _ = signals(instant, Dual(t, 1.0, LEVEL))
+        q, v, _ = signals(instant, ALONG.moved(t, 1.0))
         _, rates, changes = signals(instant, t)
-        assert [tangent_of(x, LEVEL) for x in q] == pytest.approx(rates, abs=1e-12)
-        assert [tangent_of(x, LEVEL) for x in v] == pytest.approx(changes, abs=1e-11)
+        assert [ALONG.tangent(x) for x in q] == pytest.approx(rates, abs=1e-12)
+        assert [ALONG.tangent(x) for x in v] == pytest.approx(changes, abs=1e-11)
 
 
 @pytest.mark.parametrize("name", OSCILLATORS)
@@ -84,10 +82,10 @@ def test_rates_of_oscillators_follow_their_states(name):
         world = instant.world(0.3, [0.0] * 3, [0.0] * 3)
         rates = world.efforts[0].rates
         _, velocities, accelerations = signals(instant, 0.3, world)
-        instant.x = [Dual(x, rate, LEVEL) for x, rate in zip(instant.x, rates, strict=True)]
+        instant.x = [ALONG.moved(x, rate) for x, rate in zip(instant.x, rates, strict=True)]
         q, v, _ = signals(instant, 0.3)
-        assert [tangent_of(x, LEVEL) for x in q] == pytest.approx(velocities, abs=1e-12)
-        assert [tangent_of(x, LEVEL) for x in v] == pytest.approx(accelerations, abs=1e-11)
+        assert [ALONG.tangent(x) for x in q] == pytest.approx(velocities, abs=1e-12)
+        assert [ALONG.tangent(x) for x in v] == pytest.approx(accelerations, abs=1e-11)
 
 
 @pytest.mark.parametrize("name", STEPPING)
@@ -97,10 +95,10 @@ def test_steps_of_maps_join_smoothly(name):
     instant, T = Instant(CHAIN, (element,)), element.every
     for n in range(1, 12):
         for t in (n - 0.9) * T, (n - 0.4) * T:
-            q, v, _ = signals(instant, Dual(t, 1.0, LEVEL))
+            q, v, _ = signals(instant, ALONG.moved(t, 1.0))
             _, rates, changes = signals(instant, t)
-            assert [tangent_of(x, LEVEL) for x in q] == pytest.approx(rates, abs=1e-12)
-            assert [tangent_of(x, LEVEL) for x in v] == pytest.approx(changes, abs=1e-10)
+            assert [ALONG.tangent(x) for x in q] == pytest.approx(rates, abs=1e-12)
+            assert [ALONG.tangent(x) for x in v] == pytest.approx(changes, abs=1e-10)
         before = signals(instant, n * T)
         tick(instant, n * T)
         after = signals(instant, n * T)

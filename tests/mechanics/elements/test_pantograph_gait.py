@@ -8,15 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph.algebra.dual import Dual
 from kinemorph.errors import ModelError
 from kinemorph.formats.loading import load_text, save
 from kinemorph.mechanics.elements.ensemble import ensemble
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements import PantographGait
 from kinemorph.model.library.textbook import chain
 from kinemorph.model.system import System
-from support.cases.element_laws import LEVEL, Instant
+from support.cases.element_laws import ALONG, Instant
 
 JOINTS = tuple(f"q{k}" for k in range(1, 7))
 CHAIN = chain(6)
@@ -56,10 +54,10 @@ def test_feet_follow_the_sequences(t: float, first: tuple[float, float], second:
 def test_rates_are_derivatives_of_positions(trigonometry: str) -> None:
     gait = replace(GAIT, trigonometry=trigonometry)
     for t in (0.4, 1.13, 1.9, 2.6, 3.7):
-        along = positions(gait, Dual(t, 1.0, LEVEL)), positions(gait, Dual(t, 1.0, LEVEL), ".velocity")
+        along = positions(gait, ALONG.moved(t, 1.0)), positions(gait, ALONG.moved(t, 1.0), ".velocity")
         rates, changes = positions(gait, t, ".velocity"), positions(gait, t, ".acceleration")
-        assert [tangent_of(x, LEVEL) for x in along[0]] == pytest.approx(rates, abs=1e-12)
-        assert [tangent_of(x, LEVEL) for x in along[1]] == pytest.approx(changes, abs=1e-11)
+        assert [ALONG.tangent(x) for x in along[0]] == pytest.approx(rates, abs=1e-12)
+        assert [ALONG.tangent(x) for x in along[1]] == pytest.approx(changes, abs=1e-11)
 
 
 def test_polynomials_miss_the_line_a_little() -> None:

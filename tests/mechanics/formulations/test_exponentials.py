@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import compose, matrix_of, relative
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.formulations.exponentials import base_poses, pendant_poses, pendant_poses_spatial, transforms
-from kinemorph.mechanics.recursions.kinematics import forward_kinematics, tangent_of
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.modules import Assembly, Docking, Module, traverse
@@ -92,9 +92,10 @@ def test_products_go_over_any_scalar() -> None:
     q = random_configuration(robot, np.random.default_rng(6))
     J = derive(robot, backend="interpreter").jacobian("m8", "local_world_aligned")(q)
     for k in range(robot.nv):
-        moving = [Dual(x, float(i == k), level=1) for i, x in enumerate(q.tolist())]
+        along = Direction()
+        moving = [along.moved(x, float(i == k)) for i, x in enumerate(q.tolist())]
         for poses in (pendant_poses(robot, moving), pendant_poses_spatial(robot, moving)):
-            np.testing.assert_allclose([tangent_of(x, 1) for x in poses["m8"].p], J[:3, k], atol=AGREE)
+            np.testing.assert_allclose(along.tangents(poses["m8"].p), J[:3, k], atol=AGREE)
 
 
 def test_joints_with_several_axes_away_from_the_base() -> None:

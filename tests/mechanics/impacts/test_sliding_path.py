@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.mechanics.impacts.impact import followed
 from kinemorph.mechanics.impacts.touch import Touch
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Poisson
@@ -167,12 +167,13 @@ def test_derivatives_are_differences(law: ImpactLaw) -> None:
     dW, du, dmu = 0.3 * dice.normal(size=(n, 3, 3)), dice.normal(size=(n, 3)), 0.3 * dice.normal(size=n)
     dW = dW + dW.transpose(0, 2, 1)
     W, u, mu = np.array([c.W for c in cases]), np.array([c.u for c in cases]), np.array([c.mu for c in cases])
+    along = Direction()
     touch = Touch(
-        [[Dual(W[:, i, j], dW[:, i, j], 1) for j in range(3)] for i in range(3)],
-        [Dual(u[:, i], du[:, i], 1) for i in range(3)],
-        Dual(mu, dmu, 1),
+        [[along.moved(W[:, i, j], dW[:, i, j]) for j in range(3)] for i in range(3)],
+        [along.moved(u[:, i], du[:, i]) for i in range(3)],
+        along.moved(mu, dmu),
     )
-    exact = np.array([x.tangent for x in followed(touch, law, E)]).T
+    exact = np.array(along.tangents(followed(touch, law, E))).T
 
     def moved(h: float) -> Array:
         return ours([Case(*one) for one in zip(W + h * dW, u + h * du, mu + h * dmu, strict=True)], law)
@@ -194,8 +195,9 @@ def test_derivatives_are_differences_of_scipy() -> None:
         if "slides" in path.ends or found == 3:
             continue
         found += 1
-        touch = Touch(case.W.tolist(), case.u.tolist(), Dual(case.mu, 1.0, 1))
-        exact = np.array([x.tangent for x in followed(touch, Energetic(E), E)])
+        along = Direction()
+        touch = Touch(case.W.tolist(), case.u.tolist(), along.moved(case.mu, 1.0))
+        exact = np.array(along.tangents(followed(touch, Energetic(E), E)))
         ends = {k: Followed(case._replace(mu=case.mu + 1e-3 * k)).impulse() for k in (-2, -1, 1, 2)}
         slopes = (8.0 * (ends[1] - ends[-1]) - (ends[2] - ends[-2])) / 12e-3
         np.testing.assert_allclose(exact, slopes, rtol=0.0, atol=1e-7 * max(1.0, np.abs(slopes).max()))

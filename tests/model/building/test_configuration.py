@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import hat_se3, matrix_of
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.graph import Expr, Graph
@@ -189,11 +189,12 @@ def test_nearest_turns_over_batches_sequences_duals_and_traces(puck: Robot) -> N
     q0 = np.array([0.1, 0.2, 0.3])
     batch = difference(puck, q0, q1)
     compiled = build(trace(lambda q: difference(puck, q0.tolist(), q), {"q": (3,)}), "interpreter")
+    along = Direction()
     for row, expected in zip(q1, batch, strict=True):
         assert np.allclose(difference(puck, q0.tolist(), row.tolist()), expected, atol=1e-15)
         assert np.allclose(compiled(row), expected, atol=1e-14)
-        turned = [Dual(float(x), dx) for x, dx in zip(row, (0.0, 0.0, 1.0), strict=True)]
-        slope = [x.tangent for x in difference(puck, q0.tolist(), turned)]
+        turned = along.all_moved(row.tolist(), (0.0, 0.0, 1.0))
+        slope = along.tangents(difference(puck, q0.tolist(), turned))
         step = np.array([0.0, 0.0, 1e-6])
         finite = (difference(puck, q0, row + step) - difference(puck, q0, row - step)) / 2e-6
         assert np.allclose(slope, finite, atol=1e-8)

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import translation
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant, generalized
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 
-LEVEL = 3
+ALONG = Direction()  # below every direction that laws open themselves
 LOSSY = {"lower": -0.6, "upper": 0.5, "friction": 0.3}
 
 
@@ -88,9 +87,9 @@ class Instant:
         """(power on the robot - (supplied - dissipated - d(stored)/dt), the largest of these numbers) [W]."""
         gathered = self.world(t, q, v).gathered()
         power = float(np.dot(self.forces(t, q, v), v))
-        w = [Dual(0.0, rate, level=LEVEL) for rate in v]
-        moved = self.world(Dual(t, 1.0, level=LEVEL), charts.place(self.tree, q, w, finished=False), v).gathered()
-        stored = float(tangent_of(moved.stored, LEVEL))
+        w = [ALONG.moved(0.0, rate) for rate in v]
+        moved = self.world(ALONG.moved(t, 1.0), charts.place(self.tree, q, w, finished=False), v).gathered()
+        stored = float(ALONG.tangent(moved.stored))
         numbers = [power, float(gathered.supplied), float(gathered.dissipated), stored]
         return numbers[0] - (numbers[1] - numbers[2] - numbers[3]), max(map(abs, numbers))
 
@@ -100,10 +99,10 @@ class Instant:
 
     def _slope(self, t: float, q: Any, v: Any, unit: Any) -> list[float]:
         nv = self.robot.nv
-        w = [Dual(0.0, x, level=LEVEL) for x in unit[:nv]]
-        moving = [Dual(rate, x, level=LEVEL) for rate, x in zip(v, unit[nv:], strict=True)]
+        w = [ALONG.moved(0.0, x) for x in unit[:nv]]
+        moving = [ALONG.moved(rate, x) for rate, x in zip(v, unit[nv:], strict=True)]
         found = self.forces(t, charts.place(self.tree, q, w, finished=False), moving)
-        return [float(tangent_of(x, LEVEL)) for x in found]
+        return [float(ALONG.tangent(x)) for x in found]
 
     def differences(self, t: float, q: Any, v: Any, h: float = 1e-6) -> np.ndarray:
         """The same by central differences."""

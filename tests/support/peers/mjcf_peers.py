@@ -325,11 +325,14 @@ Assets that are missing in a folder are replaced as [robots_read.md](robots_read
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | friction, groups, priority, margin, solref, solimp of geoms | `surface` of the shape ([contact.md](contact.md)) |
 | contact pair with a plane or height field | `surface` of the other geom, with a priority above all others |
-| plane, height field | `HalfSpace`, `Terrain` among the collision shapes: ground for `elements.contacts` |
+| plane, height field | `HalfSpace`, `Terrain` among the collision shapes: the only ground for contacts |
+| name of a geom | name of its contact |
+| options, exclusions, contact pairs, all softness | kept in `system.file_data` and written again |
 | qpos0, gravity | initial configuration of a run, gravity |
 | keyframe | start of the same name, or `key0` ...: q, v and time; ctrl and act as inputs and states of actuators |
 | flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
+| actuator called `a`, `m`, `q`, `t`, `u`, `v` | its name ends in `~2`, but inputs by the name in the file reach it |
 
 Spatial tendons, rotor inertias of tendons, springs that yield, muscles, DC motors, PID and so3 actuators, adhesion,
 slider-cranks, actuators of plugins, delays of actuators, other sensors and equalities, mocap, plugins, skins, flexes,

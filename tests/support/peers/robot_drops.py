@@ -1,7 +1,7 @@
 """One robot with a free base that falls onto the ground of its file, here and in MuJoCo.
 
 The robot is put at a keyframe, or in its default pose, so high that its lowest collision point is DROP over the ground
-of the file (z = 0 if it has none), with the controls of the keyframe, or zero. It runs as by `kinemorph simulate FILE`.
+of the file (z = 0 if it has none), with the controls of the keyframe, or zero. It runs as by `simulate FILE --ground`.
 MuJoCo runs from the same start with the same controls twice: as the file says, and with contacts with the ground only,
 which is what runs here. The latter is what our positions are compared with; falls are chaotic, so that positions agree
 for a while only. A robot may also be shoved, by a force along x at the center of mass of its base, for half a second.
@@ -117,7 +117,7 @@ def prepared(system: Any, until: float = UNTIL) -> Any:
     from kinemorph.simulation.planned_run import prepared_run
 
     name = chosen_start(system)
-    plan: dict[str, Any] = {"time": until, "output_step": FINE, **({"start": name} if name else {})}
+    plan: dict[str, Any] = {"time": until, "output_step": FINE, "ground": True, **({"start": name} if name else {})}
     first = prepared_run(system, plan)
     robot = first.system.robot
     joint = base_joint(robot)

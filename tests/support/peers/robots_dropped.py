@@ -85,10 +85,11 @@ PAGE = """# Robots of others, dropped on the ground of their files
 
 {count} robots with a free base, of {folders}, were put at a keyframe of their file or in the default pose, {drop:g}
 cm over the ground of the file (z = 0 if it has none), with the controls of the keyframe or zero, and ran for
-{until:g} s: here by `kinemorph simulate FILE` with its default method, and in MuJoCo with the steps and options of
-the file. URDF files get a free base; for them MuJoCo runs our own MJCF of the robot on a plane, with the contact forces
-that the file states, or MuJoCo's default ones, and steps of 2 ms, or 0.2 ms for the {finer} that are more than {drop:g}
-cm deep in the ground otherwise: they fly off. In {balanced} files MuJoCo replaces inertias that no body can have
+{until:g} s: here by `kinemorph simulate FILE --ground` with its default method, and in MuJoCo with the steps and
+options of the file. URDF files get a free base; for them MuJoCo runs our own MJCF of the robot on a plane, with the
+contact forces that the file states, or MuJoCo's default ones, and steps of 2 ms, or 0.2 ms for the
+{finer} that are more than {drop:g} cm deep in the ground otherwise: they fly off.
+In {balanced} files MuJoCo replaces inertias that no body can have
 (`balanceinertia`).
 
 * **{finished} of {count} finish** ({share:.0f} %).

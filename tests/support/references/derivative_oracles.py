@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra import scalar
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import applied
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.evaluation import carry_out
@@ -16,7 +16,6 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.vocabulary.blocks import Block
 from kinemorph.vocabulary.ops import OPS
 
-LEVEL = 50
 ANALYTIC = ("add", "sub", "mul", "div", "neg", "sqrt", "pow", "exp", "log", "sin", "cos", "tan", "asin", "acos")
 
 
@@ -35,13 +34,10 @@ def on_duals(op: Any) -> Any:
 
 def by_duals(program: Program, x: Sequence[float]) -> np.ndarray:
     """d(all outputs) / d(all inputs), shape (outputs, inputs), by dual numbers; row by row over all ports."""
-    duals = [Dual(float(value), unit, LEVEL) for value, unit in zip(x, np.eye(len(x)), strict=True)]
-    tangents = [tangent_of(y) for y in carry_out(program, duals, on_duals)]
+    along = Direction()
+    duals = along.all_moved(map(float, x), np.eye(len(x)))
+    tangents = along.tangents(carry_out(program, duals, on_duals))
     return np.array([np.broadcast_to(tangent, len(x)) for tangent in tangents]).reshape(-1, len(x))
-
-
-def tangent_of(y: Any) -> Any:
-    return y.tangent if isinstance(y, Dual) and y.level == LEVEL else 0.0
 
 
 def by_complex_step(program: Program, x: Sequence[float], h: float = 1e-30) -> np.ndarray:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.dual import Dual
-
-LEVEL = 50  # above every level that the mechanics open themselves
+from kinemorph.algebra.dual import Direction
 
 
 def rate_along(function: Callable[..., Any], *pairs: tuple[Sequence[float], Sequence[float]]) -> np.ndarray:
     """d/dt function(x, y, ...) as an array, where each pair holds an argument and its rate."""
-    arguments = [[Dual(float(x), float(dx), LEVEL) for x, dx in zip(*pair, strict=True)] for pair in pairs]
-    return np.array(_tangents(function(*arguments)), dtype=float)
+    along = Direction()
+    arguments = [along.all_moved(map(float, x), map(float, dx)) for x, dx in pairs]
+    return np.array(_tangents(function(*arguments), along), dtype=float)
 
 
 def numbers(nested: Any) -> np.ndarray:
@@ -23,10 +22,10 @@ def numbers(nested: Any) -> np.ndarray:
     return np.array(_plain(nested), dtype=float)
 
 
-def _tangents(nested: Any) -> Any:
+def _tangents(nested: Any, along: Direction) -> Any:
     if isinstance(nested, (list, tuple)):
-        return [_tangents(item) for item in nested]
-    return nested.tangent if isinstance(nested, Dual) and nested.level == LEVEL else 0.0
+        return [_tangents(item, along) for item in nested]
+    return along.tangent(nested)
 
 
 def _plain(nested: Any) -> Any:

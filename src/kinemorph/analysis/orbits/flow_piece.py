@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.orbits.return_map import Return
 from kinemorph.analysis.orbits.section import Section
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built
@@ -29,7 +29,6 @@ from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
-LEVEL = 0  # the level of the dual numbers with which a period is differentiated
 OFF = 1e-6  # an error of constraints above this means that coordinates lead to no state
 AT_REST = 1e-7  # a state all of whose rates are smaller than this is an equilibrium
 GRAZING = 1e-10  # a guard that changes more slowly than this touches zero and does not cross it
@@ -80,11 +79,10 @@ def period_at(period: float | Law, p: Array, places: Sequence[int] = ()) -> tupl
         raise UnsupportedError(f"the period is {value:g} s; expected a finite time above 0.")
     if not callable(period):
         return value, np.zeros(len(places))
-    slopes = []
+    slopes, along = [], Direction()
     for k in places:
-        moved = [Dual(one, 1.0, level=LEVEL) if j == k else one for j, one in enumerate(p.tolist())]
-        found = of_groups(period, {"p": moved}, "'period'")
-        slopes.append(float(found.tangent) if isinstance(found, Dual) else 0.0)
+        moved = [along.moved(one, float(j == k)) for j, one in enumerate(p.tolist())]
+        slopes.append(float(along.tangent(of_groups(period, {"p": moved}, "'period'"))))
     return value, np.array(slopes)
 
 

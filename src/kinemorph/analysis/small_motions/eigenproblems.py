@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.small_motions.linearize import Linearization, independent
 from kinemorph.analysis.small_motions.plant_derivatives import Point, Slopes
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 
@@ -71,8 +70,10 @@ def _of_deviations(linear: Linearization) -> Array:
         n = ELEMENTARY[place.kind].nv
         part = slice(place.v, place.v + n)
         for k in range(n):
-            w = [Dual(0.0, 1.0 if j == k else 0.0, level=1) for j in range(n)]
-            A[part, place.v + k] = [-tangent_of(entry, 1) for entry in CHARTS[place.kind].carried(w, v[part].tolist())]
+            along = Direction()
+            w = [along.moved(0.0, float(j == k)) for j in range(n)]
+            turned = CHARTS[place.kind].carried(w, v[part].tolist())
+            A[part, place.v + k] = [-entry for entry in along.tangents(turned)]
     return A
 
 

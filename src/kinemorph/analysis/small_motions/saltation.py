@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import absolute, div, less, maximum, minus, plus, times, where
 from kinemorph.analysis.small_motions.local_coordinates import local
-from kinemorph.analysis.small_motions.variation import Variation, dual, tangent, tangents, value
+from kinemorph.analysis.small_motions.variation import Variation
 from kinemorph.mechanics.elements.contact.rigid_contacts import GUARDS, SILENT
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Jumps
@@ -124,7 +125,8 @@ def _sampled(whole: Variation, samplers: Any, at: LocalInstant) -> list[Any]:
     """The memory after a sample, and its derivatives."""
     jumps = whole.plant.laws.jumps
     assert jumps is not None
-    new = [tangents(jumps.sample(samplers, whole.displaced(at, k))["m"]) for k in range(whole.count)]
+    along = Direction()
+    new = [along.tangents(jumps.sample(samplers, whole.displaced(along, at, k))["m"]) for k in range(whole.count)]
     return _remembered(whole, at, new, jumps.sample(samplers, whole.motion(at))["m"])
 
 
@@ -132,7 +134,8 @@ def _entered(whole: Variation, at: LocalInstant) -> list[Any]:
     """The memory at the start of a run, and its derivatives: a point that is held starts where the state puts it."""
     jumps = whole.plant.laws.jumps
     assert jumps is not None and jumps.enter is not None
-    new = [tangents(jumps.enter(whole.displaced(at, k))) for k in range(whole.count)]
+    along = Direction()
+    new = [along.tangents(jumps.enter(whole.displaced(along, at, k))) for k in range(whole.count)]
     return _remembered(whole, at, new, jumps.enter(whole.motion(at)))
 
 
@@ -144,6 +147,7 @@ class _Edge:
 
     def __init__(self, whole: Variation, guards: Sequence[int], at: LocalInstant, guard: Any) -> None:
         self.whole, self.plant, self.guards, self.guard, self.at = whole, whole.plant, guards, guard, at
+        self.along = Direction()
         jumps = self.plant.laws.jumps
         assert jumps is not None
         self.jumps, self.laws = jumps, self.plant.laws
@@ -170,15 +174,17 @@ class _Edge:
     def taken(self) -> dict[str, Any]:
         """The state after the edge, its derivatives included; see `Plant.switching`."""
         whole, count = self.whole, self.whole.count
-        near_before, near_after = self._along(self.before, self.f_before), self._along(self.after, self.f_after)
-        speed = self._own([tangent(one) for one in near_before])
+        rates = self.f_before, self.f_after
+        near_before, near_after = map(self._moving_guards, (self.before, self.after), rates)
+        speed = self._own(self.along.tangents(near_before))
         ended = self._ended(speed, near_before, near_after)
         fine = less(ended, 0.5)
         speed = where(fine, speed, -1.0)
         states: list[Any] = []
         memories, times_ = [], []
         for k in range(count):
-            later = -div(self._own(tangents(self.jumps.guards(whole.displaced(self.at, k)))), speed)
+            guards = self.jumps.guards(whole.displaced(self.along, self.at, k))
+            later = -div(self._own(self.along.tangents(guards)), speed)
             S, dm = self._jumped(k, later)
             states += [where(fine, one, 0.0) for one in S]
             memories.append([where(fine, one, 0.0) for one in dm])
@@ -194,14 +200,15 @@ class _Edge:
 
         `later` [s] is the derivative of the time of the edge.
         """
-        new = self.jumps.switch(self.guards[0], self.whole.displaced(self.at, k, later, self.f_before))
-        moved = tangents(local(self.plant, [value(x) for x in new["q"]], new["q"]))
+        new = self.jumps.switch(self.guards[0], self.whole.displaced(self.along, self.at, k, later, self.f_before))
+        tangents = self.along.tangents
+        moved = tangents(local(self.plant, self.along.values(new["q"]), new["q"]))
         S = [*moved, *tangents(new["v"]), *tangents(new["x"])]
         return [minus(one, times(rate, later)) for one, rate in zip(S, self.f_after, strict=True)], tangents(new["m"])
 
-    def _along(self, at: LocalInstant, f: Sequence[Any]) -> list[Any]:
+    def _moving_guards(self, at: LocalInstant, f: Sequence[Any]) -> list[Any]:
         """The guards at an instant as dual numbers, whose tangents are their rates along the motion."""
-        moving = at._replace(t=dual([at.t], [1.0])[0], s=dual(at.s, f))
+        moving = at._replace(t=self.along.moved(at.t), s=self.along.all_moved(at.s, f))
         found: list[Any] = self.jumps.guards(moving)
         return found
 
@@ -215,7 +222,7 @@ class _Edge:
         for side in (-window, window):
             s = [plus(one, times(side, rate)) for one, rate in zip(self.before.s, self.f_before, strict=True)]
             there = self.before._replace(t=self.before.t + side, s=s)
-            turned = self._own(tangents(self._along(there, self.laws.rate(there))))
+            turned = self._own(self.along.tangents(self._moving_guards(there, self.laws.rate(there))))
             crosses = times(crosses, less(turned, 0.0))
         ended = where(crosses, 0.0, 1.0)
         pairs = ((near_before, self.jumps.awake(self.before)), (near_after, self.jumps.awake(self.after)))
@@ -224,7 +231,7 @@ class _Edge:
                 number = self.contacts.index(j) % len(GUARDS) if j in self.contacts else None
                 if self.guards == (j,) or number == GUARDS.index(SILENT):  # an edge may leave its guard falling
                     continue
-                g, rate = value(guard), tangent(guard)
+                g, rate = self.along.value(guard), self.along.tangent(guard)
                 same = [j] if j in self.guards else []
                 if number in LIFTING:  # a point without load along its surface lifts and slips at once
                     same = [j - number + k for k in LIFTING]

@@ -11,14 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import is_zero, plus, times
+from kinemorph.algebra.dual import Direction
+from kinemorph.algebra.scalar import plus, times
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
-
-LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,9 @@ class Variation:
             found[index] = at.m[k * self.per_quantity + place]
         return found
 
-    def displaced(self, at: LocalInstant, k: int, later: Any = 0.0, f: Sequence[Any] | None = None) -> LocalInstant:
+    def displaced(
+        self, along: Direction, at: LocalInstant, k: int, later: Any = 0.0, f: Sequence[Any] | None = None
+    ) -> LocalInstant:
         """The instant of the plant, on dual numbers that move it along the derivative by quantity k.
 
         The time moves by `later`, and the state also by `f` (ns,) times `later`.
@@ -124,11 +124,11 @@ class Variation:
         if f is not None:
             S = [plus(one, times(rate, later)) for one, rate in zip(S, f, strict=True)]
         return own._replace(
-            t=dual([own.t], [later])[0],
-            s=dual(own.s, S),
-            m=dual(own.m, self.memory_slopes(at, k)),
-            u=dual(own.u, self._direction(k, "u", len(own.u))),
-            p=dual(own.p, self._direction(k, "p", len(own.p))),
+            t=along.moved(own.t, later),
+            s=along.all_moved(own.s, S),
+            m=along.all_moved(own.m, self.memory_slopes(at, k)),
+            u=along.all_moved(own.u, self._direction(k, "u", len(own.u))),
+            p=along.all_moved(own.p, self._direction(k, "p", len(own.p))),
         )
 
     def _direction(self, k: int, group: str, size: int) -> list[float]:
@@ -144,23 +144,3 @@ class Variation:
 def slope_name(entry: str, label: str) -> str:
     """The name of the derivative of a memory entry by a quantity."""
     return f"d {entry} / d {label}"
-
-
-def dual(values: Sequence[Any], slopes: Sequence[Any]) -> list[Any]:
-    """The values as dual numbers with these tangents; those whose tangent is a structural zero stay as they are."""
-    return [x if is_zero(dx) else Dual(x, dx, level=LEVEL) for x, dx in zip(values, slopes, strict=True)]
-
-
-def tangent(x: Any) -> Any:
-    """The tangent of a number made by `dual`, or 0 where it has none."""
-    return x.tangent if isinstance(x, Dual) and x.level == LEVEL else 0.0
-
-
-def tangents(values: Sequence[Any]) -> list[Any]:
-    """The tangents of numbers made by `dual`."""
-    return [tangent(x) for x in values]
-
-
-def value(x: Any) -> Any:
-    """The number without its tangent."""
-    return x.value if isinstance(x, Dual) and x.level == LEVEL else x

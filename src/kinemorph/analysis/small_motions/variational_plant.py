@@ -21,14 +21,18 @@ automaton, and at an event of rigid contacts, S, m and the derivatives of m jump
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.small_motions.local_coordinates import velocity
 from kinemorph.analysis.small_motions.saltation import varied_jumps
-from kinemorph.analysis.small_motions.variation import Variation, dual, slope_name, tangents, value
-from kinemorph.errors import UnsupportedError
+from kinemorph.analysis.small_motions.variation import Variation, slope_name
+from kinemorph.errors import ModelWarning, UnsupportedError, users_level
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.parameter import parameters_of
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Plant
@@ -37,6 +41,7 @@ from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.integrators.time_stepping import TimeStepping
+from kinemorph.words import quoted
 
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates rotate with the motion
 
@@ -63,6 +68,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     The derivatives of memory are further memory, before the plant's own; see `Variation`.
     """
     _check_memory(plant)
+    _tell_jumps(plant, names)
     whole = Variation(plant, tuple(names), initial)
     laws, motion = plant.laws, whole.motion
 
@@ -111,15 +117,15 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
 def _variations(whole: Variation, at: LocalInstant) -> list[Any]:
     """The rates of the derivatives by all quantities, one after the other."""
     plant = whole.plant
-    nv, own = plant.nv, whole.centered(at)
+    nv, own, along = plant.nv, whole.centered(at), Direction()
     turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
     rates: list[Any] = []
     for k in range(whole.count):
-        found = tangents(plant.laws.rate(whole.displaced(at, k)))
+        found = along.tangents(plant.laws.rate(whole.displaced(along, at, k)))
         if turns:
             S = whole.slopes(at, k)
-            along = [*dual([0.0] * nv, own.s[nv : 2 * nv]), *S[:nv], *own.s[2 * nv :]]
-            turned = tangents(plant.laws.rate(own._replace(s=along))[:nv])
+            drifting = [*along.all_moved([0.0] * nv, own.s[nv : 2 * nv]), *S[:nv], *own.s[2 * nv :]]
+            turned = along.tangents(plant.laws.rate(own._replace(s=drifting))[:nv])
             found[:nv] = [one - other for one, other in zip(found[:nv], turned, strict=True)]
         rates += found
     return rates
@@ -130,15 +136,15 @@ def _holding(whole: Variation, at: LocalInstant) -> dict[str, Any]:
 
     The derivatives are those in the tangent space at the corrected configuration.
     """
-    plant = whole.plant
+    plant, along = whole.plant, Direction()
     nv, holding = plant.nv, plant.laws.holding
     assert holding is not None
     better = holding(whole.motion(at))
     out = list(better["out"])
     for k in range(whole.count):
-        near = holding(whole.displaced(at, k))["out"]
-        moved = velocity(plant, [value(entry) for entry in near[:nv]], tangents(near[:nv]))
-        out += [*moved, *tangents(near[nv:])]
+        near = holding(whole.displaced(along, at, k))["out"]
+        moved = velocity(plant, along.values(near[:nv]), along.tangents(near[:nv]))
+        out += [*moved, *along.tangents(near[nv:])]
     return {"out": out, "error": better["error"]}
 
 
@@ -157,6 +163,26 @@ def _check_memory(plant: Plant) -> None:
             "sensitivities: the system has elements whose memory changes at events or after steps, such as contacts "
             "that stick, and these changes have no derivatives. Leave these elements out."
         )
+
+
+def _tell_jumps(plant: Plant, names: Sequence[str]) -> None:
+    """Warns where elements jump at instants that move with the motion or with the parameters `names`."""
+    laws = [(element, law_of(element)) for element in plant.elements]
+    read = {name for element, law in laws for text in law.reads(element) for name in text.split("|")}
+    follows = any(law.accelerations for _, law in laws) or any(name.endswith(".acceleration") for name in read)
+    for element, law in laws:
+        heard = any(f"{name}.".startswith(f"{element.name}.") for name in read)
+        for jump in law.jumps(element):
+            moved = [one.name for one in parameters_of(jump.by) if one.name in names]
+            if (jump.by is None or moved) and (follows or not jump.acceleration) and (heard or not jump.signal):
+                by = quoted(moved) if moved else "the motion"
+                wrong = f"derivatives by {by}" if moved else "derivatives"
+                warnings.warn(
+                    f"sensitivities: element '{element.name}': {jump.what}, at instants that move with {by}; expected "
+                    f"no such jumps, which {wrong} leave out, so that they are not exact. {jump.remedy}",
+                    ModelWarning,
+                    stacklevel=users_level(),
+                )
 
 
 def _wider(tick: Tick, whole: Variation) -> Tick:

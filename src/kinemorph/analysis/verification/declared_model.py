@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.configuration import joint_motion, joint_twist
 from kinemorph.model.driven import all_joints_free, coordinate_places, with_driven
@@ -87,12 +87,13 @@ def _of_state(robot: Robot, q: Array) -> Declared:
     n, columns = len(q), list(q.T)
     every = with_driven(robot, columns)
     found = as_declared(all_joints_free(robot), np.stack([np.broadcast_to(x, n) for x in every], axis=-1))
+    along = Direction()
     F = np.zeros((n, found.mass_matrix.shape[1], robot.nv))
     F[:, : robot.nv] = np.eye(robot.nv)
     for i, k in coordinate_places(robot).values():
-        moved = [Dual(x, 1.0, level=1) if j == i else x for j, x in enumerate(columns)]
+        moved = [along.moved(x, float(j == i)) for j, x in enumerate(columns)]
         for row, x in enumerate(with_driven(robot, moved)[robot.nq :], robot.nv):
-            F[:, row, k] = x.tangent if isinstance(x, Dual) else 0.0
+            F[:, row, k] = along.tangent(x)
     M = F.swapaxes(1, 2) @ found.mass_matrix @ F
     size = np.einsum("nik,ni->nk", np.abs(F), np.sqrt(found.mass_size)) ** 2
     return replace(found, mass_matrix=M, mass_size=size)

@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.analysis.verification.sampling import Sample, WorstError
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.formulations.block_products import Pairs
 from kinemorph.mechanics.formulations.quasi_matrices import eliminated, global_matrices, quasi
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 
 LARGEST = 60  # dof of the largest robot that is checked, since the number of blocks grows with the square of the dof
 STATES = 2  # states that are checked
 REACH = 0.3  # [m] size of the random coordinates of points
-LEVEL = 1  # of the dual numbers
 
 
 def coriolis_terms_cancel(s: Sample) -> WorstError:
@@ -46,9 +45,10 @@ def identity_error(tree: Tree, q: Any, v: Any, rng: np.random.Generator) -> tupl
     K = quasi(tree, q, v)
     n = len(K.segments)
     points = [tuple(map(float, REACH * rng.normal(size=3))) for _ in range(n)]
-    moving = [Dual(x, dx, level=LEVEL) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
+    along = Direction()
+    moving = along.all_moved(q, configuration_rate(tree, q, v))
     later, _ = global_matrices(quasi(tree, moving), points)
-    rate = _dense({pair: [[tangent_of(x, LEVEL) for x in row] for row in part] for pair, part in later.items()}, n, n)
+    rate = _dense({pair: [along.tangents(row) for row in part] for pair, part in later.items()}, n, n)
     Phi, out = _dense(global_matrices(K, points)[0], n, n), eliminated(K, points)
     columns = len(out.owners)
     W, Psi = (_on_diagonal([_hat(x) for x in vectors]) for vectors in (K.w, out.Psi))

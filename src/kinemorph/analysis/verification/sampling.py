@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import f
 from kinemorph.codegen.building.function import CompiledFunction
@@ -122,17 +122,17 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
 
     `moving` has a pair of the value and its rate for each input; the rate is None where the input is constant.
     """
+    along = Direction()
     columns: list[Any] = []
     for port, (value, rate) in zip(program.inputs, moving, strict=True):
         flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
         slope = None if rate is None else rate.reshape(n, port.size)
-        columns += [flat[:, k] if slope is None else Dual(flat[:, k], slope[:, k], level=1) for k in range(port.size)]
+        columns += [flat[:, k] if slope is None else along.moved(flat[:, k], slope[:, k]) for k in range(port.size)]
     entries, outs = iter(carry_out(program, columns, _lifted)), []
     for port in program.outputs:
         out = np.zeros((n, port.size))
         for k in range(port.size):
-            value = next(entries)
-            out[:, k] = value.tangent if isinstance(value, Dual) else 0.0
+            out[:, k] = along.tangent(next(entries))
         outs.append(out.reshape(n, *port.shape))
     return outs
 

@@ -67,6 +67,14 @@ class RunOptions:
             names=("--contacts/--no-contacts",),
         ),
     ] = None
+    ground: Annotated[
+        bool | None,
+        option(
+            "Let them touch the plane z = 0, if the model has no other ground.",
+            default="the one in the model file, or --ground under a free base",
+            names=("--ground/--no-ground",),
+        ),
+    ] = None
     save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:

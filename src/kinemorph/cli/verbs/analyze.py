@@ -168,11 +168,13 @@ def _check_save(save: Path | None, what: Analysis) -> None:
 def _touching(system: System, contacts: bool) -> System:
     """The system with the contacts of its collision shapes; without --contacts a note on those that do not act."""
     from kinemorph.model.elements.inactive import inactive_data
-    from kinemorph.simulation.planned_run import missing_contacts
+    from kinemorph.model.run_plans import RunPlan
+    from kinemorph.simulation.planned_run import missing_contacts, on_ground
 
-    if contacts:
+    if contacts:  # asked for, also where the file has no ground
+        standing = on_ground(system, RunPlan(ground=True)) if system.robot.is_free else system
         with reported_warnings():
-            return replace(system, elements=(*system.elements, *missing_contacts(system)))
+            return replace(system, elements=(*system.elements, *missing_contacts(standing)))
     shapes = inactive_data(system).shapes if system.robot.is_free else ()
     if shapes:
         bodies = counted(len(shapes), "body", "bodies")

@@ -60,6 +60,7 @@ def simulate(
     given = chosen(robot, reading)
     options = {key: value for key, value in run.given.items() if key != "save"}
     options |= {"time": run.time, "limits": run.limits, "friction": run.friction, "contacts": run.contacts}
+    options["ground"] = run.ground
     options |= state.given()
     plan = changed_plan(plan_of(given, named), **{key: value for key, value in options.items() if value is not None})
     with reported_warnings():  # such as those of collision meshes that are missing

@@ -140,6 +140,7 @@ FIELDS = [
     "pair_dim",
     "pair_friction",
     "pair_solref",
+    "pair_solreffriction",
     "pair_solimp",
     "pair_margin",
     "pair_gap",
@@ -231,6 +232,11 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
             "" if at < 0 else model.paths[at:].split(b"\0")[0].decode(errors="replace") for at in model.mesh_pathadr
         ],
     }
+    try:  # a compiled model does not say how its meshes were read
+        meshes = mujoco.MjSpec.from_string(text.decode(), assets=files).meshes
+    except ValueError:  # this reader of MuJoCo finds no sub-models in memory
+        meshes = []
+    data["meshes"] = {mesh.name: [int(mesh.inertia), int(mesh.maxhullvert)] for mesh in meshes}
     for index in range(model.nmesh):
         if model.mesh_vertnum[index] <= SMALL and model.mesh_facenum[index] <= 2 * SMALL:
             first, count = model.mesh_vertadr[index], model.mesh_vertnum[index]

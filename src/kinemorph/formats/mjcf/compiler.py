@@ -38,6 +38,7 @@ class Compiled:
     counts: dict[str, int]
     paths: list[str]  # of meshes: the name of the file in the Bundle, empty if the mesh is not in a file
     name: str
+    meshes: dict[str, list[int]]  # by name: MuJoCo's number of the way to compute inertias, most vertices of the hull
 
     def __getattr__(self, key: str) -> Any:
         try:
@@ -60,7 +61,7 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
     if "error" in data:
         _report(data["error"], bundle, findings)
         return None
-    return Compiled(arrays, data["names"], data["counts"], data["paths"], data["model"])
+    return Compiled(arrays, data["names"], data["counts"], data["paths"], data["model"], data["meshes"])
 
 
 def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.formats.mjcf.file_data import kept
 from kinemorph.formats.mjcf.surfaces import solver_numbers
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_writing import Losses, number, numbers
@@ -29,6 +30,7 @@ from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import HalfSpace, Shape, Surface, Terrain
+from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 
 SPIN = (0.005, 0.0001)  # MuJoCo's default torsional and rolling friction
@@ -48,13 +50,21 @@ class Touching(NamedTuple):
 class ContactParts:
     """Writes the surfaces of the geoms of one robot. q0 (nq,) is the configuration qpos0 of the file."""
 
-    def __init__(self, robot: Robot, q0: Sequence[float], losses: Losses) -> None:
-        self.robot, self.q0, self.losses = robot, q0, losses
+    def __init__(self, system: System, q0: Sequence[float], losses: Losses) -> None:
+        self.system, self.robot, self.q0, self.losses = system, system.robot, q0, losses
         self.found: list[Touching] = []
+        self.names: set[str] = set()
 
     def add(self, node: Node, body: str, shape: Shape) -> None:
         """Writes how a geom touches, without the defaults of MuJoCo; `finish` writes its normal force."""
         surface = getattr(shape, "surface", None) or Surface()
+        if surface.name and surface.name not in self.names:
+            node.set("name", surface.name)
+            self.names.add(surface.name)
+        own = kept(self.system, (body, shape))
+        if own is not None:  # the file that the model was loaded from
+            node.attrib.update({key: value for key, value in own.items() if "." not in key})
+            return
         if surface.friction == 0.0:
             node.set("condim", "1")
         if surface.friction is not None:  # also 0: on a geom with a larger condim, the larger friction counts
@@ -82,6 +92,10 @@ class ContactParts:
                 self.losses.add(f"normal forces of the kind {type(law).__name__} are left out", one.body)
         if not soft:
             return
+        if option.get("cone") != "elliptic" and self.system.file_data.options:
+            self.losses.add(
+                "normal forces that the file does not have are written with elliptic cones", self.robot.name
+            )
         option.set("cone", "elliptic")
         weights = body_weights(self.robot, self.q0, {one.body for one in soft})
         for ground in grounds:

@@ -16,6 +16,7 @@ from lxml import etree
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, quat_to_rotation, rotation_to_quat
+from kinemorph.formats.mjcf.file_data import kept
 from kinemorph.formats.mjcf.passive import LEAST, equal_box
 from kinemorph.formats.mjcf.polynomials import Polynomial
 from kinemorph.formats.mjcf.text import FAR, place
@@ -249,6 +250,7 @@ def _tendon(element: Tendon, target: Target) -> str | None:
     for key, (low, high) in (("range", (element.lower, element.upper)), ("actuatorfrcrange", element.efforts)):
         if math.isfinite(low) or math.isfinite(high):
             data[key] = numbers((max(low, -FAR), min(high, FAR)))
+    data |= kept(target.system, element) or {}
     node = etree.SubElement(target.section("tendon"), "fixed", **data)
     for joint, coefficient in zip(element.joints, element.coefficients, strict=True):
         etree.SubElement(node, "joint", joint=joint, coef=number(coefficient))
@@ -271,8 +273,9 @@ def _constraint(element: Constraint, target: Target) -> str | None:
         kind, names = "tendon", [sums[tuple(side)] for side in found.sides if tuple(side) in sums]
     if len(names) < len(found.sides):
         return "of tendons that the model does not have"
+    own = kept(target.system, element) or {}
     ends = {f"{kind}{k + 1}": name for k, name in enumerate(names)}
-    etree.SubElement(target.section("equality"), kind, name=element.name, polycoef=polynomial, **ends)
+    etree.SubElement(target.section("equality"), kind, name=element.name, polycoef=polynomial, **ends, **own)
     return None
 
 

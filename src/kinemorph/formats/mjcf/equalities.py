@@ -64,9 +64,10 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
     ends.sort(key=lambda end: -reading.depth[end[0]])
     (parent, placement), (child, child_placement) = ends
     name = model.names["eq"][e]
+    reading.equalities[e] = reading.new_joint(name or f"equality{e}")
     reading.blueprint.joint(
         reading.line("equality", name),
-        reading.new_joint(name or f"equality{e}"),
+        reading.equalities[e],
         "spherical" if kind == CONNECT else "fixed",
         parent,
         child,
@@ -104,6 +105,7 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
     if not _meet(model, one, two, c1, offset):
         return "couplings of joints whose limits contradict each other"
     leaders[one] = two
+    reading.equalities[e] = reading.joints[one]
     line = reading.line("equality", model.names["eq"][e])
     reading.blueprint.couple(line, reading.joints[one], reading.joints[two], c1, offset)
     return None
@@ -137,9 +139,8 @@ def _polynomial(
     y and x are sums of factors times joint coordinates (`sides`), minus their `rests`; without x, y is c0.
     """
     name, row = model.names["eq"][e], Polynomial(sides, rests, coefficients).row
-    reading.blueprint.element(
-        reading.line("equality", name), Constraint(reading.new_element(name or f"equality{e}"), row)
-    )
+    reading.equalities[e] = reading.new_element(name or f"equality{e}")
+    reading.blueprint.element(reading.line("equality", name), Constraint(reading.equalities[e], row))
 
 
 def _meet(model: Compiled, one: int, two: int, multiplier: float, offset: float) -> bool:

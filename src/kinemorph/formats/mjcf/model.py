@@ -21,6 +21,7 @@ from kinemorph.formats.findings import Findings, reserved_name
 from kinemorph.formats.mjcf.compiler import Compiled
 from kinemorph.formats.mjcf.drives import add_drives, reflected
 from kinemorph.formats.mjcf.equalities import add_equalities
+from kinemorph.formats.mjcf.file_data import GEOMS_OF_WORLD, file_data
 from kinemorph.formats.mjcf.files import Bundle
 from kinemorph.formats.mjcf.keyframes import with_keyframes
 from kinemorph.formats.mjcf.passive import add_fluid, add_springs, add_tendons, add_turning_springs, add_weight_supports
@@ -29,13 +30,14 @@ from kinemorph.formats.mjcf.shapes import Geometry
 from kinemorph.formats.mjcf.softness import softened
 from kinemorph.formats.mjcf.text import FAR
 from kinemorph.mechanics.elements.ensemble import RESERVED
+from kinemorph.model.elements import Constraint
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import quoted
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+ADD = "Add them in Python if you need them."
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
-GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the world
 
 
 def system_of(model: Compiled, bundle: Bundle, findings: Findings) -> System | None:
@@ -64,6 +66,9 @@ class _Reading:
         self.tendons = [self.new_element(name or f"tendon{k}") for k, name in enumerate(model.names["tendon"])]
         self.sites = [self.unique(name or f"site{k}") for k, name in enumerate(model.names["site"])]
         self.geometry = Geometry(model, bundle)
+        self.world = WORLD  # the body that gets the geoms of the world, if there are any
+        self.equalities: dict[int, str] = {}  # names of loops, joints that follow and constraints, by equality
+        self.left_out: list[str] = []  # what a file that is written cannot have again
 
     def system(self) -> System | None:
         """Declares all parts, and returns the system that the blueprint makes of them."""
@@ -71,9 +76,9 @@ class _Reading:
         self._name_joints()
         looks = self.geometry.by_body()
         if any(looks.get(0, ((), ()))):
-            still = self.unique(GEOMS_OF_WORLD)
-            self._body(still, 0, looks[0])
-            self._joint(self.new_joint(f"{still}_root"), "fixed", WORLD, still, 0)
+            self.world = self.unique(GEOMS_OF_WORLD)
+            self._body(self.world, 0, looks[0])
+            self._joint(self.new_joint(f"{self.world}_root"), "fixed", WORLD, self.world, 0)
         for i in range(1, len(self.bodies)):
             self._with_joints(i, looks.get(i, ((), ())))
         self._sites()
@@ -88,7 +93,10 @@ class _Reading:
         self._left_out()
         self._start()
         system = self.blueprint.system()
-        return None if system is None else with_keyframes(system, model, self)
+        if system is None:
+            return None
+        system = with_keyframes(system, model, self)
+        return replace(system, file_data=file_data(system, model, self.bundle.text, self))
 
     # ── names and lines ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -116,11 +124,16 @@ class _Reading:
         """The line of the main file on which the part of a kind and name is; 0 if it has no name."""
         return self.bundle.lines.get((part, name), 0)
 
-    def drop(self, what: str, names: Sequence[str], remedy: str = "Add them in Python if you need them.") -> None:
-        """Warns that the parts `names` of the kind `what` are left out, if there are any; "" is an unnamed part."""
+    def drop(self, what: str, names: Sequence[str], remedy: str = ADD, *, kept: bool = False) -> None:
+        """Warns that the parts `names` of the kind `what` are left out, if there are any; "" is an unnamed part.
+
+        `kept`: they are in `System.file_data`, so that a file which is written has them again.
+        """
         if len(names):
             named = [name for name in names if name]
             problem = f"{what}: {len(names)} left out{f' ({quoted(named, 4)})' if named else ''}"
+            if not kept:
+                self.left_out.append(what)
             self.findings.warn("dropped", 0, "", problem, remedy)
 
     def _name_joints(self) -> None:
@@ -273,13 +286,16 @@ class _Reading:
             self.blueprint.frame(self.line("site", name), self.sites[k], body, placement=placement)
 
     def _start(self) -> None:
-        """Makes qpos0 the initial configuration, unless it is the neutral one."""
+        """Makes qpos0 the initial configuration, unless it is neutral and a run may choose another. Sets the ground."""
         model = self.model
+        if self.geometry.with_contact and not self.geometry.touching.grounds and FREE in model.jnt_type:
+            self.blueprint.settings = replace(self.blueprint.settings, ground=False)
         neutral = np.zeros(len(model.qpos0))
         for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
             if kind in (FREE, BALL):
                 neutral[q + (3 if kind == FREE else 0)] = 1.0
-        if np.all(np.isfinite(model.qpos0)) and np.any(model.qpos0 != neutral):
+        held = any(isinstance(element, Constraint) for element in self.blueprint.elements)
+        if np.all(np.isfinite(model.qpos0)) and (np.any(model.qpos0 != neutral) or held):
             self.blueprint.settings = replace(self.blueprint.settings, q=tuple(model.qpos0.tolist()))
 
     # ── data that are left out ────────────────────────────────────────────────────────────────────────────────────
@@ -304,11 +320,8 @@ class _Reading:
         ):
             self.drop(what, [""] * counts[key])
         for what, names in softened(model, self.joints, self.tendons).items():
-            self.drop(
-                what,
-                names,
-                "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction.",
-            )
+            remedy = "Expect exact equalities, and limits and friction of elements.JointLimits and JointFriction."
+            self.drop(what, names, remedy, kept=True)
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
             self.drop(f"geoms of type {what}", names)
@@ -319,14 +332,15 @@ class _Reading:
         touching = self.geometry.touching
         geoms = [name or f"geom{k}" for k, name in enumerate(self.model.names["geom"])]
         pairs = [f"{self.bodies[a]} and {self.bodies[b]}" for a, b in touching.body_pairs()]
-        self.drop("contacts between bodies that move, by pairs of bodies", pairs, "Add elements.PairContact for these.")
-        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()])
+        remedy = "Add elements.PairContact for these."
+        self.drop("contacts between bodies that move, by pairs of bodies", pairs, remedy, kept=True)
+        self.drop("contact pairs", [f"{geoms[a]} and {geoms[b]}" for a, b in touching.other_pairs()], kept=True)
         fixed = [geoms[k] for k in touching.scenery()]
-        self.drop("contacts with fixed geoms that are no plane or height field", fixed)
-        self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()])
+        self.drop("contacts with fixed geoms that are no plane or height field", fixed, kept=True)
+        self.drop("torsional and rolling friction of geoms", [geoms[k] for k in touching.twisting()], kept=True)
         uneven = [geoms[k] for k in touching.uneven()]
-        self.drop("forces of their own on grounds after the first that geoms touch", uneven)
+        self.drop("forces of their own on grounds after the first that geoms touch", uneven, kept=True)
         half = [geoms[k] for k in touching.half_excluded()]
-        self.drop("exclusions (<exclude>) from some of the grounds that geoms touch", half)
+        self.drop("exclusions (<exclude>) from some of the grounds that geoms touch", half, kept=True)
         if self.model.overridden:
-            self.drop("parameters of <option> that override those of all contacts", [""])
+            self.drop("parameters of <option> that override those of all contacts", [""], kept=True)

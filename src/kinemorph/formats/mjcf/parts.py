@@ -1,4 +1,4 @@
-"""Writes geoms and equalities of an MJCF file."""
+"""Writes masses, geoms and equalities of an MJCF file."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from kinemorph.algebra.groups import Pose, compose, translation
+from kinemorph.algebra.groups import Pose, compose, rotation_to_quat, translation
 from kinemorph.formats.mesh_search import leads_to, relative_name
 from kinemorph.formats.mjcf.contact_parts import ContactParts
+from kinemorph.formats.mjcf.file_data import kept
 from kinemorph.formats.mjcf.text import place
 from kinemorph.formats.sources import Source
 from kinemorph.formats.xml_documents import Node
-from kinemorph.formats.xml_writing import Losses, numbers
+from kinemorph.formats.xml_writing import Losses, number, numbers
 from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import (
     Box,
     Capsule,
@@ -52,11 +52,60 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Cylinder: ("cylinder", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
 }
 
+# ── masses ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo gives an error for 1e-15 and less on a body that moves
+FLAT = 64.0 * float(np.finfo(float).eps)  # times the largest moment: rounding error of the moments of a flat body
+FULL = 1e-14  # [kg m^2]: MuJoCo gives an error for smaller moments of a full matrix; along their axes they are allowed
+ROUNDING = 1e-9  # times the largest moment: a smaller violation of the triangle inequality is a rounding error
+
+
+def write_inertial(node: Node, body: Body, moves: bool, losses: Losses, *, fixed: bool = False) -> None:
+    """Writes the <inertial> of a body; nothing for a body without mass that does not move relative to its parent.
+
+    For a body that is `fixed` to the world, nothing is written either if MuJoCo would refuse its moments of inertia.
+    """
+    mass, com, inertia = float(evaluate(body.mass)), evaluate_all(body.com), np.array(evaluate_all(body.inertia))
+    if not moves and not mass and not inertia.any():
+        return
+    if moves and mass < LEAST:
+        losses.add(f"moving bodies without mass are written with {LEAST:g} kg, MuJoCo's smallest mass", body.name)
+        mass = LEAST
+    moments, axes = np.diag(inertia), np.eye(3)
+    if np.any(inertia != np.diag(moments)):
+        moments, axes = np.linalg.eigh(inertia)
+    wanted = moments.copy()
+    excess = 2.0 * moments.max() - moments.sum()
+    if np.any(axes != np.eye(3)) and excess > -FLAT * moments.max():
+        excess += FLAT * moments.max()  # a flat body: MuJoCo computes its moments again, with rounding errors
+    if 0.0 < excess <= ROUNDING * moments.max():
+        wanted[moments < moments.max()] += excess
+    elif excess > 0.0 and fixed:
+        losses.add("moments of inertia that no real body has are left out of bodies that do not move", body.name)
+        return
+    elif excess > 0.0:
+        what = "MuJoCo will give an error for moments of inertia that no real body has"
+        losses.add(what, body.name, "Correct the moments of inertia.")
+    if moves and wanted.min() < LEAST:
+        losses.add(f"moments of inertia of 0 are written as {LEAST:g} kg m^2, MuJoCo's smallest value", body.name)
+        wanted = np.maximum(wanted, LEAST)
+    inertial = etree.SubElement(node, "inertial", pos=numbers(com), mass=number(mass))
+    if np.array_equal(axes, np.eye(3)):
+        inertial.set("diaginertia", numbers(wanted))
+    elif np.array_equal(wanted, moments) and wanted.min() > FULL:
+        rows = [inertia[i, k] for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+        inertial.set("fullinertia", numbers(rows))
+    else:
+        axes[:, 0] *= np.linalg.det(axes)
+        inertial.set("quat", numbers(rotation_to_quat(axes.tolist())))
+        inertial.set("diaginertia", numbers(np.where(np.abs(wanted) <= FULL, np.maximum(wanted, 0.0), wanted)))
+
+
 # ── geoms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def write_looks(
-    robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
+    system: System, nodes: Mapping[str, Node], asset: Node, path: Path, contacts: ContactParts, losses: Losses
 ) -> None:
     """Writes shapes as geoms: group 0 for those that are both drawn and used for collisions, group 1 for those that
     are only drawn, group 3 for those that are only used for collisions.
@@ -64,7 +113,7 @@ def write_looks(
     `nodes` are the XML elements of bodies by name; `path` is where the file will be written; `contacts` writes how
     geoms touch.
     """
-    meshes: dict[Shape, str] = {}
+    robot, meshes = system.robot, dict[Shape, str]()
     away, source = list[str](), Source(str(path), b"", path.parent)
     for body in robot.bodies:
         if body.name not in nodes:
@@ -88,7 +137,10 @@ def write_looks(
                 what = "vertices of meshes without a file are kept by MuJoCo in single precision and in another frame"
                 losses.add(what, body.name)
             if touches:
-                contacts.add(node, body.name, shape)
+                contacts.add(node, body.name, given)
+                own = kept(system, (body.name, given)) or {}
+                for mesh in asset.iterfind(f"mesh[@name='{node.get('mesh')}']"):
+                    mesh.attrib.update({key.partition(".")[2]: value for key, value in own.items() if "." in key})
             else:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
@@ -103,7 +155,7 @@ def write_looks(
 
 def _used(body: Body) -> Iterator[tuple[Shape, bool, bool]]:
     """(shape, whether it is drawn, whether it touches) for each geom of a body, which may have equal shapes."""
-    for shape in dict.fromkeys((*body.shapes, *body.collisions)):
+    for shape in dict.fromkeys((*body.collisions, *body.shapes)):  # contacts have the order of geoms that touch
         drawn, touching = body.shapes.count(shape), body.collisions.count(shape)
         yield from ((shape, k < drawn, k < touching) for k in range(max(drawn, touching)))
 
@@ -184,13 +236,16 @@ def write_equalities(
     """
     robot = system.robot
     for loop in robot.loops:
-        _loop(loop, nodes, equality, losses)
+        _loop(loop, nodes, equality, system, losses)
     for coupling in robot.couplings:
         lead, follow = (q0[robot.q_slice(name).start] for name in (coupling.leader, coupling.joint))
         multiplier, offset = evaluate(coupling.multiplier), evaluate(coupling.offset)
         constant = offset + multiplier * lead - follow
+        own = kept(system, coupling)
         _couple(equality, coupling.joint, coupling.leader, constant, multiplier)
-        losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
+        equality[-1].attrib.update(own or {})
+        if own is None:
+            losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
     for joint in robot.joints:
         if joint.kind == "helical":
             _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
@@ -203,7 +258,7 @@ def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier
     etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
 
 
-def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses) -> None:
+def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, system: System, losses: Losses) -> None:
     """Writes a joint that closes a loop: spherical and gimbal as connect, fixed as weld, revolute as two connected
     points on its axis. Other kinds are left out, with a warning.
     """
@@ -211,7 +266,9 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
     if offsets is None:
         losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return
-    losses.add("loops are soft constraints in MuJoCo", loop.name)
+    own = kept(system, loop)
+    if own is None:
+        losses.add("loops are soft constraints in MuJoCo", loop.name)
     for index, offset in enumerate(offsets):
         name = loop.name if index == 0 else f"{loop.name}~{index + 1}"
         shift = translation(tuple(offset * x for x in loop.axis))
@@ -219,4 +276,4 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
             at: Pose = compose(evaluate_all(pose), shift)
             place(etree.SubElement(nodes[body], "site", name=f"{name}~{side}", group="4"), at)
         kind = "weld" if loop.kind == "fixed" else "connect"
-        etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b")
+        etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b", **(own or {}))

@@ -52,6 +52,7 @@ class Geometry:
     def __init__(self, model: Compiled, bundle: Bundle) -> None:
         self.model, self.bundle, self.touching = model, bundle, Touching(model)
         self.left_out: dict[str, list[str]] = {}
+        self.with_contact: list[int] = []  # the ids of geoms that are collision shapes
 
     def by_body(self) -> dict[int, Looks]:
         """(shapes, collision shapes) of bodies, by MuJoCo's id of the body."""
@@ -67,6 +68,7 @@ class Geometry:
             touches = self.touching.acts(k)
             if touches:
                 shape = with_surface(shape, self.touching.surface(k))
+                self.with_contact.append(k)
                 collisions.setdefault(body, []).append(shape)
             is_ground = isinstance(shape, (HalfSpace, Terrain))
             if not is_ground and (not touches or model.geom_group[k] <= SHOWN):

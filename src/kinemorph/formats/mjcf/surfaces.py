@@ -65,6 +65,7 @@ class Touching:
         kinds = model.geom_type
         flat: list[int] = np.flatnonzero(np.isin(kinds, GROUNDS) & self.fixed).tolist()
         self.pairs = self._ground_pairs(flat)
+        self.paired = {k for ends in self._listed_pairs() for k in ends}
         self.grounds = [k for k in flat if self.acts(k)]
         self.excluded = {(int(pair) >> 16, int(pair) & 0xFFFF) for pair in model.exclude_signature.tolist()}
 
@@ -84,9 +85,8 @@ class Touching:
         return [(a, b) for a, b, dim in ends if dim > 0]
 
     def acts(self, k: int) -> bool:
-        """Whether geom number k can touch another one, or is in a pair with a ground."""
-        paired = k in self.pairs or any(k in geoms for geoms in self.pairs.values())
-        return bool(self.model.geom_contype[k] or self.model.geom_conaffinity[k]) or paired
+        """Whether geom number k can touch another one, or is in a contact pair."""
+        return bool(self.model.geom_contype[k] or self.model.geom_conaffinity[k]) or k in self.paired
 
     def _shared(self, k: int) -> int:
         """The groups that geom number k has because of pairs, as bits."""
@@ -102,7 +102,7 @@ class Touching:
         groups, meets = groups | self._shared(k), meets | self._shared(k)
         friction = float(model.geom_friction[k][0]) if int(model.geom_condim[k]) > 1 else 0.0
         margin, gap = float(model.geom_margin[k]), float(model.geom_gap[k])
-        own = Surface(friction, None, groups, meets, int(model.geom_priority[k]), margin, gap)
+        own = Surface(friction, None, groups, meets, int(model.geom_priority[k]), margin, gap, model.names["geom"][k])
         return own if self.fixed[k] else replace(self._on_ground(k, own), normal=self._normal(k))
 
     def _on_ground(self, k: int, own: Surface) -> Surface:

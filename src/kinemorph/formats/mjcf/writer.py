@@ -29,9 +29,9 @@ from kinemorph.algebra.rotations import rotation
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.mjcf.contact_parts import ContactParts
 from kinemorph.formats.mjcf.element_parts import Target, joint_spring, write_elements
-from kinemorph.formats.mjcf.inertia import write_inertial
+from kinemorph.formats.mjcf.file_data import GEOMS_OF_WORLD, kept, write_contacts, write_options
 from kinemorph.formats.mjcf.keyframes import write_keyframe
-from kinemorph.formats.mjcf.parts import write_equalities, write_looks
+from kinemorph.formats.mjcf.parts import write_equalities, write_inertial, write_looks
 from kinemorph.formats.mjcf.text import FAR, place
 from kinemorph.formats.write_text import write_text
 from kinemorph.formats.xml_documents import Node
@@ -100,7 +100,7 @@ class _Writing:
         etree.SubElement(
             self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false", balanceinertia="false"
         )
-        etree.SubElement(self.root, "option", gravity=numbers(evaluate_all(self.robot.gravity)))
+        write_options(system, etree.SubElement(self.root, "option", gravity=numbers(evaluate_all(self.robot.gravity))))
         self.asset = etree.SubElement(self.root, "asset")
         self.nodes: dict[str, Node] = {WORLD: etree.SubElement(self.root, "worldbody")}
         self.equality = etree.SubElement(self.root, "equality")
@@ -110,15 +110,18 @@ class _Writing:
         robot = self.robot
         chains = self._chains()
         for joint in robot.order:
-            if joint.child in chains:
+            if joint.child == GEOMS_OF_WORLD:
+                self.nodes[joint.child] = self.nodes[WORLD]
+            elif joint.child in chains:
                 self._body(robot.body(joint.child), chains[joint.child])
         for frame in robot.frames:
             place(etree.SubElement(self.nodes[frame.body], "site", name=frame.name), evaluate_all(frame.placement))
-        contacts = ContactParts(robot, self._reference(), self.losses)
-        write_looks(robot, self.nodes, self.asset, self.path, contacts, self.losses)
+        contacts = ContactParts(self.system, self._reference(), self.losses)
+        write_looks(self.system, self.nodes, self.asset, self.path, contacts, self.losses)
         contacts.finish(self.root.find("option"))
         write_equalities(self.system, self.nodes, self.equality, self.q0, self.losses)
         write_elements(Target(self.system, self.root, self.nodes), self.losses)
+        write_contacts(self.system, self.root, self.nodes, self.losses)
         self._start()
         self._left_out()
         for node in (self.asset, self.equality):
@@ -263,6 +266,7 @@ class _Writing:
             if any(values):
                 node.set(word, number(values[0] if len(set(values)) == 1 else sum(values) / len(values)))
         self._spring(node, step)
+        node.attrib.update(kept(self.system, joint) or {})
         body_axes = {"free": (0, 1, 2), "planar": (0, 1)}.get(joint.kind, ())
         if any(k in body_axes and evaluate(joint.armature[k]) for k in step.v):
             self.losses.add("armature along the body's axes acts along the world's axes in MuJoCo", joint.name)

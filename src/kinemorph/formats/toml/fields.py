@@ -188,6 +188,7 @@ AUTOMATON = (
     Field("known", "any", "", 'Values of further names in the texts of edges: [["length", 0.3]].'),
 )
 
+GROUND = Field("ground", "flag", "", "Collision shapes touch the plane z = 0, if the model has no other ground")
 SETTINGS = (
     Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate; the others follow."),
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
@@ -195,6 +196,7 @@ SETTINGS = (
     Field("sample", "literal", "time", "Time between stored states [s]."),
     Field("max_step", "literal", "time", "Longest step that a method may choose [s]; default: no bound."),
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
+    GROUND._replace(help=f"{GROUND.help}; true under a free base if it is left out."),
 )
 
 RUN = (
@@ -220,6 +222,7 @@ RUN = (
         "",
         "Collision shapes touch the ground, if the model has no contacts of its own; true if it is left out.",
     ),
+    GROUND._replace(help=f"{GROUND.help}; that of [settings] if it is left out."),
 )
 START = (
     Field("q", "state", "", "Configuration: a list, or values by name of coordinate; the others have their defaults."),

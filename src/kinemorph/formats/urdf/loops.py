@@ -80,10 +80,10 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
     ends, poses = [], []
     for end, apart in zip(dialect.ends, dialect.origins, strict=True):
         part = parts.get(end)
-        name = (part is not None and part.get("link")) or no_end(node, part, end, element, reading)
+        link = (part is not None and part.get("link")) or no_end(node, part, end, element, reading)
         if part is None:
             return None
-        ends.append(name)
+        ends.append(link)
         poses.append(_pose(parts.get(apart) if apart else part, element, reading))
     if kind is None or not all(ends):
         return None

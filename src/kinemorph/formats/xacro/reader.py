@@ -20,7 +20,7 @@ from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.limited_process import ask
 from kinemorph.formats.sdf import reader as sdf
-from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name
+from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, model_root, package_name, packages
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
@@ -117,8 +117,8 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
     Otherwise a model could read any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
-    packages = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
-    roots = [*packages, *(str(model_root(place)) for place in own)]
+    searched = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
+    roots = [*searched, *(str(model_root(place)) for place in own)]
     above = [folder for place in own for folder in (place, *place.parents) if is_package(folder)]
     named = [
         [name, str(folder)]
@@ -126,8 +126,9 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
         for name in (folder.name, package_name(folder))
         if name
     ]
+    named += [[name, str(folder)] for name, folder in packages(options) if name]
     beside = [str(folder.parent) for folder in above]
-    return {"roots": roots, "packages": packages, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
+    return {"roots": roots, "packages": searched, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
 
 
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:

@@ -17,18 +17,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constraints.constrained import REPEATED, ConstraintRows, least_share
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
 from kinemorph.model.robot import Robot
 
-FIRST, SECOND = 1, 2  # levels of dual numbers for the two derivatives along the motion
 LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
 
 
@@ -133,32 +132,29 @@ def closure_opening(closure: Closure, T: Pose) -> list[S]:
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 
-def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level.
-
-    Levels tell dual numbers inside others apart.
-    """
-    return [tangent_of(x, level) for x in constraint_error(tree, moved_along(tree, q, v, level))]
+def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers."""
+    along = Direction()
+    return along.tangents(constraint_error(tree, moved_along(tree, q, v, along)))
 
 
-def moved_along(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """The configuration q as dual numbers of this level, whose tangent is dq/dt at velocity v."""
-    rates = configuration_rate(tree, q, v)
-    return [x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, rates, strict=True)]
+def moved_along(tree: Tree, q: Sequence[S], v: Sequence[S], along: Direction) -> list[S]:
+    """The configuration q, which changes along this direction at the rate dq/dt of the velocity v."""
+    return along.all_moved(q, configuration_rate(tree, q, v))
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     """The constraint Jacobian J(q), shape (nc, nv). A row has nonzeros only at the links of its loop."""
-    moves = tree.moves(q)
+    moves, along = tree.moves(q), Direction()
     rows: list[list[S]] = []
     for closure in tree.closures:
         around = {index for side in _sides(tree, closure.parent, closure.child) for index in side}
         block: list[list[S]] = [[0.0] * tree.nv for _ in range(closure_rows(closure))]
         for index in around:
             for k in range(len(tree.links[index].axes)):
-                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k)}
+                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k, along)}
                 for row, x in zip(block, _opening(tree, turned, closure), strict=True):
-                    row[tree.links[index].v + k] = tangent_of(x, FIRST)
+                    row[tree.links[index].v + k] = along.tangent(x)
         rows += block
     places = {link.q: link.v for link in tree.links}  # coupled joints have one coordinate
     for f in tree.follows:
@@ -166,17 +162,16 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
         row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
         rows.append(row)
     units = ([float(j == k) for j in range(tree.nv)] for k in range(tree.nv)) if tree.held.names else ()
-    held = [[tangent_of(x, FIRST) for x in tree.held.values(tree, moved_along(tree, q, unit))] for unit in units]
+    held = [along.tangents(tree.held.values(tree, moved_along(tree, q, unit, along))) for unit in units]
     return rows + [[column[k] for column in held] for k in range(len(tree.held.names))]
 
 
-def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
+def _moving(tree: Tree, q: Sequence[S], index: int, k: int, along: Direction) -> Move:
     """The pose of link `index` in its parent, as dual numbers: the tangent is its motion at unit velocity k."""
     link, row = tree.links[index], ELEMENTARY[tree.links[index].kind]
     here = q[link.q : link.q + row.nq]
     rates = row.rate(here, [float(j == k) for j in range(row.nv)])
-    moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(here, rates, strict=True)]
-    return link.move([*[0.0] * link.q, *moving])
+    return link.move([*[0.0] * link.q, *along.all_moved(here, rates)])
 
 
 def closure_rows(closure: Closure) -> int:
@@ -186,8 +181,8 @@ def closure_rows(closure: Closure) -> int:
 
 def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
     """gamma(q, v) = -(dJ/dt) v, shape (nc,): the value of J a with which the constraints stay satisfied."""
-    moving = [Dual(x, dx, level=FIRST) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
-    return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
+    along = Direction()
+    return [-x for x in along.tangents(constraint_rate(tree, moved_along(tree, q, v, along), v))]
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:

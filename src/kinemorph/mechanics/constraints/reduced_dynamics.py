@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import solve, solve_definite, solve_regular
 from kinemorph.algebra.scalar import S, plus
 from kinemorph.algebra.vectors import dot, mat_add, matmul, matvec, sub, transpose
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.formulations.driven_dynamics import state_coriolis_matrix, state_form
 from kinemorph.mechanics.formulations.formulation import Formulation
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import gravity_forces
 from kinemorph.mechanics.trees.tree import Tree
 
@@ -88,13 +88,14 @@ def velocity_map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: P
     rho = velocity_map(tree, q, parts)
     every = tree.all_joints(q, matvec(rho, v_q))
     rates = configuration_rate(tree, every.q, every.v)
-    moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(every.q, rates, strict=True)]
+    time = Direction()
+    moving = time.all_moved(every.q, rates)
     slopes = [] if tree.driving is None else every.slope_rates()  # of driven joints, whose columns J_all has too
     J_all = closures.constraint_jacobian(tree, every.q) if slopes else []
     columns = []  # the columns of (dJ/dt) rho, with rho constant
     for along in zip(*rho, strict=True):
-        turned = closures.constraint_rate(tree, moving, every.moved(along), closures.SECOND)
-        column = [tangent_of(turned[i], closures.FIRST) for i in parts.rows]
+        turned = closures.constraint_rate(tree, moving, every.moved(along))
+        column = [time.tangent(turned[i]) for i in parts.rows]
         if slopes:
             led = [dot([*slope.values()], [along[k] for k in slope]) for slope in slopes]
             column = [plus(x, dot(J_all[i][len(rho) :], led)) for x, i in zip(column, parts.rows, strict=True)]

@@ -40,6 +40,12 @@ RESERVED = (
 )  # names with a meaning in signals and columns
 
 
+def instead(name: str) -> str:
+    """The name that an element of a file gets, or the beginning of that of its state, if its own name is reserved."""
+    owner, point, rest = name.partition(".")
+    return f"{owner}~2{point}{rest}" if owner in RESERVED else name
+
+
 class Member(NamedTuple):
     """An element, its law, and the indices at which its states begin in x and its memory in m."""
 

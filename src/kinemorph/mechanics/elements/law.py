@@ -12,6 +12,7 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
     settle      new memory after an accepted step
     entered     new memory where a phase of a hybrid motion begins
     guards      numbers whose change of sign is an event, and `switch`: new memory then
+    jumps, begins_with    what derivatives of motions leave out, and numbers of which initial values take nominal values
     position_rows, velocity_rows    constraint rows: numbers that are 0 in every motion of the robot
 """
 
@@ -113,6 +114,19 @@ class Change(NamedTuple):
     lost: S = 0.0
 
 
+class Jump(NamedTuple):
+    """A jump at an instant that moves with the motion or with numbers, so that derivatives of motions leave it out.
+
+    `what` says what jumps, `remedy` what does not. The instant moves with the Values `by`; None stands for the state.
+    """
+
+    what: str
+    remedy: str
+    by: Any = None
+    acceleration: bool = False  # whether only the acceleration of a reference jumps, which few elements follow
+    signal: bool = False  # whether only signals jump, which do nothing where no element reads them
+
+
 class ElementLaw(Generic[E]):
     """The abstract base of laws, each for one kind of element."""
 
@@ -123,6 +137,7 @@ class ElementLaw(Generic[E]):
     )
     switched_by_edges = False  # whether the edges of an automaton whose phases name it take the place of its events
     set_by_hand = False  # whether its inputs are set during a run; they leave the inputs of joints as they are
+    accelerations = False  # whether it follows the accelerations of references
     timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def of(self, element: E) -> ElementLaw[Any]:
@@ -174,6 +189,14 @@ class ElementLaw(Generic[E]):
 
     def memory(self, element: E) -> tuple[Slot, ...]:
         """The names, units and initial values of its memory: numbers that change only at ticks, steps and events."""
+        return ()
+
+    def begins_with(self, element: E) -> Any:
+        """The Values from which its initial states, memory or inputs are computed: these take nominal values only."""
+        return ()
+
+    def jumps(self, element: E) -> Sequence[Jump]:
+        """What jumps in its forces, rates or signals, other than by its guards and at its clocks."""
         return ()
 
     def inputs(self, element: E) -> tuple[Slot, ...]:

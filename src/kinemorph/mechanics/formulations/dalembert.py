@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import Pose, compose
-from kinemorph.algebra.scalar import S, is_zero
+from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -34,11 +34,9 @@ from kinemorph.algebra.vectors import (
     sub,
     transpose,
 )
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, MassiveBody, Tree
-
-FIRST, SECOND = 2, 1  # levels of dual numbers: the first derivative by time is outside, the second inside
 
 
 class BodyMotion(NamedTuple):
@@ -62,28 +60,29 @@ def body_motions(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> 
     """The motion of every body of `tree.bodies` at the state (q, v) and its accelerations `a` (nv,)."""
     space = tree.of_state
     rates = configuration_rate(space, q, v)
-    moving = [Dual(x, dx, level=SECOND) for x, dx in zip(q, rates, strict=True)]
-    later = configuration_rate(space, moving, [Dual(x, dx, level=SECOND) for x, dx in zip(v, a, strict=True)])
-    twice = [Dual(x, dx, level=FIRST) for x, dx in zip(moving, later, strict=True)]
+    second, first = Direction(), Direction()
+    moving = second.all_moved(q, rates)
+    twice = first.all_moved(moving, configuration_rate(space, moving, second.all_moved(v, a)))
     time = 0.0 if tree.driving is None else tree.driving.lookup.get("t", 0.0)
-    poses = positions(tree.at_time(Dual(Dual(time, 1.0, level=SECOND), 1.0, level=FIRST)), twice)
-    return [_motion(pose) for pose in poses]
+    poses = positions(tree.at_time(first.moved(second.moved(time))), twice)
+    return [_motion(pose, first, second) for pose in poses]
 
 
 def partial_velocities(tree: Tree, q: Sequence[S]) -> list[list[Partial]]:
     """For every velocity of the state, the partial velocities of every body of `tree.bodies`, in world axes."""
+    second, first = Direction(), Direction()
     found = []
     for k in range(tree.of_state.nv):
-        motions = [_motion(pose) for pose in positions(tree, _along(tree, q, k))]
+        motions = [_motion(pose, first, second) for pose in positions(tree, _along(tree, q, k, first))]
         found.append([Partial(motion.v, motion.omega) for motion in motions])
     return found
 
 
-def _along(tree: Tree, q: Sequence[S], k: int) -> list[S]:
+def _along(tree: Tree, q: Sequence[S], k: int, first: Direction) -> list[S]:
     """The configuration q as dual numbers along the motion at unit velocity k; coordinates at rest stay as they are."""
     space = tree.of_state
     rates = configuration_rate(space, q, [float(j == k) for j in range(space.nv)])
-    return [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(q, rates, strict=True)]
+    return first.all_moved(q, rates)
 
 
 def positions(tree: Tree, q: Sequence[S]) -> list[Pose]:
@@ -93,32 +92,20 @@ def positions(tree: Tree, q: Sequence[S]) -> list[Pose]:
     return [body.pose if body.link == WORLD else compose(poses[body.link], body.pose) for body in tree.bodies]
 
 
-def _motion(pose: Pose) -> BodyMotion:
-    """The motion of a body from its pose, whose entries are dual numbers along the motion."""
-    R, dR = ([[part(x) for x in row] for row in pose.R] for part in (_value, _rate))
-    e, v = (tuple(part(x) for x in pose.p) for part in (_value, _rate))
+def _motion(pose: Pose, first: Direction, second: Direction) -> BodyMotion:
+    """The motion of a body from its pose, whose entries are dual numbers along the motion: `second` inside `first`."""
+    R, dR = ([part(row) for row in pose.R] for part in (first.values, first.tangents))
+    v = first.tangents(pose.p)
     turning = matmul(dR, transpose(R))  # (dR/dt) R^T
     omega = (turning[2][1], turning[0][2], turning[1][0])
-    now = Pose(tuple(tuple(_inner(x) for x in row) for row in R), tuple(map(_inner, e)))
+    now = Pose(tuple(tuple(second.values(row)) for row in R), tuple(second.values(first.values(pose.p))))
     return BodyMotion(
         now,
-        tuple(map(_inner, v)),
-        tuple(map(_inner, omega)),
-        tuple(tangent_of(x, SECOND) for x in v),
-        tuple(tangent_of(x, SECOND) for x in omega),
+        tuple(second.values(v)),
+        tuple(second.values(omega)),
+        tuple(second.tangents(v)),
+        tuple(second.tangents(omega)),
     )
-
-
-def _value(x: S) -> S:
-    return x.value if isinstance(x, Dual) and x.level == FIRST else x
-
-
-def _rate(x: S) -> S:
-    return tangent_of(x, FIRST)
-
-
-def _inner(x: S) -> S:
-    return x.value if isinstance(x, Dual) and x.level == SECOND else x
 
 
 # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,11 +160,11 @@ def inertia_in(R: Mat, body: MassiveBody) -> Mat:
 
 def _of_wrench(tree: Tree, q: Sequence[S], index: int, force: Vec, moment: Vec) -> list[S]:
     """The generalized forces (nv,) of a wrench on a link, given in its axes and about its origin."""
+    second, first = Direction(), Direction()
     found: list[S] = []
     for k in range(tree.of_state.nv):
-        moving = _along(tree, q, k)
-        every = tree.all_joints(moving).q
-        motion = _motion(link_poses(tree, every)[index])
+        every = tree.all_joints(_along(tree, q, k, first)).q
+        motion = _motion(link_poses(tree, every)[index], first, second)
         R = motion.T0G.R
         found.append(dot(matvec_transposed(R, motion.v), force) + dot(matvec_transposed(R, motion.omega), moment))
     return found

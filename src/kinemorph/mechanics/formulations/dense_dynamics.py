@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import solve_definite
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.trees.tree import Tree
-
-LEVEL = 0  # of the dual numbers here: below the levels that a function may use itself
 
 
 def accelerations_by(M: Sequence[Sequence[S]], rest: Sequence[S], locked: Collection[int] = ()) -> list[S]:
@@ -39,6 +37,7 @@ def derivatives_by_duals(
 
     Column k of the derivative with respect to q is the derivative along the motion at unit velocity k.
     """
+    along = Direction()
     groups = [list(q), *map(list, others)]
     units = [[1.0 if i == k else 0.0 for i in range(tree.nv)] for k in range(tree.nv)]
     result: list[list[list[S]]] = []
@@ -46,8 +45,7 @@ def derivatives_by_duals(
         columns = []
         for unit in units:
             rate = configuration_rate(tree, q, unit) if place == 0 else unit
-            moved = [Dual(x, dx, level=LEVEL) for x, dx in zip(groups[place], rate, strict=True)]
-            values = function(tree, *groups[:place], moved, *groups[place + 1 :])
-            columns.append([tangent_of(x, LEVEL) for x in values])
+            moved = along.all_moved(groups[place], rate)
+            columns.append(along.tangents(function(tree, *groups[:place], moved, *groups[place + 1 :])))
         result.append([list(row) for row in zip(*columns, strict=True)])
     return result

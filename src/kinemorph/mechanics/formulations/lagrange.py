@@ -6,57 +6,57 @@ and momenta p_k = dT/dv_k,
     tau_k = d/dt p_k - (ad_v^T p)_k - dL/d(xi_k)
 
 where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis
-the middle term is zero and this is Lagrange's equation in its usual form. d/dt is one level of dual numbers (q moves
-with v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
+the middle term is zero and this is Lagrange's equation in its usual form. d/dt is one direction of dual numbers (q
+moves with v, v with a), each partial derivative another one inside it; no kinematic recursion of the Newton-Euler kind
+is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense, tangent_of
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.trees.tree import Tree
-
-TIME, PARTIAL = 1, 2  # levels of dual numbers: the time derivative is inside the partial derivative
 
 
 def inverse_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> list[S]:
     """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v)."""
     qdot = configuration_rate(tree, q, v)
-    q_t = [Dual(x, dx, level=TIME) for x, dx in zip(q, qdot, strict=True)]
-    v_t = [Dual(x, dx, level=TIME) for x, dx in zip(v, a, strict=True)]
+    time = Direction()
+    q_t, v_t = time.all_moved(q, qdot), time.all_moved(v, a)
     momenta = [_momentum(tree, q_t, v_t, k) for k in range(tree.nv)]
-    p = [x.value if isinstance(x, Dual) else x for x in momenta]
-    turned = _carried_momenta(tree, v, p)
-    return [tangent_of(momenta[k], TIME) + turned[k] - _slope(tree, q, v, k) for k in range(tree.nv)]
+    turned = _carried_momenta(tree, v, time.values(momenta))
+    return [time.tangent(momenta[k]) + turned[k] - _slope(tree, q, v, k) for k in range(tree.nv)]
 
 
 def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     """The mass matrix M(q), shape (nv, nv): the second derivatives of the kinetic energy by the velocities."""
-    still = [0.0] * tree.nv
+    along = Direction()
     columns = []
     for k in range(tree.nv):
-        v = [Dual(0.0, 1.0, level=TIME) if j == k else x for j, x in enumerate(still)]
-        columns.append([tangent_of(_momentum(tree, q, v, j), TIME) for j in range(tree.nv)])
+        v = [along.moved(0.0, float(j == k)) for j in range(tree.nv)]
+        columns.append([along.tangent(_momentum(tree, q, v, j)) for j in range(tree.nv)])
     return [[columns[k][j] for k in range(tree.nv)] for j in range(tree.nv)]
 
 
 def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
     """The generalized momentum p_k = dT/dv_k, where T is the kinetic energy."""
-    varied = [Dual(x, 1.0, level=PARTIAL) if j == k else x for j, x in enumerate(v)]
-    return tangent_of(kinetic_energy(tree, q, varied), PARTIAL)
+    along = Direction()
+    varied = [along.moved(x, float(j == k)) for j, x in enumerate(v)]
+    return along.tangent(kinetic_energy(tree, q, varied))
 
 
 def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
     """dL/d(xi_k): the rate of the Lagrangian as the configuration moves along the k-th velocity, with v constant."""
     unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]
-    moving = [Dual(x, dx, level=PARTIAL) for x, dx in zip(q, configuration_rate(tree, q, unit), strict=True)]
-    return tangent_of(kinetic_energy(tree, moving, v), PARTIAL) - tangent_of(potential_energy(tree, moving), PARTIAL)
+    along = Direction()
+    moving = along.all_moved(q, configuration_rate(tree, q, unit))
+    return along.tangent(kinetic_energy(tree, moving, v)) - along.tangent(potential_energy(tree, moving))
 
 
 def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.scalar import S
@@ -156,13 +156,9 @@ def jacobian_rate(
     tree: Tree, q: Sequence[S], v: Sequence[S], frame: str, reference: Reference = "local"
 ) -> list[list[S]]:
     """dJ/dt along v, shape (6, nv): the frame's acceleration is J a + (dJ/dt) v."""
-    moving = [Dual(x, dx, level=1) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
-    return [[tangent_of(x, 1) for x in row] for row in jacobian(tree, moving, frame, reference)]
-
-
-def tangent_of(x: S, level: int) -> S:
-    """The tangent of x where it is a dual number of this level; otherwise 0, because x is constant at this level."""
-    return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
+    along = Direction()
+    moving = along.all_moved(q, configuration_rate(tree, q, v))
+    return [along.tangents(row) for row in jacobian(tree, moving, frame, reference)]
 
 
 def dense(axis: Axis) -> Vec:

@@ -14,17 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import S, less, maximum, minimum, plus, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees.motions import ZERO3, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-LEVEL = 5  # of the dual numbers in this file
 UNITS: tuple[Vec3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -204,16 +202,13 @@ def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) ->
     diagonal entries, which is always sufficient and seldom needed. A law that knows its own derivative does better:
     friction uses its secant.
     """
-    rows = []
+    rows, along = [], Direction()
     for unit in UNITS:
-        velocity = tuple(Dual(u, one, level=LEVEL) for u, one in zip(point.velocity, unit, strict=True))
-        moved = replace(point, velocity=velocity)
+        moved = replace(point, velocity=tuple(along.all_moved(point.velocity, unit)))
         if h is not point.step:  # the position moves by h for a unit of velocity
-            arm = tuple(
-                Dual(x, times(h - point.step, one), level=LEVEL) for x, one in zip(point.point, unit, strict=True)
-            )
-            moved = replace(moved, point=arm)
-        rows.append([times(-h, tangent_of(entry, LEVEL)) for entry in force(moved)])
+            arm = along.all_moved(point.point, [times(h - point.step, one) for one in unit])
+            moved = replace(moved, point=tuple(arm))
+        rows.append([times(-h, along.tangent(entry)) for entry in force(moved)])
     d = [maximum(rows[k][k], 0.0) for k in range(3)]
     xy, xz, yz = (_bounded(0.5 * plus(rows[i][j], rows[j][i]), d[i], d[j]) for i, j in ((0, 1), (0, 2), (1, 2)))
     return force(point), (d[0], xy, xz, d[1], yz, d[2])
@@ -225,9 +220,10 @@ def joint_slope(force: Callable[[JointState], S], joint: JointState, h: S) -> tu
     The pivot -(h df/dv + h^2 df/dq) is the inertia that the force adds to the joint when it is taken at the end of the
     step. It is 0 where the formula is negative, which would add energy.
     """
-    rate = Dual(joint.velocity, 1.0, level=LEVEL)
-    place = None if joint.position is None else Dual(joint.position, h, level=LEVEL)
-    return force(joint), maximum(times(-h, tangent_of(force(JointState(place, rate)), LEVEL)), 0.0)
+    along = Direction()
+    place = None if joint.position is None else along.moved(joint.position, h)
+    moved = JointState(place, along.moved(joint.velocity))
+    return force(joint), maximum(times(-h, along.tangent(force(moved))), 0.0)
 
 
 def _bounded(x: S, one: S, other: S) -> S:

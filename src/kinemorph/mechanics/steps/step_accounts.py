@@ -15,17 +15,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks, times_blocks
 from kinemorph.algebra.rows import has_rows, summed_rows
 from kinemorph.algebra.scalar import S, div, plus, times
 from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.recursions.newton_euler import Wrench, added
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
-from kinemorph.mechanics.steps.point_states import LEVEL, JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
 from kinemorph.mechanics.trees.motions import ZERO_SYM
 
 SEVERAL = 3  # from this number of points of a link on, the power of their sum takes fewer operations than that of each
@@ -41,21 +40,16 @@ class Account(NamedTuple):
     missing: S = 0.0  # [N], what this force lacks; see `pressing`
 
 
-def pressing(law: Any, state: Any, f: Vec3) -> tuple[S, S]:
+def pressing(law: Any, state: Any, f: Vec3, along: Direction) -> tuple[S, S]:
     """The normal force [N] of a contact with the force f [N] at the end of a step, and the force [N] that it lacks.
 
-    Both are 0 for a law that is not that of a contact.
+    Both are 0 for a law that is not that of a contact. The state may be moved `along` a direction, which is left out.
 
     A contact whose force is smaller than the mean force of its spring over the step stores more energy than it takes:
     it makes energy. Its force was linearized where bodies do not touch, or leave each other, and they met.
     """
     normal, missing = law.pressing(state, f) if hasattr(law, "pressing") else (0.0, 0.0)
-    return _plain(normal), _plain(missing)
-
-
-def _plain(x: S) -> S:
-    """A number without its rate, where it is one of this file's dual numbers."""
-    return x.value if isinstance(x, Dual) and x.level == LEVEL else x
+    return along.value(normal), along.value(missing)
 
 
 def stored_energy(law: Any, state: Any) -> S:
@@ -88,6 +82,7 @@ class LatePoint(PointState):
 
     free: Vec3  # velocity at the end of the step without joint accelerations [m/s]
     motion: LinkMotion
+    course: Direction
 
     def coordinate(self, k: int) -> S:
         """The coordinate of the point along the world's axis k [m], with its rate [m/s]."""
@@ -95,7 +90,7 @@ class LatePoint(PointState):
         start, more = (plus(dot(axis, u), dot(self.point, cross(axis, w))) for u, w in self.motion[:2])
         end = plus(dot(axis, self.free), times(self.motion.h, more))
         place = plus(plus(origin, dot(axis, self.point)), times(self.step, end))
-        return Dual(place, plus(start, times(0.5 * self.motion.h, more)), level=LEVEL)
+        return self.course.moved(place, plus(start, times(0.5 * self.motion.h, more)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +129,10 @@ class PointAccount:
     @cached_property
     def _at_end(self) -> list[S]:
         """The terms `storing`, `normal` and `missing`, which have most of their operations in common."""
+        force, along = self.force, Direction()
         end = add(self.free, scale(self.motion.h, self._velocity(self.motion.response)))
-        late = LatePoint(self.force.link, self.force.point, end, self.left, self.sight, self.free, self.motion)
-        return self._sums(_rate_of(self.force.law, late), *pressing(self.force.law, late, self.f))
+        late = LatePoint(force.link, force.point, end, self.left, self.sight, self.free, self.motion, along)
+        return self._sums(along.tangent(stored_energy(force.law, late)), *pressing(force.law, late, self.f, along))
 
     def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
         x, y, z = add(twist[0], cross(twist[1], self.force.point))
@@ -191,10 +187,11 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3
     """The account of a force or moment f on the first of a pair with these relative velocities: at the start, at the
     end and in the mean, all in world axes.
     """
-    x, y, z = (Dual(last, div(rate, h), level=LEVEL) for last, rate in zip(end, u, strict=True))
+    along = Direction()
+    x, y, z = (along.moved(last, div(rate, h)) for last, rate in zip(end, u, strict=True))
     at_start = dot(pair.law.force(PairState(start, 0.0)), start)
-    storing = _rate_of(pair.law, PairState((x, y, z), h))
-    return Account(dot(f, u), at_start, storing, *pressing(pair.law, PairState(end, h), f))
+    storing = along.tangent(stored_energy(pair.law, PairState((x, y, z), h)))
+    return Account(dot(f, u), at_start, storing, *pressing(pair.law, PairState(end, h), f, along))
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:
@@ -204,14 +201,7 @@ def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, pu
     start (None if it has none), h [s] the time for which it moves at the velocity `end`.
     """
     u = times(0.5, plus(start, end))
-    moved = None if place is None else Dual(place + h * end, u, level=LEVEL)
+    along = Direction()
+    moved = None if place is None else along.moved(place + h * end, u)
     at_start = times(joint.law.force(JointState(place, start)), start)
-    return Account(times(push, u), at_start, _rate_of(joint.law, JointState(moved, end)))
-
-
-def _rate_of(law: Any, state: Any) -> S:
-    """The rate [W] of the energy that a law stores, at a state whose position is a dual number with the velocity as
-    tangent.
-    """
-    rate: S = tangent_of(stored_energy(law, state), LEVEL)
-    return rate
+    return Account(times(push, u), at_start, along.tangent(stored_energy(joint.law, JointState(moved, end))))

@@ -21,13 +21,11 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.vectors import matvec_transposed
 from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Lookup, Value, coordinates_of, evaluate
-
-ALONG, TWICE = 9, 8  # levels of dual numbers: the first derivative along a motion, and the second one inside it
 
 
 class Drive(NamedTuple):
@@ -58,31 +56,33 @@ class Driving:
 
     def velocities(self, q: Sequence[S], v: Sequence[S]) -> list[S]:
         """The velocities of all joints, v first, at (q, v)."""
-        seeds = {name: Dual(q[i], v[k], level=ALONG) for name, (i, k) in self.places.items()}
-        return [*v, *self._rates({**self.lookup, **seeds, "t": Dual(self._time, 1.0, level=ALONG)})]
+        along = Direction()
+        moving = {name: along.moved(q[i], v[k]) for name, (i, k) in self.places.items()}
+        return [*v, *self._rates({**self.lookup, **moving, "t": along.moved(self._time)}, along)]
 
     def slopes(self, q: Sequence[S]) -> list[dict[int, S]]:
         """The rows of F = df/dq at q, one for each velocity of driven joints: entries by index in v, without zeros."""
-        known = self.values(q)
+        known, along = self.values(q), Direction()
         rows: list[dict[int, S]] = []
         for drive in self.drives:
             columns = {}
             for leaf in coordinates_of(drive.formulas):
                 if leaf.name in self.places:
                     i, k = self.places[leaf.name]
-                    columns[k] = _rate_of(drive, {**known, leaf.name: Dual(q[i], 1.0, level=ALONG)})
+                    columns[k] = _rate_of(drive, {**known, leaf.name: along.moved(q[i])}, along)
             for row in range(VELOCITIES.get(drive.kind, 1)):
                 rows.append({k: column[row] for k, column in columns.items() if not is_zero(column[row])})
         return rows
 
     def bias(self, q: Sequence[S], v: Sequence[S]) -> list[S]:
         """The accelerations g of the driven joints at (q, v) where the accelerations of the state are 0."""
-        seeds = {name: Dual(Dual(q[i], v[k], level=TWICE), v[k], level=ALONG) for name, (i, k) in self.places.items()}
-        time = Dual(Dual(self._time, 1.0, level=TWICE), 1.0, level=ALONG)
-        return [_tangent(rate, TWICE) for rate in self._rates({**self.lookup, **seeds, "t": time})]
+        later, along = Direction(), Direction()
+        moving = {name: along.moved(later.moved(q[i], v[k]), v[k]) for name, (i, k) in self.places.items()}
+        time = along.moved(later.moved(self._time))
+        return later.tangents(self._rates({**self.lookup, **moving, "t": time}, along))
 
-    def _rates(self, known: Lookup) -> list[S]:
-        return [rate for drive in self.drives for rate in _rate_of(drive, known)]
+    def _rates(self, known: Lookup, along: Direction) -> list[S]:
+        return [rate for drive in self.drives for rate in _rate_of(drive, known, along)]
 
     def values(self, q: Sequence[S]) -> dict[str, Any]:
         """The values at q of all names that formulas may have: coordinates, parameters and the time "t"."""
@@ -96,24 +96,16 @@ class Driving:
 VELOCITIES = {"pose": 6}  # the number of velocities of a driven joint, by kind; all others have one
 
 
-def _rate_of(drive: Drive, known: Lookup) -> list[S]:
+def _rate_of(drive: Drive, known: Lookup, along: Direction) -> list[S]:
     """The velocities of one driven joint, where the values in `known` are dual numbers along a motion."""
     values = [evaluate(formula, known) for formula in drive.formulas]
-    rates = [_tangent(value, ALONG) for value in values]
+    rates = along.tangents(values)
     if drive.kind != "pose":
         return rates
-    R, (u, v, w) = [[_value(x) for x in values[3 * i : 3 * i + 3]] for i in range(3)], rates[9:]
+    R, (u, v, w) = [along.values(values[3 * i : 3 * i + 3]) for i in range(3)], rates[9:]
     columns = [[rates[3 * i + j] for i in range(3)] for j in range(3)]  # of dR/dt
     turned = [matvec_transposed(R, column) for column in columns]  # the columns of R^T dR/dt
     return [*matvec_transposed(R, (u, v, w)), turned[1][2], turned[2][0], turned[0][1]]
-
-
-def _tangent(x: S, level: int) -> S:
-    return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
-
-
-def _value(x: S) -> S:
-    return x.value if isinstance(x, Dual) and x.level == ALONG else x
 
 
 class AllJoints:
@@ -176,12 +168,12 @@ class AllJoints:
 
     def slope_rates(self) -> list[dict[int, S]]:
         """The rows of dF/dt along the motion, zeros left out."""
-        driving = self.driving
+        driving, along = self.driving, Direction()
         q = list(self._q)
         for i, k in driving.places.values():
-            q[i] = Dual(q[i], self._known_v[k], level=TWICE)
-        moving = driving.at_time(Dual(driving.lookup.get("t", 0.0), 1.0, level=TWICE))
-        rates = [{k: _tangent(x, TWICE) for k, x in row.items()} for row in moving.slopes(q)]
+            q[i] = along.moved(q[i], self._known_v[k])
+        moving = driving.at_time(along.moved(driving.lookup.get("t", 0.0)))
+        rates = [{k: along.tangent(x) for k, x in row.items()} for row in moving.slopes(q)]
         return [{k: x for k, x in row.items() if not is_zero(x)} for row in rates]
 
     def time_rates(self) -> dict[int, S]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse
 from kinemorph.errors import Problem
 from kinemorph.model.configuration import Dice, joint_motion, random_configuration
@@ -117,33 +117,30 @@ def state_masses(robot: Robot, q: Sequence[float], names: Sequence[str]) -> Arra
     """The mass matrix of the coordinates `names` at q, in plain numbers, from the poses of the bodies alone."""
     places = coordinate_places(robot)
     moving: list[Any] = list(q)
+    along = Direction()
     for k, name in enumerate(names):
-        moving[places[name][0]] = Dual(q[places[name][0]], np.eye(len(names))[k], level=1)
+        moving[places[name][0]] = along.moved(q[places[name][0]], np.eye(len(names))[k])
     every = with_driven(robot, moving)
     poses: dict[str, Pose] = {WORLD: IDENTITY}
     n = len(names)
     M = np.zeros((n, n))
+
+    def rate(x: Any) -> Array:
+        return np.broadcast_to(np.asarray(along.tangent(x), dtype=float), (n,))
+
     for joint in robot.order:
         motion = joint_motion(joint, every[robot.q_slice(joint.name)])
         after = inverse(evaluate_all(joint.child_placement))
         poses[joint.child] = compose(poses[joint.parent], evaluate_all(joint.placement), motion, after)
         for rotor, x in zip(joint.armature, every[robot.q_slice(joint.name)], strict=False):
-            rate = _tangent(x, n)  # 0 for a coordinate whose rate is not a velocity
-            M += float(evaluate(rotor)) * np.outer(rate, rate)
+            turned = rate(x)  # 0 for a coordinate whose rate is not a velocity
+            M += float(evaluate(rotor)) * np.outer(turned, turned)
     for body in robot.bodies:
         mass = float(evaluate(body.mass))
         pose = poses[body.name]
-        d = np.array([_tangent(x, n) for x in act(pose, evaluate_all(body.com))])
-        R, dR = (np.array([[part(x, n) for x in row] for row in pose.R]) for part in (_value, _tangent))
+        d = np.array([rate(x) for x in act(pose, evaluate_all(body.com))])
+        R, dR = (np.array([[part(x) for x in row] for row in pose.R]) for part in (along.value, rate))
         W = np.einsum("ji,jkn->ikn", R, dR)  # R^T dR, of each coordinate
         turning = np.array([W[2, 1], W[0, 2], W[1, 0]])
         M += mass * d.T @ d + turning.T @ np.array(evaluate_all(body.inertia), dtype=float) @ turning
     return M
-
-
-def _tangent(x: Any, n: int) -> Array:
-    return np.broadcast_to(np.asarray(x.tangent if isinstance(x, Dual) else 0.0, dtype=float), (n,))
-
-
-def _value(x: Any, n: int) -> float:
-    return float(x.value) if isinstance(x, Dual) else float(x)

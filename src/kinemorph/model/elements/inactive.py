@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose, grounds
+from kinemorph.model.elements.contact.contacts_from_shapes import fixed_pose, grounds, has_free_base
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.tendons import Tendon
@@ -31,6 +31,7 @@ class Inactive:
     shapes: tuple[str, ...]  # bodies with collision shapes and no contact
     controllers: tuple[str, ...]  # the controllers that exceed effort limits
     grounded: bool  # whether there is a ground that the collision shapes could touch
+    floating: bool  # whether the base is free
 
     @property
     def joint_sentences(self) -> list[str]:
@@ -50,12 +51,14 @@ class Inactive:
             found.append(f"effort limits of {counted(len(self.efforts), 'joint')}: give `lower` and `upper` {where}")
         if self.shapes:
             bodies = counted(len(self.shapes), "body", "bodies")
-            remedy = (
-                "elements.contacts(system) makes contacts with the ground of them"
-                if self.grounded
-                else "the base is fixed, and the file has no ground; base='free' (--base free) puts a robot of URDF or "
-                "xacro on z = 0, and contacts(system, ground=Plane()) of kinemorph.elements gives it a ground"
-            )
+            added = "ground = true in a run (--ground) adds the plane z = 0"
+            if self.grounded:
+                remedy = "elements.contacts(system) makes contacts with the ground of them"
+            elif self.floating:
+                remedy = f"the file has no ground; {added}"
+            else:
+                freed = "base='free' (--base free) puts a robot of URDF or xacro on z = 0"
+                remedy = f"the base is fixed, and the file has no ground; {freed}, and {added}"
             found.append(f"collision shapes of {bodies}: {remedy}")
         return found
 
@@ -79,8 +82,9 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
     moving = [body for body in robot.bodies if fixed_pose(robot, body.name) is None]
     shapes = () if contacts else tuple(body.name for body in moving if body.collisions)
-    grounded = bool(shapes and grounds(robot))
-    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded)
+    grounded = bool(shapes and grounds(system))
+    floating = has_free_base(robot)
+    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded, floating)
 
 
 def _beyond(element: Any, limited: dict[str, float]) -> list[str]:

@@ -7,19 +7,19 @@ constraints, and a warning says how far it was away from them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import KinemorphError, ModelWarning, ShapeError, users_level
+from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners
+from kinemorph.model.elements import Constraint
 from kinemorph.model.starts import GROUPS, Start
 from kinemorph.model.system import start_of
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps, stated
+from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps, stated, tell_moved
 
 TOLD = 1e-9  # relative to the size of the loop: a start that is farther away from closed loops gives a warning
 
@@ -93,13 +93,10 @@ def _closed(
                 raise
     phi, _, _, sizes = plant.compiled("constraints")(t, q, np.concatenate([0.0 * v, v, x]), m, u, p)
     of_robot = len(constraint_owners(plant.robot)) if plant.robot else 0
-    apart = (phi / sizes[: len(phi)])[:of_robot]  # points that are held, and contacts, hold where the run begins
+    own = [element.name for element in plant.elements if isinstance(element, Constraint)]
+    rows = enumerate(plant.constraint_names[: len(phi)])
+    counts = [k < of_robot or any(row == one or row.startswith(f"{one}.") for one in own) for k, row in rows]
+    apart = np.where(counts, phi / sizes[: len(phi)], 0.0)  # points that are held, and contacts, hold at the beginning
     if kept[0] == mine[0] and float(np.abs(apart).max(initial=0.0)) > TOLD and not state.note:
-        moved = float(np.abs(state.q - q).max(initial=0.0))
-        warnings.warn(
-            f"start '{name}' of '{plant.name}' violates constraints, {row_gaps(plant, apart, sizes)}; the nearest "
-            f"state that satisfies them is taken, {moved:.2g} rad or m away in the coordinate that moves most.",
-            ModelWarning,
-            stacklevel=users_level(),
-        )
+        tell_moved(f"start '{name}' of '{plant.name}'", row_gaps(plant, apart, sizes), state.q - q)
     return {"q": state.q, "v": state.v}

@@ -1,7 +1,8 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
 An initial state that is given in full and violates constraints by no more than rounding is brought onto them. One that
-violates them more is refused, because it is not known which state the user meant. If no q is given, a coupled joint
+violates them more is refused, because it is not known which state the user meant; that of a file whose constraints are
+soft, as in MJCF, is moved onto them, with a warning. If no q is given, a coupled joint
 starts where the joint that it follows puts it, and a joint with a prescribed motion at the prescribed position.
 Constraint methods that close loops during the run (singular perturbation, Baumgarte) may start with open loops.
 
@@ -13,6 +14,7 @@ looser tolerance, because the rows that it imposes are independent, and these ca
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +23,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.errors import KinemorphError, ModelError, ShapeError
+from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
 from kinemorph.mechanics.constraints.kept_coordinates import Kept
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
@@ -334,6 +336,9 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
         leaders = np.array([column.name not in coupled for column in look.plant.v])
         start = closed_nearby(look.positions, look.moved, start, kept._replace(still=kept.still | leaders))[0]
         phi = look.positions(start)[0]
+    settles = given is None and look.plant.settles and float(np.abs(phi).max(initial=0.0)) > OPEN
+    if settles:
+        named, gaps, before = True, look.gaps(phi), start
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         if below := look.only_below_ground(phi):
@@ -380,6 +385,8 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
             f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
             "other coordinates, or find a configuration with kinemorph.loops.close_loops."
         )
+    if settles:
+        tell_moved(f"the initial state of '{name}'", gaps, q - before)
     return q
 
 
@@ -396,6 +403,16 @@ def _followed_from_nominal(look: _ConstraintsAt, q: Array, kept: Kept) -> Array:
             return q
         q = found
     return q
+
+
+def tell_moved(state: str, gaps: str, moved: Array) -> None:
+    """Warns that a `state` of a model file was moved onto the constraints; `gaps` are as in `row_gaps`."""
+    warnings.warn(
+        f"{state} violates constraints, {gaps}; the nearest state that satisfies them is taken, "
+        f"{float(np.abs(moved).max(initial=0.0)):.2g} rad or m away in the coordinate that moves most.",
+        ModelWarning,
+        stacklevel=users_level(),
+    )
 
 
 def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:

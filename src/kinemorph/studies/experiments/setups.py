@@ -25,7 +25,7 @@ from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.docking.changes import sorted_events
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.planned_run import changed_plan, missing_contacts, plan_of, prepared_run
+from kinemorph.simulation.planned_run import changed_plan, missing_contacts, on_ground, plan_of, prepared_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
@@ -121,6 +121,7 @@ class Setup:
         """The system with the contacts that its run adds, whose friction of these names are Parameters."""
         system = model if isinstance(model, System) else System(model)
         if planned and plan_of(system, plan).contacts:
+            system = on_ground(system, plan_of(system, plan))
             made = missing_contacts(system)
             self._touching = bool(made)
             system = replace(system, elements=(*system.elements, *made))
@@ -146,7 +147,7 @@ class Setup:
         if self._touching and chosen.time is None:
             given["time"] = whole.settings.duration  # not the short time of a robot that nothing stops
         prepared = prepared_run(whole, changed_plan(chosen, **given))
-        notes = [note for note in prepared.notes if self.until is None or note.another != "time"]
+        notes = [note for note in prepared.notes if self.until is None or note.options != ("time",)]
         self.notes = tuple(f"{whole.name} {note.told()}." for note in notes)
         arguments = dict(prepared.arguments)
         arguments["u"] = arguments.pop("inputs")

@@ -52,6 +52,8 @@ def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
 class RowsLaw(RowForces):
     """The abstract base of laws whose rows are text or a user function."""
 
+    accelerations = True
+
     moving = False  # whether its rows are constraints on velocities
 
     def problems(self, element: Any, robot: Robot) -> list[str]:

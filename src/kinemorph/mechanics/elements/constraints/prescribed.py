@@ -20,6 +20,8 @@ from kinemorph.model.robot import Robot
 class PrescribedMotionLaw(RowForces):
     """The row q - motion(t) of a joint; its multiplier is the effort [N m or N] along the joint."""
 
+    accelerations = True
+
     def unit(self, element: PrescribedMotion) -> str:
         return f"tau.{element.joint}"
 

@@ -24,13 +24,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sqrt, where
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
@@ -127,23 +126,17 @@ def _met(position: Sequence[S], below: Sequence[S], place: Sequence[S], foot: Se
 
 def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
     """(f, f_x, f_y): the height function f = height(x, y) and its first derivatives."""
-    level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
-    along_x = height(Dual(x, 1.0, level), Dual(y, 0.0, level))
-    along_y = height(Dual(x, 0.0, level), Dual(y, 1.0, level))
-    return _value(along_x, level), tangent_of(along_x, level), tangent_of(along_y, level)
+    along = Direction()
+    along_x, along_y = height(along.moved(x), y), height(x, along.moved(y))
+    return along.value(along_x), along.tangent(along_x), along.tangent(along_y)
 
 
 def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, S]:
     """(f, f_x, f_y, f_xx, f_xy, f_yy): the height function f = height(x, y), its first and second derivatives."""
-    level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
-    along_x = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
-    along_y = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
-    f, fx, fy = (_value(one, level) for one in along_x)
-    return f, fx, fy, tangent_of(along_x[1], level), tangent_of(along_x[2], level), tangent_of(along_y[2], level)
-
-
-def _value(x: S, level: int) -> S:
-    return x.value if isinstance(x, Dual) and x.level == level else x
+    along = Direction()
+    along_x, along_y = slopes(height, along.moved(x), y), slopes(height, x, along.moved(y))
+    f, fx, fy = along.values(along_x)
+    return f, fx, fy, along.tangent(along_x[1]), along.tangent(along_x[2]), along.tangent(along_y[2])
 
 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:

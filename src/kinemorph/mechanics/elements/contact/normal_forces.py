@@ -89,15 +89,19 @@ class NormalLaw(ABC):
         wanted = spring + damper * rate
         pushing = times(touching, less(0.0, wanted))
         force = where(pushing, wanted, 0.0)
-        stored = where(touching, self.energy(d, spring), 0.0)
         return Pressed(
             force,
             pushing,
             maximum(spring_slope + damper_slope * rate, 0.0),
             damper,
             where(touching, (force - spring) * rate, 0.0),
-            with_derivative(stored, self.at_rest(maximum(depth, 0.0)), depth),
+            with_derivative(self._stored, lambda depth: self.at_rest(maximum(depth, 0.0)), depth),
         )
+
+    def _stored(self, depth: S) -> S:
+        touching = less(0.0, depth)
+        d = where(touching, depth, 1.0)
+        return where(touching, self.energy(d, self.terms(d).spring), 0.0)
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,11 @@ from kinemorph.mechanics.elements.control.sample_hold import (
     held_slots,
     let_in,
     let_out,
+    output_jumps,
     sampling_problems,
 )
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Jump, Slot, Stiff, register
 from kinemorph.mechanics.elements.saturation import is_open, limited, saturated, winds_up
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.control.controllers import PD, PID
@@ -62,6 +63,9 @@ class ChannelLaw(ElementLaw[Any]):
 
     def drives(self, element: Any) -> Mapping[str, str]:
         return dict(zip(driven(element), channel_names(element), strict=False))
+
+    def jumps(self, element: Any) -> Sequence[Jump]:
+        return output_jumps(element)
 
     def clocks(self, element: Any) -> tuple[Clock, ...]:
         return clocks_of(element)

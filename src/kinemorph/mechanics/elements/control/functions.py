@@ -20,10 +20,11 @@ from kinemorph.mechanics.elements.control.sample_hold import (
     held_slots,
     let_in,
     let_out,
+    output_jumps,
     sampling_problems,
 )
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, register
+from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Jump, Slot, register
 from kinemorph.model.elements.control.functions import Continuous, PythonController, Sampled
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
@@ -144,6 +145,9 @@ class ContinuousLaw(FunctionLaw):
 
 class SampledLaw(FunctionLaw):
     """A sampled controller: the user function is compiled, and runs at sample instants."""
+
+    def jumps(self, element: Any) -> Sequence[Jump]:
+        return output_jumps(element)
 
     def memory(self, element: Any) -> tuple[Slot, ...]:
         return (*held_slots(element, names_of_outputs(element)), *self.own(element))

@@ -20,6 +20,8 @@ class ComputedTorqueLaw(ChannelLaw):
     e is the error of a joint, a_ref the acceleration of its reference.
     """
 
+    accelerations = True
+
     def problems(self, element: ComputedTorque, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(element, "kp", "kd", "reference", "lower", "upper")
         if found:

@@ -6,19 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, sin, sincos, where
+from kinemorph.algebra.dual import value_and_derivative
+from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, plus, sin, sincos, times
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.control.path_curves import periodic, stepped, stretched, tabled
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
-from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.mechanics.elements.law import ElementLaw, Jump, Slot, register
 from kinemorph.model.elements.control.references import (
     FourierSeries,
     MinimumJerk,
@@ -28,7 +28,7 @@ from kinemorph.model.elements.control.references import (
     SplinePath,
 )
 from kinemorph.model.elements.control.wiring import below
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import evaluate, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.vocabulary.blocks import Table
 from kinemorph.words import counted
@@ -125,6 +125,9 @@ class InputSetpointLaw(SetpointLaw):
 
     timed, set_by_hand = False, True
 
+    def begins_with(self, element: Setpoint) -> Any:
+        return element.values
+
     def inputs(self, element: Setpoint) -> tuple[Slot, ...]:
         names = element.joints or ("",)
         values: Any = element.values
@@ -197,13 +200,25 @@ class PointsLaw(PathLaw):
         return []
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
-        table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
         place = self.place(element, view, k)
-        slope = self.slope(element, table)
-        rate, second = lookup(slope, place.time), lookup(slope.derivative, place.time)
-        return Wish(
-            lookup(table, place.time), rate * place.pace, second * place.pace * place.pace + rate * place.change
-        )
+        position, rate, second = 0.0, 0.0, 0.0
+        for share, table in self.curves(element, view, k):
+            slope = self.slope(element, table)
+            derivatives = (table, slope, slope.derivative)
+            q, v, a = (times(share, lookup(one, place.time)) for one in derivatives)
+            position, rate, second = plus(position, q), plus(rate, v), plus(second, a)
+        return Wish(position, rate * place.pace, second * place.pace * place.pace + rate * place.change)
+
+    def curves(self, element: Any, view: ElementView, k: int) -> list[tuple[S, Table]]:
+        """The path of joint k as a sum of curves, which is linear in its points: (factor, curve), one curve for all
+        points that are plain numbers, and one for each other point.
+        """
+        knots = [evaluate(t) for t in element.times]
+        column = [view.value(row[k]) for row in element.points]
+        plain = [x if isinstance(x, float) else 0.0 for x in column]
+        own = [j for j, x in enumerate(column) if not isinstance(x, float)]
+        curves = [(1.0, plain), *((column[j], [float(i == j) for i in range(len(column))]) for j in own)]
+        return [(share, self.table(element, knots, values)) for share, values in curves]
 
     def place(self, element: Any, view: ElementView, k: int) -> Place:
         """Where joint k is on its curve at this instant: at the time itself, unless the path repeats."""
@@ -227,7 +242,32 @@ class SplinePathLaw(PointsLaw):
     def problems(self, element: Any, robot: Robot) -> list[str]:
         return super().problems(element, robot) + optional_numbers(element, "duty")
 
+    def jumps(self, element: SplinePath) -> Sequence[Jump]:
+        if element.method == "cubic" and not element.duty:
+            return ()
+        what, smooth = ("velocity", False) if element.method == "linear" else ("acceleration", True)
+        remedy = "Use method='cubic'" + (" and leave out `duty`." if smooth else ".")
+        return (Jump(f"the {what} of its path jumps", remedy, (element.period, element.shift, element.duty), smooth),)
+
     def other_problems(self, element: Any) -> list[str]:
+        return self._fixed_numbers(element) or self._problems_of_period(element)
+
+    def _fixed_numbers(self, element: Any) -> list[str]:
+        """A problem for Parameters where the curve can have plain numbers only."""
+        fixed = {"times": element.times, "points": element.points if element.method == "monotone" else ()}
+        remedies = {"times": "Make the period a Parameter.", "points": "Use method='cubic' or 'linear'."}
+        return [
+            wrong(
+                element.name,
+                f"{name} contain the parameter '{found[0].name}'; expected plain numbers, since the curve is fixed",
+                remedies[name],
+                name,
+            )
+            for name, values in fixed.items()
+            if (found := parameters_of(values))
+        ]
+
+    def _problems_of_period(self, element: Any) -> list[str]:
         period, own = float(evaluate(element.period)), isinstance(element.period, float | int)
         if own and period == 0.0:
             return self._without_period(element)
@@ -308,47 +348,14 @@ class SplinePathLaw(PointsLaw):
         return replace(table, breaks=(*table.breaks[:-1], late)).derivative
 
 
-def stretched(phase: S, stance: float, duty: S) -> tuple[S, S, S]:
-    """The phase in the points of a path at a phase of its period, with its first and second derivative.
-
-    Both phases are from 0 to 1; the stance ends at the phase `duty` of the period, and at `stance` in the points.
-    With the slopes  a = stance / duty  and  b = (1 - stance) / (1 - duty)  it is  a phase  in the stance, and then
-
-        stance + (1 - stance) u + (1 - duty) (a - b) u (1 - u) (1 - 2 u),     u = (phase - duty) / (1 - duty)
-
-    which is the cubic that has the slope a at both ends; it increases where a <= 3 b.
-    """
-    rest = 1.0 - duty
-    a, b = stance / duty, (1.0 - stance) / rest
-    late = phase - duty
-    u = late / rest
-    swing = stance + (1.0 - stance) * u + rest * (a - b) * u * (1.0 - u) * (1.0 - 2.0 * u)
-    slope = b + (a - b) * (1.0 - 6.0 * u * (1.0 - u))
-    stands = late < 0.0
-    return (
-        where(stands, a * phase, swing),
-        where(stands, a, slope),
-        where(stands, 0.0, (a - b) * (12.0 * u - 6.0) / rest),
-    )
-
-
-def periodic(times: Sequence[float], values: Sequence[float], method: Literal["cubic", "monotone"] = "cubic") -> Table:
-    """The periodic cubic through points: its first derivative is the same at both ends; a spline's second one too.
-
-    `method` is that of SplinePath. The slope of a monotone curve at its ends follows from the points on both sides.
-    """
-    from scipy.interpolate import CubicSpline, PchipInterpolator
-
-    through(times, values)  # its checks
-    if method == "cubic":
-        return _tabled(times[1:-1], times[:-1], CubicSpline(times, values, bc_type="periodic").c[::-1].T)
-    period = times[-1] - times[0]
-    around = PchipInterpolator([times[-2] - period, *times, times[1] + period], [values[-2], *values, values[1]])
-    return _tabled(times[1:-1], times[:-1], around.c[::-1].T[1:-1])
-
-
 class MinimumJerkLaw(PointsLaw):
     """A path of quintic polynomials that rests at every point."""
+
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        knots, column = view.value(element.times), [view.value(row[k]) for row in element.points]
+        if all(isinstance(x, float) for x in (*knots, *column)):
+            return super().path(element, view, k)
+        return differentiated(lambda t: stepped(t, knots, column, _least_jerk), view.t)
 
     def table(self, element: MinimumJerk, times: Sequence[float], values: Sequence[float]) -> Table:
         through(times, values)  # its checks
@@ -358,11 +365,11 @@ class MinimumJerkLaw(PointsLaw):
         rows = np.stack([q[:-1], none, none, 10 * way / span**3, -15 * way / span**4, 6 * way / span**5], axis=1)
         ends = np.zeros((2, 6))
         ends[:, 0] = q[0], q[-1]
-        return _tabled(times, [times[0], *times[:-1], times[-1]], np.concatenate([ends[:1], rows, ends[1:]]))
+        return tabled(times, [times[0], *times[:-1], times[-1]], np.concatenate([ends[:1], rows, ends[1:]]))
 
 
-def _tabled(breaks: Sequence[float], origins: Sequence[float], rows: Any) -> Table:
-    return Table(tuple(map(float, breaks)), tuple(map(float, origins)), tuple(tuple(map(float, row)) for row in rows))
+def _least_jerk(s: S) -> S:
+    return s * s * s * (10.0 - s * (15.0 - 6.0 * s))
 
 
 class FourierSeriesLaw(PathLaw):
@@ -446,16 +453,8 @@ class ProfileLaw(PathLaw):
 
 def differentiated(law: Callable[[S], S], t: S) -> Wish:
     """The value of a function of time at t [s], with its first and second derivatives from nested dual numbers."""
-    once = Dual(t, 1.0)
-    twice = Dual(once, 1.0)
-    value, rate = _parts(law(twice), twice.level)
-    (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
+    (position, velocity), (_, acceleration) = value_and_derivative(lambda t: value_and_derivative(law, t), t)
     return Wish(position, velocity, acceleration)
-
-
-def _parts(x: S, level: int) -> tuple[S, S]:
-    """(value, derivative) of x if it is a dual number of this level (levels distinguish nested ones), else (x, 0)."""
-    return (x.value if isinstance(x, Dual) and x.level == level else x), tangent_of(x, level)
 
 
 for kind, law in (

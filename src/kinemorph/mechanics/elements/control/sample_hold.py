@@ -16,7 +16,7 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, floor
 from kinemorph.mechanics.elements.checks import wrong
-from kinemorph.mechanics.elements.law import Clock, Slot
+from kinemorph.mechanics.elements.law import Clock, Jump, Slot
 from kinemorph.mechanics.elements.saturation import limited
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -88,6 +88,17 @@ def converted(u: S, lower: Any, upper: Any, quantum: float) -> S:
     if quantum:
         u = quantum * floor(u / quantum + 0.5)
     return limited(u, lower, upper)
+
+
+def output_jumps(element: Any) -> list[Jump]:
+    """What jumps in an element with these stages: rounded outputs, and a continuous integral that stops at a limit."""
+    found = []
+    if element.quantum:
+        found.append(Jump("its outputs are rounded", "Leave out `quantum`."))
+    bounded = any(math.isfinite(evaluate(x)) for x in (*element.lower, *element.upper))
+    if getattr(element, "anti_windup", "none") == "clamp" and bounded and not element.every:
+        found.append(Jump("the rate of its integral jumps where it stops", "Use another `anti_windup`."))
+    return found
 
 
 def sampling_problems(element: Any) -> list[str]:

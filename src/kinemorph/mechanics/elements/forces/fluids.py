@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import compose
-from kinemorph.algebra.scalar import S, absolute, div, maximum, sqrt
+from kinemorph.algebra.scalar import S, absolute, div, maximum, minimum, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
@@ -56,7 +56,8 @@ class FluidLaw(ElementLaw[Fluid]):
             if isinstance(part, DragBox):
                 force, moment = _box(half, *medium, v, w)
             else:
-                force, moment = _ellipsoid(part, half, *medium, v, w)
+                added = view.value((part.added_mass, part.added_inertia))
+                force, moment = _ellipsoid(part, half, added, *medium, v, w)
             wrenches.append(Wrench(frame, force, moment))
             taken = taken - dot(force, frame.velocity) - dot(moment, w)
         return Effort(wrenches=wrenches, dissipated=taken)
@@ -74,10 +75,13 @@ def _box(r: Vec3, density: float, viscosity: float, v: Vec3, w: Vec3) -> tuple[V
     return plain(force), plain(moment)
 
 
-def _ellipsoid(part: DragEllipsoid, r: Vec3, density: float, viscosity: float, v: Vec3, w: Vec3) -> tuple[Vec3, Vec3]:
-    """The force and the moment on an ellipsoid with half axes r."""
+def _ellipsoid(
+    part: DragEllipsoid, r: Vec3, added: tuple[Vec3, Vec3], density: float, viscosity: float, v: Vec3, w: Vec3
+) -> tuple[Vec3, Vec3]:
+    """The force and the moment on an ellipsoid with half axes r and the `added` mass and inertia of the fluid."""
     volume = 4.0 / 3.0 * math.pi * r[0] * r[1] * r[2]
-    _, middle, longest = (r[k] for k in sorted(range(3), key=lambda k: float(evaluate(part.half[k]))))
+    shorter, longer = minimum(r[0], r[1]), maximum(r[0], r[1])
+    longest, middle = maximum(longer, r[2]), maximum(shorter, minimum(longer, r[2]))
     speed = _root(dot(v, v))
     # the area that the ellipsoid shows to the flow, and the normal of the section that casts it
     across = [r[j] * r[k] for _, j, k in CYCLIC]
@@ -100,8 +104,8 @@ def _ellipsoid(part: DragEllipsoid, r: Vec3, density: float, viscosity: float, v
     around = scale(div(part.kutta * density * area * cosine, length), cross(normal, v))
     force = add(force, add(lift, cross(around, v)))
     # the momentum of the fluid that moves with the body
-    linear = [density * m * x for m, x in zip(part.added_mass, v, strict=True)]
-    angular = [density * m * x for m, x in zip(part.added_inertia, w, strict=True)]
+    linear = [density * m * x for m, x in zip(added[0], v, strict=True)]
+    angular = [density * m * x for m, x in zip(added[1], w, strict=True)]
     force = add(force, cross(linear, w))
     moment = add(moment, add(cross(linear, v), cross(angular, w)))
     return plain(scale(part.share, force)), plain(scale(part.share, moment))

@@ -12,23 +12,22 @@ skids over a share S_n of its length and sticks over the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.groups import act
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, minus, power, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minimum, minus, power, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Jump, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
-from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
-from kinemorph.mechanics.steps.point_states import LEVEL
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.forces.tires import Tire
@@ -74,6 +73,10 @@ class TireLaw(ElementLaw[Tire]):
                 wrong(element.name, "axis is zero; expected a direction", "Give the axis of the wheel.", "axis")
             )
         return found
+
+    def jumps(self, element: Tire) -> Sequence[Jump]:
+        what = "its aligning moment jumps where the lateral slip is 0 or balances the camber"
+        return () if is_zero(element.camber) else (Jump(what, "Leave out `camber`."),)
 
     def signals(self, element: Tire) -> tuple[Slot, ...]:
         return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")
@@ -190,12 +193,12 @@ class Wheel:
         """
         d, axes = [], (self.x, self.y, self.z)
         upright = replace(self, tilt=0.0).patch(pair)  # camber pushes without slip too
+        along = Direction()
         for k, axis in enumerate(axes):
-            velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
-            moved = PairState(velocity, h)
+            moved = PairState(plain(along.all_moved(pair.velocity, axis)), h)
             base = tuple(minus(now, times(h, u)) for now, u in zip(pair.moved, pair.velocity, strict=True))
             patch = replace(self, depth=minus(self.depth, dot(base, self.z))).patch(moved)
-            slope = maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0)
+            slope = maximum(times(-h, along.tangent(patch[k])), 0.0)
             if k < 2:  # where the patch skids the slope vanishes; with the secant a step does not jump over rest
                 slip = dot(pair.velocity, axis)
                 still = times(STILL, self.value(self.element.slow))

@@ -70,6 +70,9 @@ class CoupledMapsLaw(GaitLaw):
     def clocks(self, element: Any) -> tuple[Clock, ...]:
         return (Clock(element.every, element.every),)  # the first piece exists when a run begins
 
+    def begins_with(self, element: Any) -> Any:
+        return element.start, element.r, element.epsilon
+
     def memory(self, element: Any) -> tuple[Slot, ...]:
         found = [Slot("since", "s")]
         for name, numbers in zip(element.joints or ("",), zip(*_begun(element), strict=True), strict=True):

@@ -11,9 +11,10 @@ from kinemorph.algebra.scalar import S, atan2, cos, div, floor, maximum, sin
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.control.path_curves import stepped
 from kinemorph.mechanics.elements.control.references import PathLaw, differentiated, infinite
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import register
+from kinemorph.mechanics.elements.law import Jump, register
 from kinemorph.model.elements.gaits.pantograph_gait import PantographGait
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -57,6 +58,10 @@ class PantographGaitLaw(PathLaw):
     def per_joint(self, element: Any) -> Mapping[str, int]:
         return {"joints": 1, "starts": 3, "feet": 3, "strides": 3}
 
+    def jumps(self, element: Any) -> Sequence[Jump]:
+        moved = (element.starts, tuple(row[0] for row in element.sequences))
+        return (Jump("the velocity of a foot jumps between sequences", "Make these times plain numbers.", moved),)
+
     def path(self, element: PantographGait, view: ElementView, k: int) -> Wish:
         leg, drive = divmod(k, 3)
         return differentiated(lambda t: drive_positions(element, view, leg, t)[drive], view.t)
@@ -72,22 +77,25 @@ def drive_positions(element: Any, view: ElementView, leg: int, t: S) -> tuple[S,
         view.value(each(values, legs)[leg]) for values in (element.feet, element.strides, element.starts)
     )
     height, lift, offset, ratio = view.value((element.height, element.lift, element.offset, element.ratio))
-    s, u = _progress(element, maximum(t - element.settle, 0.0) + begin)
+    s, u = _progress(view.value(element.sequences), maximum(t - element.settle, 0.0) + begin)
     x, y, z = fx + s * dx, fy + s * dy, u * lift - height
     sine, cosine, angle = TRIGONOMETRY[element.trigonometry]
     a = angle(y, x)
     return a, div(-1.0 * z, ratio - 1.0), div(x * cosine(a) + y * sine(a) - offset, ratio)
 
 
-def _progress(element: Any, t: S) -> tuple[S, S]:
-    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle.
+def _progress(rows: Sequence[Sequence[S]], t: S) -> tuple[S, S]:
+    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle, from the rows of its sequences.
 
     s is its position along the stride, in parts of the stride; u is its height, in parts of the lift.
     """
-    rows: Sequence[Sequence[Any]] = [[evaluate(x) for x in row] for row in element.sequences]
     ends = list(accumulate((row[0] for row in rows), initial=0.0))
     local = t - ends[-1] * floor(t / ends[-1])
-    s, u = (lookup(through(ends, [rows[-1][k], *(row[k] for row in rows)]), local) for k in (1, 2))
+    plain = all(isinstance(x, float) for row in rows for x in row)
+    s, u = (
+        lookup(through(ends, values), local) if plain else stepped(local, ends, values)
+        for values in ([rows[-1][k], *(row[k] for row in rows)] for k in (1, 2))
+    )
     return s, u
 
 

@@ -77,6 +77,10 @@ class PhaseOscillatorsLaw(PathLaw):
         found = [*super().problems(element, robot), *wave_problems(element), *optional_numbers(element, "initial")]
         return found + not_negative(element, "coupling", "adapt") + positive(element, "rate")
 
+    def begins_with(self, element: Any) -> Any:
+        frequencies = element.frequency if _adapts(element) else ()
+        return element.start or (element.phases or element.phase_step), element.initial, frequencies
+
     def states(self, element: Any) -> tuple[Slot, ...]:
         phases = element.start or phases_of(element)
         frequencies, begins = (each(values, len(phases)) for values in (element.frequency, element.initial or (0.0,)))

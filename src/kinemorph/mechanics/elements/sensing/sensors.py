@@ -12,7 +12,7 @@ from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, cross, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, nearest, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Change, Slot, register
+from kinemorph.mechanics.elements.law import Change, Jump, Slot, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.elements.sensing.sensor_readings import Channel, SensorLaw, three_channels
 from kinemorph.mechanics.recursions.newton_euler import carried_point, ground_flow, outward
@@ -63,6 +63,10 @@ class EncoderLaw(SensorLaw[Encoder]):
                 wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
             )
         return found or super().problems(element, robot)
+
+    def jumps(self, element: Encoder) -> Sequence[Jump]:
+        found = Jump("its readings are rounded", "Leave out `counts` and `resolution`.", signal=True)
+        return (found,) if element.step else ()
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
         """The position as a channel in whole steps, so that differences are exact."""
@@ -240,6 +244,9 @@ def _carried(body: str, robot: Robot) -> list[Body]:
 
 class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     """A switch that is 1 where a signal is above a threshold, with hysteresis, else 0."""
+
+    def jumps(self, element: ContactSwitch) -> Sequence[Jump]:
+        return (Jump("its signal jumps", "Read the signal itself.", signal=True),)
 
     def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
         found = not_negative(element, "hysteresis") + super().problems(element, robot)

@@ -1,7 +1,8 @@
 """`contacts`: contacts of a robot with the ground, from its collision shapes and what its file says of touching.
 
-The ground is that of the file: its half spaces and terrains, on bodies that do not move. A robot with a free base whose
-file has no ground gets the plane z = 0. A shape touches a ground unless their groups exclude it.
+The ground is that of the file: its half spaces and terrains, on bodies that do not move. Without them it is the plane
+z = 0 if the settings of the system say so, or nothing and the robot has a free base. An MJCF file, a whole scene, says
+that there is none. A shape touches a ground unless their groups exclude it.
 
 Laws are, in this order, those that are given, those of the file, and the defaults of this file: a normal force by which
 a contact that carries a quarter of the robot's weight rests REST deep, and the friction FRICTION.
@@ -88,7 +89,7 @@ def contacts(
     """
     robot, elements = (system.robot, system.elements) if isinstance(system, System) else (system, ())
     named = _known(robot, bodies)
-    floors = [_Floor(ground, Surface())] if ground is not None else _floors(robot)
+    floors = [_Floor(ground, Surface())] if ground is not None else _floors(system)
     held = {body.name for body in robot.bodies if fixed_pose(robot, body.name) is not None}
     stopped = stopped_bodies(robot, elements)
     wanted = [
@@ -175,7 +176,7 @@ def _contact(one: _Touching, laws: tuple[Normal | None, Normal, Any], taken: set
     given, usual, friction = laws
     normal = given or one.surface.normal or usual
     return Contact(
-        _unique(f"{one.body.name} {type(one.shape).__name__.lower().removesuffix('file')}", taken),
+        _unique(one.surface.name or f"{one.body.name} {type(one.shape).__name__.lower().removesuffix('file')}", taken),
         one.body.name,
         normal,
         _friction(friction, one.surface, one.floor.surface, normal),
@@ -227,13 +228,25 @@ def _raised(ground: Ground, own: Surface, floor: Surface) -> Ground:
 _WORDS = {HalfSpace: "half space", Terrain: "terrain"}
 
 
-def grounds(robot: Robot) -> tuple[Ground, ...]:
-    """The grounds that the collision shapes of a robot can touch: those of its file, or z = 0 under a free base."""
-    return tuple(floor.ground for floor in _floors(robot))
+def grounds(system: System | Robot) -> tuple[Ground, ...]:
+    """The grounds that the collision shapes of a robot can touch: those of its file, or the plane z = 0."""
+    return tuple(floor.ground for floor in _floors(system))
 
 
-def _floors(robot: Robot) -> list[_Floor]:
-    """The grounds of the bodies that do not move; z = 0 if there are none and the robot has a free base."""
+def has_own_ground(robot: Robot) -> bool:
+    """Whether a body that does not move has a half space or terrain."""
+    fixed = [body for body in robot.bodies if fixed_pose(robot, body.name) is not None]
+    return any(isinstance(shape, (HalfSpace, Terrain)) for body in fixed for shape in body.collisions)
+
+
+def has_free_base(robot: Robot) -> bool:
+    """Whether a free joint connects a body to the world."""
+    return any(joint.parent == WORLD and joint.kind == "free" for joint in robot.joints)
+
+
+def _floors(system: System | Robot) -> list[_Floor]:
+    """The grounds of the bodies that do not move; without any, z = 0 where `Settings.ground` says so."""
+    robot, stated = (system.robot, system.settings.ground) if isinstance(system, System) else (system, None)
     found = []
     for body in robot.bodies:
         pose = fixed_pose(robot, body.name)
@@ -258,8 +271,8 @@ def _floors(robot: Robot) -> list[_Floor]:
                     )
                 else:
                     found.append(_Floor(ground, shape.surface or Surface()))
-    floats = any(joint.parent == WORLD and joint.kind == "free" for joint in robot.joints)
-    return found or ([_Floor(Plane(), Surface())] if floats else [])
+    added = has_free_base(robot) if stated is None else stated
+    return found or ([_Floor(Plane(), Surface())] if added else [])
 
 
 def _ground(shape: HalfSpace | Terrain, pose: Pose) -> Ground | None:
