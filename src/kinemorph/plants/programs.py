@@ -473,9 +473,7 @@ class Plant(Fixed, Shown):
 
     @property
     def moves(self) -> list[tuple[int, int]]:
-        """For each coordinate, the index of the first velocity that moves it, and how many do: all of its joint for one
-        with a quaternion. Coordinates of equations of one's own are moved by the velocity with the same index.
-        """
+        """For each coordinate, the index of the first velocity that moves it, and how many do; all for quaternions."""
         rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in self.manifold]
         found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
         return found if rows else [(k, 1) for k in range(self.nq)]

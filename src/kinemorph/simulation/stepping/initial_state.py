@@ -94,9 +94,7 @@ def stated(plant: Plant, group: str, given: Any) -> Any:
 
 
 def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> Sequence[Any]:
-    """What is `given` of q and v, with {} for None where these may follow the parameters of the run: they are not
-    stated, and satisfy the constraints for the nominal parameters.
-    """
+    """What is `given` of q and v; {} for None where it is not stated and fits the nominal parameters."""
     plant, (q, v), (m, u, p) = look.plant, state, look.others
     if np.array_equal(p, look.nominal):
         return given[:2]
@@ -215,8 +213,8 @@ class _ConstraintsAt:
 
     def at_parameters(self, p: Array, m: Array | None = None) -> _ConstraintsAt:
         """These constraints at other parameters p, and memory m."""
-        others = (self.others[0] if m is None else m, self.others[1], p)
-        found = _ConstraintsAt(self.plant, self.function, self.t, self.x, others)
+        memory = self.others[0] if m is None else m
+        found = _ConstraintsAt(self.plant, self.function, self.t, self.x, (memory, self.others[1], p))
         found.following = self.following
         return found
 
