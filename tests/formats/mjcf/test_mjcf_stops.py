@@ -28,6 +28,7 @@ STOPS = {  # how the joints of ROW state their stops
     "shaped": 'solimplimit="0.5 0.99 0.01 0.3 3"',
     "flat": 'solimplimit="0.5 0.99 0 0.3 3"',
     "early": 'margin="0.02"',
+    "low early": 'margin="0.03"',
     "quick": 'solreflimit="0.0001 1"',  # MuJoCo takes two steps for its time
     "slide": 'type="slide" axis="0 0 1" solreflimit="0.05 1"',
     "turned": 'ref="0.3"',
@@ -72,7 +73,7 @@ def test_joints_and_tendons_rest_where_those_of_mujoco_do(tmp_path: Path) -> Non
     """
     names = [*STOPS, "low", "high"]
     efforts = [*(8.0 + k for k in range(len(STOPS))), 20.0, 5.0]
-    efforts[names.index("class")] = -8.0
+    efforts[names.index("class")], efforts[names.index("low early")] = -8.0, -20.0
     there = dict(zip(names, at_rest(ROW, efforts), strict=True))
     assert there["usual"] - 0.5 == pytest.approx(0.00123, abs=1e-5), "beyond the limit"
     system = quietly(ROW)
@@ -157,7 +158,7 @@ LOOSE = """<mujoco><option timestep="0.002"/><compiler angle="radian"/>
     <joint name="gear" joint1="a" joint2="b" polycoef="0.1 -2 0 0 0" solref="0.05 1" solimp="0.8 0.9 0.01"/>
     <joint name="held" joint1="e" polycoef="0.2 0 0 0 0" solref="0.1 1"/>
     <tendon name="rope" tendon1="cable" polycoef="0.1 0 0 0 0" solref="0.07 1"/>
-    <weld name="mount" body1="f" relpose="0.1 0 0 1 0 0 0" anchor="0.1 5 0" torquescale="1.5" solref="0.05 1"/>
+    <weld name="mount" body1="f" relpose="0 0 0 1 0 0 0" anchor="0 5 0" torquescale="1.5" solref="0.05 1"/>
     <connect name="pin" body1="d" body2="c" anchor="0 -0.5 0" solref="0.3 1" active="false"/>
   </equality></mujoco>"""
 

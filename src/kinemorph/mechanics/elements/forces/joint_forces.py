@@ -239,9 +239,8 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
     wanted = carried_efforts(robot)[place] / for_unit(element.give, robot.v_units[place])
     stiffness = min(max(inertia * least, wanted), STIFFEST * inertia * least)
     damping = 2.0 * inertia * math.sqrt(least) * (stiffness / (inertia * least)) ** 0.75
-    return tuple(
-        own if given is None else given for own, given in ((stiffness, element.stiffness), (damping, element.damping))
-    )
+    stiff: Any = stiffness if element.stiffness is None else element.stiffness
+    return stiff, damping if element.damping is None else element.damping
 
 
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
