@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.dual import derivative
-from kinemorph.algebra.groups import exp_se3, log_se3
+from kinemorph.algebra.groups import exp_se3
 from kinemorph.algebra.quaternions import quat_exp, quat_log
 from kinemorph.algebra.scalar import f
 from kinemorph.algebra.series import angle_ratio, cotangent_coefficient, rotation_coefficients
 from kinemorph.vocabulary.ops import OPS
+from support.references.twist_matrices import log_se3
 from support.tools.each_case import each_case
 
 EXACT = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -11,20 +10,13 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Parameter, RobotBuilder, Stepper, System
-from kinemorph.analysis.verification.cone_program import impulses_by_cone_program
 from kinemorph.elements import Contact, Coulomb, PairContact, Rigid
-from kinemorph.errors import MissingExtraError
 from kinemorph.plants.robot_plant import plant
 from kinemorph.vocabulary.coulomb_cone import CoulombCone
+from support.references.cone_impulses import impulses_by_cone_program
 
 RADIUS, MASS, G, STEP = 0.1, 2.0, 9.81, 1e-3
 INERTIA = 0.4 * MASS * RADIUS**2
-
-
-def test_without_clarabel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(MissingExtraError, match=r"kinemorph\[cone\]"):
-        impulses_by_cone_program(np.eye(3), np.array([-1.0, 0.5, 0.0]), np.array([0.3]))
 
 
 @pytest.mark.parametrize(("n", "freedom"), [(2, 6), (4, 6), (6, 12)])

@@ -15,7 +15,7 @@ from kinemorph.bench.model_files import compare as files
 from kinemorph.bench.model_files.accuracy import Reference, longest, reference
 from kinemorph.bench.model_files.kinemorph_run import KinemorphFile
 from kinemorph.bench.model_files.problem import PUSH, RAISED, TURN, file_problem, speeds
-from kinemorph.bench.model_files.tables import files_grid
+from kinemorph.bench.result_tables import files_grid
 from kinemorph.bench.targets import judge_file
 from kinemorph.bench.timing import Pace
 from support.tools.command_line import run

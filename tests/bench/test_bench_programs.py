@@ -10,8 +10,8 @@ import pytest
 
 from kinemorph.bench.programs import compare
 from kinemorph.bench.programs.pydy_pendulum import ode_function, solvers
-from kinemorph.bench.programs.tables import fmus_grid, programs_grid
-from kinemorph.bench.report import AGREED
+from kinemorph.bench.report import COMPARISONS
+from kinemorph.bench.result_tables import fmus_grid, programs_grid
 from kinemorph.bench.targets import judge_programs
 from kinemorph.bench.timing import QUICK
 from kinemorph.errors import CompileError, MissingExtraError
@@ -38,7 +38,8 @@ def test_verdicts_and_tables() -> None:
     rows = [compare._row("program", "double pendulum", "Kinemorph, C", 0.002, 1e-9, 0.2)]
     rows.append(compare._row("fmu", "panda, FMI 2.0", "Kinemorph", 2e-6, 1e-12, 4e-5))
     assert "100x" in programs_grid(rows).markdown() and "20.0x" in fmus_grid(rows).markdown()
-    assert all(map(AGREED["programs"], rows)) and not AGREED["programs"]({"error": 1e-3})
+    agreed = COMPARISONS["programs"].agreed
+    assert all(map(agreed, rows)) and not agreed({"error": 1e-3})
 
 
 def test_without_its_peers_there_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:

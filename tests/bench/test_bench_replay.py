@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kinemorph.bench.replays import page_times
-from kinemorph.bench.tables import replaying_grid
+from kinemorph.bench.result_tables import replaying_grid
 from kinemorph.bench.targets import judge_replay
 from kinemorph.model import library
 from kinemorph.simulation.simulate import simulate

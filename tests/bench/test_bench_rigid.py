@@ -10,9 +10,9 @@ import pytest
 
 from kinemorph.bench import report
 from kinemorph.bench.rigid import compare
+from kinemorph.bench.rigid.picture import draw_rigid
 from kinemorph.bench.rigid.problems import G, Problem, problems
 from kinemorph.bench.rigid.runs import kinemorph_run
-from kinemorph.bench.rigid.tables import draw_rigid
 from kinemorph.errors import MissingExtraError
 from kinemorph.simulation.simulate import simulate
 

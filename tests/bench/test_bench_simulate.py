@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kinemorph.bench.contestants import STEP, Entry, tune
+from kinemorph.bench.result_tables import terrain_grid
 from kinemorph.bench.runs import entries, equal_accuracy
 from kinemorph.bench.standing import equal_error
-from kinemorph.bench.tables import terrain_grid
 from kinemorph.bench.targets import judge_terrain
 from kinemorph.bench.terrain import gait_batches, quadruped
 from kinemorph.bench.timing import Pace

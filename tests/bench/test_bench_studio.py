@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kinemorph.bench.studio import clicks, compare, tables
+from kinemorph.bench import result_tables
+from kinemorph.bench.studio import clicks, compare
 from kinemorph.bench.studio.first_pictures import start_rows
 from kinemorph.bench.studio.live_chain import live_rows
 from kinemorph.bench.targets import CLICK_MS, judge_click, judge_live, judge_studio_start
@@ -31,10 +32,10 @@ def test_what_is_promised() -> None:
 def test_rows_become_tables() -> None:
     start = {"kind": "start", "what": "nine", "ours_s": 1.0, "peer_s": math.inf, "ours_kb": 90.0, "peer_kb": None}
     row = {**start, "peer": "peer", "target": "3x sooner", "verdict": "met"}
-    assert tables.start_grid([row]).rows == [
+    assert result_tables.start_grid([row]).rows == [
         ["nine", "1.00", "not within 60 s", "90", "not run", "peer", "3x sooner", "met"]
     ]
-    assert not tables.click_grid([row]).rows and not tables.live_grid([row]).rows
+    assert not result_tables.click_grid([row]).rows and not result_tables.live_grid([row]).rows
 
 
 def test_without_a_browser_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,4 +61,4 @@ def test_rows_of_a_quick_run(tmp_path: Path) -> None:
     assert all(row["clicks"] == clicks.QUICK_CLICKS and row["ms_95"] >= row["median_ms"] > 0.0 for row in rows)
     assert rows[-1]["computing"] == ["working"]
     assert live["ours_pictures"] > 0.0 and live["ours_bytes"] > 28.0 and live["ours_script_ms"] > 0.0
-    assert tables.click_grid(rows).rows and tables.live_grid([live]).rows
+    assert result_tables.click_grid(rows).rows and result_tables.live_grid([live]).rows

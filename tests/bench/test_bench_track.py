@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kinemorph.analysis.tracking.track import track
+from kinemorph.bench.result_tables import tracking_grid
 from kinemorph.bench.timing import QUICK
 from kinemorph.bench.tracking import compare
-from kinemorph.bench.tracking.tables import tracking_grid
 from kinemorph.errors import MissingExtraError
 from kinemorph.model.library.animals.fly import HIPS
 

@@ -13,12 +13,12 @@ import pytest
 
 from kinemorph.bench.equal_error import Curve, comparisons, errors_by_step, step_with
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
+from kinemorph.bench.result_tables import curves_grid, standing_grid
 from kinemorph.bench.runs import equal_accuracy
 from kinemorph.bench.standing import equal_error, kinemorph_run
 from kinemorph.bench.standing.kinemorph_run import OursStanding
 from kinemorph.bench.standing.mujoco_run import MujocoStanding, fitted
 from kinemorph.bench.standing.problem import BASE, STEPS, Push, Standing, rms_errors, standing
-from kinemorph.bench.tables import curves_grid, standing_grid
 from kinemorph.bench.targets import judge_standing
 from kinemorph.bench.timing import Pace
 from kinemorph.codegen.building.compile import build

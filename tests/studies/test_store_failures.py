@@ -23,14 +23,12 @@ from kinemorph.studies.store.locks import is_held
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
 from support.studies.stores import (
-    ASPECTS,
     assert_equal,
     assert_part,
     complete,
     filled_store,
     outcome,
     some_items,
-    write_version_0,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -392,32 +390,21 @@ def test_files_that_are_no_stores_get_a_sentence(tmp_path: Path, mode: str) -> N
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
-def test_older_stores_are_migrated_and_newer_ones_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "sentence"), [(0, r"layout has version 0, .* knows version 1\. Open it"), (7, r"version 7, .* Update")]
+)
+def test_stores_of_other_versions_are_refused_and_left_alone(tmp_path: Path, version: int, sentence: str) -> None:
     path = tmp_path / "x.study"
-    write_version_0(path, 5)
-    old = path.read_bytes()
-    with pytest.warns(StorageWarning, match="has the layout of an older version, and was migrated"):
-        with open_store(path, "read") as store:
-            read = store.table()
-        assert path.read_bytes() == old
-        store = open_store(path)
-    assert_equal(store.table(), read)
-    assert store.table().states.tolist() == [1, 0, 2, 0, 0] and store.table().causes == {2: "It fell."}
-    assert store.aspects == ASPECTS and store.facts == {"created": "2026-01-01"}
-    assert list(store.table().items)[1:3] == [{"mass": 0.1, "gait": "wave"}, {"mass": 0.2, "gait": "tripod"}]
-    store.close()
-    assert (tmp_path / "x.study.version-0").read_bytes() == old
-    with open_store(path) as store:
-        assert store.notes == ()
-    for version, sentence in ((7, r"layout has version 7, but this Kinemorph knows versions up to 1\. Update"),):
-        with sqlite3.connect(path) as connection:
-            connection.execute(f"PRAGMA user_version = {version}")
-            connection.execute("UPDATE study SET value = '7' WHERE name = 'schema'")
-        connection.close()
-        before = path.read_bytes()
+    open_store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("UPDATE study SET value = ? WHERE name = 'schema'", (str(version),))
+    connection.close()
+    before = path.read_bytes()
+    for mode in ("read", "write"):
         with pytest.raises(StorageError, match=sentence):
-            open_store(path)
-        assert path.read_bytes() == before
+            open_store(path, mode)  # type: ignore[arg-type]
+    assert path.read_bytes() == before
 
 
 def test_kept_runs_that_are_missing_or_damaged_are_reported(tmp_path: Path) -> None:

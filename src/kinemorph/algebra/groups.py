@@ -24,7 +24,7 @@ from kinemorph.algebra.quaternions import quat_to_rotation as quat_to_rotation
 from kinemorph.algebra.quaternions import rotation_to_quat as rotation_to_quat
 from kinemorph.algebra.rotations import exp_so3 as exp_so3
 from kinemorph.algebra.rotations import is_rotation as is_rotation
-from kinemorph.algebra.rotations import left_jacobian_so3, left_jacobian_so3_inverse
+from kinemorph.algebra.rotations import left_jacobian_so3
 from kinemorph.algebra.rotations import log_so3 as log_so3
 from kinemorph.algebra.rotations import rotation as rotation
 from kinemorph.algebra.rotations import rpy_to_rotation as rpy_to_rotation
@@ -47,7 +47,6 @@ from kinemorph.algebra.vectors import (
     scale,
     sub,
     transpose,
-    vee,
     zeros,
 )
 
@@ -120,25 +119,9 @@ def screw(axis: Sequence[S], point: Sequence[S] = (0.0, 0.0, 0.0), pitch: S = 0.
     return (*add(cross(point, axis), scale(pitch, axis)), *axis)
 
 
-def hat_se3(V: Sequence[S]) -> Mat:
-    """The twist as a matrix of se(3), shape (4, 4): Tdot_ab = T_ab hat_se3(V_b)."""
-    return (*((*row, x) for row, x in zip(hat(V[3:]), V[:3], strict=True)), zeros(4))
-
-
-def vee_se3(matrix: Sequence[Sequence[S]]) -> Vec:
-    """The twist, shape (6,), of a matrix of se(3): the inverse of `hat_se3`."""
-    return (matrix[0][3], matrix[1][3], matrix[2][3], *vee(matrix))
-
-
 def exp_se3(V: Sequence[S]) -> Pose:
     """The pose reached by the twist V = [v; w], shape (6,), in unit time; smooth through zero."""
     return Pose(exp_so3(V[3:]), matvec(left_jacobian_so3(V[3:]), V[:3]))
-
-
-def log_se3(T: Pose) -> Vec:
-    """The twist [v; w], shape (6,), that reaches T in unit time, turning by at most pi: the inverse of `exp_se3`."""
-    w = log_so3(T.R)
-    return (*matvec(left_jacobian_so3_inverse(w), T.p), *w)
 
 
 def exp_screw(V: Sequence[S], q: S) -> Pose:
@@ -165,11 +148,6 @@ def Ad(T_ab: Pose) -> Mat:
 def ad(V: Sequence[S]) -> Mat:
     """The adjoint of the algebra [[hat(w), hat(v)], [0, hat(w)]], shape (6, 6): the rate of Ad along V."""
     return block([[hat(V[3:]), hat(V[:3])], [(zeros(3),) * 3, hat(V[3:])]])
-
-
-def coAd(T_ab: Pose) -> Mat:
-    """The coadjoint Ad(T_ab^-1)^T, shape (6, 6): F_a = coAd(T_ab) F_b."""
-    return transpose(Ad(inverse(T_ab)))
 
 
 def coad(V: Sequence[S]) -> Mat:

@@ -187,8 +187,3 @@ def hat(w: Sequence[S]) -> Mat3:
     x, y, z = w
     nx, ny, nz = neg(w)
     return ((0.0, nz, y), (z, 0.0, nx), (ny, x, 0.0))
-
-
-def vee(W: Sequence[Sequence[S]]) -> Vec3:
-    """The vector of a skew matrix, shape (3,): the inverse of `hat`."""
-    return (W[2][1], W[0][2], W[1][0])

@@ -6,21 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any
 
+from kinemorph.bench import result_tables as shown
 from kinemorph.bench import tables
-from kinemorph.bench.hybrid import tables as hybrid_tables
-from kinemorph.bench.identify import tables as identify_tables
-from kinemorph.bench.model_files import tables as file_tables
-from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
-from kinemorph.bench.programs import tables as program_tables
-from kinemorph.bench.rigid import tables as rigid_tables
-from kinemorph.bench.studies import tables as study_tables
-from kinemorph.bench.studio import tables as studio_tables
+from kinemorph.bench.tables import MakeGrid
 from kinemorph.bench.timing import Row, Say
-from kinemorph.bench.tracking import tables as tracking_tables
-from kinemorph.bench.walking import tables as walking_tables
 from kinemorph.errors import KinemorphError
 from kinemorph.words import did_you_mean
 
@@ -29,94 +21,88 @@ if TYPE_CHECKING:
 
     from kinemorph.display.tables.grid import Grid
 
-TableName = Literal[
-    "speed",
-    "compile",
-    "growth",
-    "simulate",
-    "loops",
-    "load",
-    "replay",
-    "modules",
-    "walk",
-    "hybrid",
-    "rigid",
-    "identify",
-    "cockroach",
-    "track",
-    "programs",
-    "studio",
-    "studies",
-]
-TABLES: tuple[TableName, ...] = get_args(TableName)
-DRAWN: tuple[TableName, ...] = ("simulate", "loops", "rigid")
-COMPILED = "hexapod36"  # the robot whose compile times have targets
-# tables with their own robots, and the Python file of each, which has a function `compare`
-OWN_ROBOTS = {
-    "simulate": "runs.equal_accuracy",
-    "loops": "loops.four_bar_runs",
-    "modules": "modules.redocking_rows",
-    "replay": "replays.page_times",
-    "walk": "walking.equal_error",
-    "hybrid": "hybrid.compare",
-    "rigid": "rigid.compare",
-    "identify": "identify.compare",
-    "cockroach": "cockroach.compare",
-    "track": "tracking.compare",
-    "programs": "programs.compare",
-    "studio": "studio.compare",
-    "studies": "studies.compare",
-}
-WITHOUT_PINOCCHIO = (
-    "simulate",
-    "replay",
-    "walk",
-    "hybrid",
-    "rigid",
-    "cockroach",
-    "track",
-    "programs",
-    "studio",
-    "studies",
-)
-GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
-    "compile": (tables.building_grid,),
-    "growth": (tables.growth_grid,),
-    "load": (tables.loading_grid,),
-    "replay": (tables.replaying_grid,),
-    "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
-    "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
-    "hybrid": (hybrid_tables.walks_grid, hybrid_tables.impacts_grid, hybrid_tables.basin_grid),
-    "rigid": (rigid_tables.rigid_grid,),
-    "identify": (identify_tables.regressors_grid, identify_tables.triangles_grid),
-    "track": (tracking_tables.tracking_grid,),
-    "programs": (program_tables.programs_grid, program_tables.fmus_grid),
-    "studio": (studio_tables.start_grid, studio_tables.click_grid, studio_tables.live_grid),
-    "studies": (study_tables.trivial_grid, study_tables.gaits_grid),
-    "loops": (tables.looped_grid, tables.loop_runs_grid),
-    "cockroach": (tables.cockroach_grid, tables.curves_grid),
-    "simulate": (
-        tables.simulating_grid,
-        tables.batches_grid,
-        tables.standing_grid,
-        tables.terrain_grid,
-        tables.curves_grid,
-        file_tables.files_grid,
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `kinemorph bench NAME` compares, and how its rows are shown.
+
+    `grids`       functions that make its tables of text
+    `own_robots`  the Python file that has its own robots and a function `compare`; "" where robots can be chosen
+    `pinocchio`   whether it needs Pinocchio
+    `agreed`      whether a row shows that both sides agree
+    """
+
+    grids: tuple[MakeGrid, ...] = ()
+    own_robots: str = ""
+    pinocchio: bool = True
+    agreed: Callable[[Row], bool] = lambda row: True
+
+
+COMPARISONS = {
+    "speed": Comparison(agreed=lambda row: row["ours_us"] is not None),
+    "compile": Comparison((shown.building_grid,)),
+    "growth": Comparison((shown.growth_grid,)),
+    "simulate": Comparison(
+        (
+            shown.simulating_grid,
+            shown.batches_grid,
+            shown.standing_grid,
+            shown.terrain_grid,
+            shown.curves_grid,
+            shown.files_grid,
+        ),
+        "runs.equal_accuracy",
+        pinocchio=False,
+        agreed=lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
     ),
+    "loops": Comparison(
+        (shown.looped_grid, shown.loop_runs_grid),
+        "loops.four_bar_runs",
+        agreed=lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
+    ),
+    "load": Comparison((shown.loading_grid,), agreed=lambda row: row["agreed"]),
+    "replay": Comparison((shown.replaying_grid,), "replays.page_times", pinocchio=False),
+    "modules": Comparison(
+        (shown.scale_grid, shown.forward_grid, shown.redocking_grid),
+        "modules.redocking_rows",
+        agreed=lambda row: row.get("agreed", True),
+    ),
+    "walk": Comparison(
+        (shown.amru5_grid, shown.leg_grid, shown.first_grid),
+        "walking.equal_error",
+        pinocchio=False,
+        agreed=lambda row: row.get("reached", True),
+    ),
+    "hybrid": Comparison(
+        (shown.compass_grid, shown.impacts_grid, shown.basin_grid),
+        "hybrid.compare",
+        pinocchio=False,
+        agreed=lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
+    ),
+    "rigid": Comparison((shown.rigid_grid,), "rigid.compare", pinocchio=False),
+    "identify": Comparison(
+        (shown.regressors_grid, shown.triangles_grid),
+        "identify.compare",
+        agreed=lambda row: row.get("ours_us", 0.0) is not None,
+    ),
+    "cockroach": Comparison(
+        (shown.cockroach_grid, shown.curves_grid),
+        "cockroach.compare",
+        pinocchio=False,
+        agreed=lambda row: row["reached"],
+    ),
+    "track": Comparison((shown.tracking_grid,), "tracking.compare", pinocchio=False),
+    "programs": Comparison(
+        (shown.programs_grid, shown.fmus_grid),
+        "programs.compare",
+        pinocchio=False,
+        agreed=lambda row: row["error"] is None or row["error"] < 1e-6,
+    ),
+    "studio": Comparison((shown.start_grid, shown.click_grid, shown.live_grid), "studio.compare", pinocchio=False),
+    "studies": Comparison((shown.trivial_grid, shown.gaits_grid), "studies.compare", pinocchio=False),
 }
-# table -> whether a row shows that both sides agree
-AGREED: dict[str, Callable[[Row], bool]] = {
-    "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
-    "load": lambda row: row["agreed"],
-    "walk": lambda row: row.get("reached", True),
-    "cockroach": lambda row: row["reached"],
-    "modules": lambda row: row.get("agreed", True),
-    "hybrid": lambda row: row.get("reached", True) and row.get("ours_us", 0.0) is not None,
-    "identify": lambda row: row.get("ours_us", 0.0) is not None,
-    "programs": lambda row: row["error"] is None or row["error"] < 1e-6,
-    "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
-    "speed": lambda row: row["ours_us"] is not None,
-}
+DRAWN = ("simulate", "loops", "rigid")
+COMPILED = "hexapod36"  # the robot whose compile times have targets
 
 
 @dataclass(frozen=True)
@@ -136,7 +122,7 @@ class ModelFiles:
 class Choice:
     """The measurements to make: a table, and names of robots, algorithms and modes, which are known to exist."""
 
-    table: TableName
+    table: str
     robots: tuple[str, ...]
     algorithms: tuple[str, ...]
     modes: tuple[str, ...]
@@ -149,14 +135,14 @@ class Choice:
 class Report:
     """The measured rows of one table, and the description of the machine."""
 
-    table: TableName
+    table: str
     rows: list[Row]
     machine: dict[str, Any]
 
     @property
     def agreed(self) -> bool:
         """Whether both sides gave the same results in every row; for runs, whether ours are as accurate as required."""
-        return all(map(AGREED.get(self.table, lambda row: True), self.rows))
+        return all(map(COMPARISONS[self.table].agreed, self.rows))
 
     def for_terminal(self) -> list[RenderableType]:
         """The machine and the complete tables, for printing in a terminal."""
@@ -169,7 +155,9 @@ class Report:
     def draw(self, path: Path) -> None:
         """Draws the errors of runs over the times that they take: hexapods, the four-bar, or rigid contact."""
         if self.table == "rigid":
-            rigid_tables.draw_rigid(self.rows, path)
+            from kinemorph.bench.rigid.picture import draw_rigid
+
+            draw_rigid(self.rows, path)
             return
         if self.table == "loops":
             from kinemorph.bench.loops.picture import draw_loops
@@ -187,7 +175,7 @@ class Report:
     def _grids(self, *, page: bool) -> list[Grid]:
         head = tables.machine_grid(self.machine)
         if self.table != "speed":
-            made = [make(self.rows) for make in GRIDS[self.table]]
+            made = [make(self.rows) for make in COMPARISONS[self.table].grids]
             return [head, *(grid for grid in made if grid.rows or self.table != "simulate")]
         if page:
             return [head, *tables.speed_pages(self.rows)]
@@ -195,7 +183,7 @@ class Report:
 
 
 def chosen(
-    table: TableName,
+    table: str,
     robots: Sequence[str] | None = None,
     algorithms: Sequence[str] | None = None,
     modes: Sequence[str] | None = None,
@@ -210,9 +198,9 @@ def chosen(
             f"--files is given, but table '{table}' runs no model files; expected table simulate. Write "
             "`kinemorph bench simulate --files FILE...`."
         )
-    if table not in WITHOUT_PINOCCHIO:
+    if COMPARISONS[table].pinocchio:
         bench_models.pinocchio()
-    if table in OWN_ROBOTS:
+    if COMPARISONS[table].own_robots:
         if robots or algorithms or modes or file:
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
@@ -239,15 +227,15 @@ def chosen(
     return Choice(table, tuple(robots), *known, quick, file)
 
 
-def table_of(name: str | None, compile_times: bool, growth: bool) -> TableName:
+def table_of(name: str | None, compile_times: bool, growth: bool) -> str:
     """The name of the requested table, given by its name or by an option; raises where two are requested."""
     asked = [name] if name else []
     asked += [other for other, wanted in (("compile", compile_times), ("growth", growth)) if wanted]
     if len(set(asked)) > 1:
         given = " and ".join(f"--{one}" if one != name else f"'{one}'" for one in asked)
         raise KinemorphError(f"{given} are two tables. Request one at a time.")
-    (found,) = _known("table", asked[:1] or ["speed"], TABLES)
-    return cast(TableName, found)
+    (found,) = _known("table", asked[:1] or ["speed"], tuple(COMPARISONS))
+    return found
 
 
 def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -272,8 +260,8 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
 
         given = choice.models
         made = compare(given.paths, pace, most=given.most, error=given.error, quick=choice.quick, say=say, note=note)
-    elif choice.table in OWN_ROBOTS:
-        module = import_module(f"kinemorph.bench.{OWN_ROBOTS[choice.table]}")
+    elif COMPARISONS[choice.table].own_robots:
+        module = import_module(f"kinemorph.bench.{COMPARISONS[choice.table].own_robots}")
         made = module.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "compile":
         made = compile_times.building(choice.robots, choice.algorithms, file=choice.file)

@@ -38,7 +38,6 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "distributed": ("cluster", "studies on a Dask cluster"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
     "c3d": ("c3d", "recordings of markers in C3D files"),
-    "clarabel": ("cone", "checking impulses of contacts by cone programs"),
     "sympy": ("sympy", "checking printed equations by computer algebra"),
     "typst": ("report", "reports as PDF"),
     "ziglang": ("fmu", "binaries of FMUs for other systems"),

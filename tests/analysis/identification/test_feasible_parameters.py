@@ -1,8 +1,7 @@
-"""`feasible_parameters`: two solvers agree, and so do closed forms, SciPy and the laws of mass distributions."""
+"""`feasible_parameters`: another solver agrees, and so do closed forms, SciPy and the laws of mass distributions."""
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,7 @@ from kinemorph.analysis.identification.shares import data_shares
 from kinemorph.analysis.identification.shifted_masses import changed
 from kinemorph.bench.peers.robots import bench_twin
 from kinemorph.deriving.dynamics import derive
-from kinemorph.errors import MissingExtraError, ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.mechanics.trees.resolve import resolve
@@ -30,9 +29,8 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from support.references.cone_fit import feasible_by_cones
 from support.robots.random_robots import random_pose
-
-SOLVERS = ("gauss_newton", "clarabel")
 
 
 def random_pseudo_inertia(rng: np.random.Generator) -> Array:
@@ -82,8 +80,8 @@ def apart(one: Feasible, other: Feasible, prior: dict[str, float]) -> float:
 
 
 def both(R: Array, z: Array, columns: Any, model: Robot | None = None, **wishes: Any) -> tuple[Feasible, Feasible]:
-    first, second = (checked(feasible_parameters(R, z, columns, model, solver=one, **wishes)) for one in SOLVERS)
-    return first, second
+    first, second = (solve(R, z, columns, model, **wishes) for solve in (feasible_parameters, feasible_by_cones))
+    return checked(first), checked(second)
 
 
 SHAPES = {
@@ -308,7 +306,7 @@ def test_two_solvers_agree_on_a_panda_in_less_than_a_second(weight: float) -> No
     begun = time.process_time()
     first = checked(feasible_parameters(R[:-1, :-1], R[:-1, -1], names, robot, weight=weight))
     taken = time.process_time() - begun
-    second = checked(feasible_parameters(R[:-1, :-1], R[:-1, -1], names, robot, weight=weight, solver="clarabel"))
+    second = checked(feasible_by_cones(R[:-1, :-1], R[:-1, -1], names, robot, weight=weight))
     assert apart(first, second, nominal) < 1e-6
     assert taken < 1.0
 
@@ -331,7 +329,7 @@ def test_shares_of_data_are_parts_of_variances() -> None:
     ("change", "error", "message"),
     [
         ({"weight": 0.0}, ModelError, "weight is 0.0, expected a number above 0"),
-        ({"solver": "magic"}, ModelError, "solver is 'magic', expected one of gauss_newton, clarabel"),
+        ({"solver": "magic"}, ModelError, "solver is 'magic', expected one of gauss_newton"),
         ({"plane": "zz"}, ModelError, "plane is 'zz', expected one of xy, xz, yz"),
         ({"known": {"one.mass": 1.0}}, ModelError, "parameter 'one.mass': it is known, but is not among the columns"),
         ({"known": {"one.m": "heavy"}}, ModelError, "known: 'one.m' is 'heavy', expected a finite number"),
@@ -349,13 +347,6 @@ def test_bad_input_is_one_sentence(change: dict[str, Any], error: type[Exception
     given: dict[str, Any] = {"R": R, "z": z, "columns": columns, "prior": prior} | change
     with pytest.raises(error, match=message):
         feasible_parameters(**given)
-
-
-def test_without_clarabel_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    R, z, columns, prior = random_problem(1, 30)
-    with pytest.raises(MissingExtraError, match=r"pip install 'kinemorph\[cone\]'"):
-        feasible_parameters(R, z, columns, prior=prior, solver="clarabel")
 
 
 def test_impossible_conditions_are_told() -> None:

@@ -11,14 +11,16 @@ import pytest
 from scipy.optimize import minimize
 
 from kinemorph import Body, RobotBuilder, System, equilibrium, library, optimize
-from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_clarabel, solved_by_scipy
+from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_scipy
 from kinemorph.analysis.legs.limbs import limbs
 from kinemorph.elements import PD, Anchor, Contact, EasyDynNormal, Integral, TorsionSpring
 from kinemorph.errors import KinemorphError
 from kinemorph.legs import least_effort, standing_curve
 from kinemorph.model.parameter import Parameter
 from kinemorph.orbits import static_gait
+from support.references.cone_forces import solved_by_clarabel
 
+BY_SCIPY = "kinemorph.analysis.legs.least_effort.solved_by_scipy"
 TRUNK, LEG, LENGTH, G = 3.0, 0.4, 0.5, 9.81  # [kg], [kg], [m], [m/s^2]
 
 
@@ -61,9 +63,10 @@ def by_hand(spread: float, mu: float) -> float:
 
 
 @pytest.mark.parametrize(("spread", "mu"), [(0.3, 0.8), (0.5, 0.2), (0.6, 0.0), (0.2, 0.1)])
-@pytest.mark.parametrize("solver", ["scipy", "clarabel"])
-def test_two_legs_by_hand(spread, mu, solver):
-    found = least_effort(biped(spread), friction=mu, solver=solver)
+@pytest.mark.parametrize("solve", [solved_by_scipy, solved_by_clarabel])
+def test_two_legs_by_hand(spread, mu, solve, monkeypatch):
+    monkeypatch.setattr(BY_SCIPY, solve)
+    found = least_effort(biped(spread), friction=mu)
     assert found.effort == pytest.approx(by_hand(spread, mu), rel=1e-6, abs=1e-9)
     assert found.bound <= found.effort and found.bound == pytest.approx(found.effort, rel=1e-6, abs=1e-9)
     total = sum(found.forces.values())
@@ -236,7 +239,6 @@ BAD = {
     "no foot touches": ({"q": {"z": 2.0}}, "no foot of 'biped' touches the ground.*Lower the robot"),
     "friction": ({"friction": -0.1}, "friction is -0.1; expected a number, 0 or more"),
     "cone": ({"cone": "box"}, "cone is 'box'; expected one of"),
-    "solver": ({"solver": "qp"}, "solver is 'qp'; expected one of"),
     "joint": ({"joints": ["left_hop"]}, "no joint or velocity 'left_hop'.*Did you mean 'left_hip'"),
     "no joint": ({"joints": []}, "no joint of 'biped' is driven"),
     "friction as a text": ({"friction": "rough"}, "friction is 'rough'; expected a number, 0 or more"),
@@ -255,7 +257,7 @@ def test_bad_input_is_told_in_a_sentence(case):
 
 
 @pytest.mark.slow
-def test_cockroach_stands_above_the_bound_in_many_postures():
+def test_cockroach_stands_above_the_bound_in_many_postures(monkeypatch):
     """004-15: forces of Clarabel and of SciPy agree, and no stiffness of the posture costs less."""
     rng, standing = np.random.default_rng(1), 0
     for stiffness in (1e-4, 3e-4, 1e-3, 1e-2):
@@ -273,6 +275,9 @@ def test_cockroach_stands_above_the_bound_in_many_postures():
             q = np.array(found.q)
             q[places] += 0.05 * rng.normal(size=len(places))
             feet = [f"{leg}_ground" for leg in ("front_left", "middle_left", "hind_left", "front_right", "hind_right")]
-            one, other = (least_effort(system, q, feet, solver=solver) for solver in ("scipy", "clarabel"))
+            one = least_effort(system, q, feet)
+            with monkeypatch.context() as patched:
+                patched.setattr(BY_SCIPY, solved_by_clarabel)
+                other = least_effort(system, q, feet)
             assert one.effort == pytest.approx(other.effort, rel=1e-8)
     assert standing >= 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.codegen.backends.text.plain import text, to_text
+from kinemorph.codegen.backends.text.plain import as_text, text
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equations import equations, readable
@@ -39,7 +39,7 @@ def printed_values(program: Program, values: list[float], limit: int = 2000) -> 
     """The outputs by evaluating the printed text line by line."""
     names = [f"{port.name}{i + 1}" for port in program.inputs for i in range(port.size)]
     scope: dict[str, Any] = {**FUNCTIONS, **dict(zip(names, values, strict=True))}
-    lines = to_text(program, limit=limit).splitlines()
+    lines = as_text(equations(program, limit=limit)).splitlines()
     for line in lines:
         exec(line, {"__builtins__": {}}, scope)
     return [float(scope[line.split(" = ")[0]]) for line in lines[-len(program.refs) :]]

@@ -20,8 +20,8 @@ import pytest
 
 import kinemorph
 from kinemorph.codegen.backends.text.latex import as_latex, latex, latex_formula, latex_rows
-from kinemorph.codegen.backends.text.mathml import mathml, mathml_formula, mathml_rows, to_mathml
-from kinemorph.codegen.backends.text.typst import to_typst, typst, typst_formula, typst_rows, typst_text
+from kinemorph.codegen.backends.text.mathml import as_mathml, mathml, mathml_formula, mathml_rows
+from kinemorph.codegen.backends.text.typst import as_typst, typst, typst_formula, typst_rows, typst_text
 from kinemorph.codegen.reading.equation_rows import PAGE, Page, equation_rows, tree_row
 from kinemorph.codegen.reading.equations import equations
 from kinemorph.codegen.reading.expression_tree import Array, Call, Number, Power, Product, Sum, Symbol, Tree
@@ -217,8 +217,9 @@ def test_a_page_of_latex_breaks_inside_brackets() -> None:
 
 def test_blocks_are_matrices_in_every_notation() -> None:
     program = blocks_program()
-    text, markup = to_typst(program), to_mathml(program)
-    assert text.count("mat(") == as_latex(equations(program)).count("bmatrix") // 2 == markup.count("<mtable>")
+    written = equations(program)
+    text, markup = as_typst(written), as_mathml(written)
+    assert text.count("mat(") == as_latex(written).count("bmatrix") // 2 == markup.count("<mtable>")
     assert len(meant(program, np.eye(3), np.ones(3))) == len(program.outputs)
     ElementTree.fromstring(markup)
 
@@ -240,5 +241,5 @@ def test_a_traced_function_in_typst() -> None:
     def function(x: Any) -> Any:
         return [("y", (1,), [x[0] * x[0] * x[1].sin() / 2.0])]
 
-    assert to_typst(traced("one", [("x", 2)], function)) == "$\ny_1 &= frac(1, 2) sin x_2 thin x_1^2\n$\n"
+    assert as_typst(equations(traced("one", [("x", 2)], function))) == "$\ny_1 &= frac(1, 2) sin x_2 thin x_1^2\n$\n"
     assert equation_rows(equations(traced("one", [("x", 2)], function)))[0].width < 10.0

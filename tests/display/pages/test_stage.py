@@ -19,13 +19,15 @@ from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.quaternions import quaternions_of
 from kinemorph.display.replays.packing import packed_bytes
 from kinemorph.display.scenes.building import scene_of
-from kinemorph.display.stage.bundle import bundle, modules, style, top_names
+from kinemorph.display.stage.bundle import bundle, display_file, modules, style
 from kinemorph.model import library
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.simulate import simulate
 from support.tools.browsing import Browser
 from support.tools.staged_pages import open_stages
 
+# a name that a script defines at its top
+NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 # where a point of the world is on the page [pixels]
 SEEN = """([x, y, z]) => {
   const m = stage.camera.matrix, box = stage.element.querySelector("canvas").getBoundingClientRect();
@@ -248,7 +250,7 @@ def test_slow_pictures_become_coarser_and_quick_ones_finer(page: Any) -> None:
 
 def test_scripts_parse_no_markup_and_share_one_scope() -> None:
     paths = modules("replays/page/main.js")
-    counts = Counter(name for path in paths for name in top_names(path))
+    counts = Counter(name for path in paths for name in NAME.findall(display_file(path)))
     assert [name for name, count in counts.items() if count > 1] == []
     for path in files("kinemorph.display").joinpath("stage").iterdir():
         if path.name.endswith(".js"):

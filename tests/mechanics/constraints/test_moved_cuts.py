@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kinemorph.algebra.groups import Pose, compose, inverse, log_se3, matrix_of, move_twist_back
+from kinemorph.algebra.groups import Pose, compose, inverse, matrix_of, move_twist_back
 from kinemorph.algebra.vectors import sub
 from kinemorph.mechanics.constraints.closures import constraint_bias, constraint_error, constraint_jacobian
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
@@ -24,6 +24,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, joint_motion, joint_twist, random_configuration
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.robot import Robot
+from support.references.twist_matrices import log_se3
 from support.robots.random_robots import joint_data, random_body, random_pose
 
 TOLERANCE = 1e-10

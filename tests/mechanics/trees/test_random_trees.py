@@ -14,14 +14,25 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY
-from kinemorph.bench.peers.mujoco_twin import MujocoTwin, in_mujoco
+from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.robots.random_robots import random_robot, random_states
 
 STATES = 2
 Figure = tuple[str, float, float]  # name, error, tolerance
+
+
+def in_mujoco(robot: Robot) -> bool:
+    """Whether MuJoCo can represent the robot: it has no helical joint, and no armature of linear motion."""
+    for joint in robot.joints:
+        linear = {"planar": (0, 1), "free": (0, 1, 2)}.get(joint.kind, ())
+        if joint.kind == "helical" or any(evaluate(joint.armature[k]) for k in linear):
+            return False
+    return True
 
 
 def compare(seed: int) -> Iterable[Figure]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import expm
 
 from kinemorph.algebra.dual import Direction
-from kinemorph.algebra.groups import hat_se3, matrix_of
+from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.tracing import trace
@@ -17,6 +17,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate, joint_motion, neutral, random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
+from support.references.twist_matrices import hat_se3
 from support.tools.each_case import each_case
 
 SEEDS = range(5)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.groups import compose, inverse, log_se3, matrix_of
+from kinemorph.algebra.groups import compose, inverse, matrix_of
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, joint_motion, joint_pose, joint_twist, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
 from kinemorph.model.robot import Robot
+from support.references.twist_matrices import log_se3
 from support.tools.each_case import each_case
 
 MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]

@@ -10,7 +10,7 @@ import pytest
 
 import kinemorph
 from kinemorph import modules
-from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of, pose_of
+from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, matrix_of, pose_of
 from kinemorph.errors import ModelError, ParseError
 from kinemorph.formats.assemble import assemble
 from kinemorph.model.body import Body
@@ -19,6 +19,7 @@ from kinemorph.model.library import organism9
 from kinemorph.model.modules import Assembly, Docking, ModuleType, backbone, side_port, snap, standard_types
 from kinemorph.model.modules.grid_text import grid_of
 from support.cases.paper_organism import DTL, paper_organism
+from support.references.twist_matrices import log_se3
 from support.tools.each_case import each_case
 
 GRID = """

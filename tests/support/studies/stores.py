@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinemorph.studies.items import Items, items_of, key_of, label_column, number_column
+from kinemorph.studies.items import Items, items_of, label_column, number_column
 from kinemorph.studies.outcomes import Outcome, State
-from kinemorph.studies.store.layout import APPLICATION
 from kinemorph.studies.store.store import Store, open_store
 from kinemorph.studies.store.table import Table
 
@@ -91,28 +89,3 @@ def assert_part(table: Table, expected: Table) -> int:
     found = table.numbers[has_result].tolist()
     assert table.causes == {number: expected.causes[number] for number in found if number in expected.causes}
     return len(found)
-
-
-def write_version_0(path: Path, count: int) -> None:
-    """A store with the first layout: no checks, no copies of texts, columns named as what they have."""
-    items = some_items(count)
-    connection = sqlite3.connect(path)
-    connection.executescript(
-        f"""
-        PRAGMA application_id = {APPLICATION};
-        CREATE TABLE study(name TEXT, value TEXT);
-        CREATE TABLE aspects(name TEXT, text TEXT);
-        CREATE TABLE items(number INTEGER PRIMARY KEY, key BLOB UNIQUE, gait TEXT, mass REAL);
-        CREATE TABLE results(number INTEGER PRIMARY KEY, state INTEGER, cause TEXT, run TEXT, "check" INTEGER,
-                             distance REAL);
-        """
-    )
-    connection.execute("INSERT INTO study VALUES ('created', '2026-01-01')")
-    connection.executemany("INSERT INTO aspects VALUES (?, ?)", ASPECTS.items())
-    for number, values in enumerate(items):
-        values.pop("Mass", None)
-        row = (number, key_of(values), values.get("gait"), values["mass"])
-        connection.execute("INSERT INTO items VALUES (?, ?, ?, ?)", row)
-    connection.execute("INSERT INTO results VALUES (0, 1, NULL, NULL, 0, 0.5), (2, 2, 'It fell.', NULL, 0, NULL)")
-    connection.commit()
-    connection.close()

@@ -6,12 +6,11 @@ The unknowns x (n,) begin with the forces f_i (3,) of k feet in world axes; the 
 n_i is the normal of the ground and t_i (2, 3) are two directions along it. With `sides`, a pyramid with this number of
 faces, which touch the cone from outside, replaces each cone.
 
-SciPy alone solves it thus: the equations are eliminated, and least squares with linear inequalities become a problem of
+SciPy solves it thus: the equations are eliminated, and least squares with linear inequalities become a problem of
 least distance, which is one of nonnegative least squares (C. Lawson, R. Hanson, Solving Least Squares Problems, 1974,
 chapter 23: LSI, LDP, NNLS). That is exact for pyramids. For cones, faces that touch them are added where a force is
 outside, until none is: every step is a problem with fewer conditions, whose least effort is a bound from below. Where
 some changes of forces cost nothing, every step takes those nearest to the step before (the proximal point method).
-Clarabel, which the extra `cone` installs, solves the program with the cones themselves, by an interior-point method.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.verification.cone_program import clarabel_package
 
 FLAT = 1e-11  # singular values of equations below this, relative to the largest, count as zero
 UNMET = 1e-8  # errors of equations, relative to their right-hand sides, above which they contradict each other
@@ -33,7 +31,6 @@ FACES, ROUNDS = 8, 300  # of a cone where the search begins, and the most rounds
 NEAR = 1e-2  # weight of the distance to the last step, along forces without effort; their choice is not unique
 NULL = 1e-9  # singular values of the scaled effort below this belong to forces without effort
 SETTLED = 1e-10  # the last change of forces without effort, relative to the largest force
-CLOSE = (1e-11, 1e-8)  # tolerances of Clarabel: the second one where it does not reach the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +93,11 @@ class Distribution(NamedTuple):
 
 def solved_by_scipy(program: ForceProgram, sides: int | None) -> Distribution:
     """The unknowns of least effort by SciPy's nonnegative least squares; `sides` of pyramids, or None for cones."""
-    x0, N, why = _balanced(program)
+    x0, N, why = balanced(program)
     if why:
         return Distribution(x0, np.inf, why)
     rows = program.around(FACES if sides is None else sides)
-    E, d, size, _ = _scaled(program, x0, N)
+    E, d, size, _ = scaled(program, x0, N)
     _, sizes, right = np.linalg.svd(E)
     free = right[int((sizes > NULL).sum()) :]  # changes of y that cost nothing
     E = E - (E @ free.T) @ free
@@ -124,50 +121,10 @@ def solved_by_scipy(program: ForceProgram, sides: int | None) -> Distribution:
     return Distribution(x, program.effort(x), "")
 
 
-def solved_by_clarabel(program: ForceProgram, sides: int | None) -> Distribution:
-    """The unknowns of least effort by Clarabel; `sides` of pyramids, or None for cones."""
-    clarabel = clarabel_package()
-    from scipy import sparse
-
-    x0, N, why = _balanced(program)
-    if why:
-        return Distribution(x0, np.inf, why)
-    count = len(program.mu)
-    if sides is None:
-        slopes = np.zeros((count, 3, len(x0)))
-        for k in range(count):
-            slopes[k, 0, 3 * k : 3 * k + 3] = program.mu[k] * program.normals[k]
-            slopes[k, 1:, 3 * k : 3 * k + 3] = program.along[k]
-        rows = np.concatenate([slopes.reshape(-1, len(x0)), program.pressing()])
-        cones = [*[clarabel.SecondOrderConeT(3)] * count, clarabel.NonnegativeConeT(count)]
-    else:
-        rows = program.around(sides)
-        cones = [clarabel.NonnegativeConeT(len(rows))]
-    E, d, size, unit = _scaled(program, x0, N)
-    P, q = sparse.csc_matrix(np.triu(E.T @ E)), -E.T @ d
-    G, h = sparse.csc_matrix(-(rows @ N)), rows @ x0 / size
-    status = ""
-    for tolerance in CLOSE:
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-        found = clarabel.DefaultSolver(P, q, G, h, cones, settings).solve()
-        status = str(found.status)
-        if "Infeasible" in status:
-            return Distribution(x0, np.inf, NO_FORCES)
-        if status == "Solved":
-            break
-    else:
-        return Distribution(x0, np.inf, f"Clarabel ended with '{status}'")
-    x = x0 + size * (N @ np.array(found.x))
-    dual = (2.0 * found.obj_val_dual + float(d @ d)) * (size * unit) ** 2
-    return Distribution(x, min(dual, program.effort(x)), "")
-
-
 NO_FORCES = "forces that balance the robot would have to pull, or to leave the friction cones"
 
 
-def _balanced(program: ForceProgram) -> tuple[Array, Array, str]:
+def balanced(program: ForceProgram) -> tuple[Array, Array, str]:
     """(x0 (n,) that satisfies the equations, N (n, r) whose columns do not change them, why there is none or "")."""
     left, sizes, right = np.linalg.svd(program.C)
     rank = int((sizes > FLAT * sizes.max(initial=1e-300)).sum())
@@ -178,7 +135,7 @@ def _balanced(program: ForceProgram) -> tuple[Array, Array, str]:
     return x0, right[rank:].T, ""
 
 
-def _scaled(program: ForceProgram, x0: Array, N: Array) -> tuple[Array, Array, float, float]:
+def scaled(program: ForceProgram, x0: Array, N: Array) -> tuple[Array, Array, float, float]:
     """(E, d, size, unit): the effort is (size unit)^2 |E y - d|^2 with x = x0 + size N y."""
     size = max(float(np.abs(x0).max(initial=0.0)), 1e-300)
     unit = max(float(np.abs(program.A).max(initial=0.0)), 1e-300)

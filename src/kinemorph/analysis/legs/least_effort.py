@@ -20,7 +20,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.static_gait import passive_elements
-from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_clarabel, solved_by_scipy
+from kinemorph.analysis.legs.force_program import ForceProgram, solved_by_scipy
 from kinemorph.analysis.legs.limbs import Feet, GroundContact, drives_of, finite_number, limbs
 from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.errors import ModelError, UnsupportedError
@@ -36,7 +36,6 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.words import counted, did_you_mean, quoted
 
-SOLVERS = {"scipy": solved_by_scipy, "clarabel": solved_by_clarabel}
 REACH = 1e-6  # [m]: feet up to this height touch the ground
 
 
@@ -87,7 +86,6 @@ def least_effort(
     joints: Sequence[str] | None = None,
     weights: Mapping[str, float] | None = None,
     cone: Literal["cone", "pyramid"] = "cone",
-    solver: Literal["scipy", "clarabel"] = "scipy",
 ) -> LeastEffort:
     """The forces of feet and the torques of joints that hold a posture with the least effort.
 
@@ -101,15 +99,13 @@ def least_effort(
                     drive. Nothing but feet, loops and passive elements acts along the others
     `weights`       of squared torques, by velocity; 1 where none is given
     `cone`          "cone", Coulomb's friction cone; or "pyramid", with four faces that touch the cone from outside
-    `solver`        "scipy", or "clarabel", which the extra `cone` installs. Both are exact for cones and for pyramids
 
     Controllers and motors of the system do not act. A posture that nothing holds gives a result that is False.
     """
     if not isinstance(system, System):
         raise ModelError(f"least_effort was given a {type(system).__name__}; expected a System with contacts of feet.")
-    for name, given, known in (("cone", cone, ("cone", "pyramid")), ("solver", solver, tuple(SOLVERS))):
-        if given not in known:
-            raise UnsupportedError(f"least_effort: {name} is {given!r}; expected one of {quoted(known)}.")
+    if cone not in ("cone", "pyramid"):
+        raise UnsupportedError(f"least_effort: cone is {cone!r}; expected one of {quoted(('cone', 'pyramid'))}.")
     if friction is not None:
         finite_number("least_effort", "friction", friction, "a number, 0 or more", least=0.0)
     robot = system.robot
@@ -127,7 +123,7 @@ def least_effort(
             f"'{nearest.contact}', is {nearest.height:.3g} m above it. Lower the robot, or name the feet that stand."
         )
     program, order = _program(plant, at, standing, driven, weights or {})
-    x, bound, why = SOLVERS[solver](program, 4 if cone == "pyramid" else None)
+    x, bound, why = solved_by_scipy(program, 4 if cone == "pyramid" else None)
     if why:
         message = f"Nothing holds '{plant.name}' in this posture on {counted(len(standing), 'point')}: {why}."
         return LeastEffort(np.inf, np.inf, {}, {}, {}, message)

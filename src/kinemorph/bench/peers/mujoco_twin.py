@@ -30,15 +30,6 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
 
-def in_mujoco(robot: Robot) -> bool:
-    """Whether MuJoCo can represent the robot: it has no helical joint, and no armature of linear motion."""
-    for joint in robot.joints:
-        linear = {"planar": (0, 1), "free": (0, 1, 2)}.get(joint.kind, ())
-        if joint.kind == "helical" or any(evaluate(joint.armature[k]) for k in linear):
-            return False
-    return True
-
-
 class MujocoTwin:
     """A robot as a MuJoCo model. All methods take and return one state in our convention.
 

@@ -59,10 +59,9 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 def _row(kind: str, problem: str, contestant: str, seconds: float, error: float | None, peer: float | None) -> Row:
     ratio = None if peer is None else peer / seconds
-    verdict = judge_programs(problem, ratio)
     unit = {"us": 1e6 * seconds} if kind == "fmu" else {"ms": 1e3 * seconds}
     named = {"kind": kind, "problem": problem, "contestant": contestant, **unit, "error": error, "ratio": ratio}
-    return {**named, "target": verdict.target, "verdict": verdict.verdict}
+    return {**named, **judge_programs(problem, ratio)._asdict()}
 
 
 # ── the double pendulum ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,18 +6,16 @@ with the C compiler, as plugins of Siconos, so that no Python runs within a step
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from kinemorph.bench.foreign_python import answer, python_with
 from kinemorph.bench.rigid.problems import G, Problem
 from kinemorph.bench.rigid.runs import Outcome
 from kinemorph.errors import CompileError, MissingExtraError
@@ -43,28 +41,17 @@ def siconos_runs(problem: Problem, steps: tuple[float, ...], repeats: int) -> di
         source, plugin = Path(folder) / "touchPlugin.c", Path(folder) / "touchPlugin.so"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         subprocess.run([compiler, "-O2", "-shared", "-fPIC", str(source), "-o", str(plugin), "-lm"], check=True)
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        done = subprocess.run(
-            [python, str(HERE / "siconos_script.py")],
-            input=json.dumps({"problem": data, "steps": steps, "repeats": repeats}),
-            env={**environment, "LD_LIBRARY_PATH": folder},
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-        )
-    if done.returncode:
-        raise CompileError(f"Siconos failed on '{problem.name}': {done.stderr.strip()[-200:]}. Leave it out.")
-    found = json.loads(done.stdout.strip().splitlines()[-1])
+        command = [python, str(HERE / "siconos_script.py")]
+        given = {"problem": data, "steps": steps, "repeats": repeats}
+        failed = f"Siconos failed on '{problem.name}'"
+        found = answer(failed, command, given, Path(folder), LD_LIBRARY_PATH=folder)
     return {one["step"]: Outcome(np.array(one["rows"]), one["seconds"]) for one in found}
 
 
 @cache
 def _python() -> str:
     """The path of a Python that can import Siconos."""
-    environment: Any = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    for path in filter(None, map(shutil.which, PYTHONS)):
-        asked = [path, "-c", "import siconos.kernel"]
-        if subprocess.run(asked, env=environment, capture_output=True, check=False).returncode == 0:
-            return path
-    raise MissingExtraError("python3-siconos (a package of Debian)", "peers")
+    found = python_with("siconos.kernel", PYTHONS)
+    if found is None:
+        raise MissingExtraError("python3-siconos (a package of Debian)", "peers")
+    return found

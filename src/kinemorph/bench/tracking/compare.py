@@ -8,10 +8,7 @@ points beyond the thorax-coxa joints. Times are CPU times of one call, ours with
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +22,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.tracking.load_markers import load_markers
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.analysis.tracking.track import track
+from kinemorph.bench.foreign_python import answer, python_with
 from kinemorph.bench.targets import judge_track
 from kinemorph.bench.timing import Pace, Row, Say, timed
 from kinemorph.errors import CompileError, MissingExtraError
@@ -62,7 +60,6 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 def _row(contestant: str, frames: int, seconds: float, distance: float, peer: float | None) -> Row:
     ratio = None if peer is None else peer / seconds
-    verdict = judge_track(ratio)
     return {
         "kind": "track",
         "contestant": contestant,
@@ -70,8 +67,7 @@ def _row(contestant: str, frames: int, seconds: float, distance: float, peer: fl
         "ms_per_frame": 1e3 * seconds / frames,
         "rms_um": 1e6 * distance,
         "ratio": ratio,
-        "target": verdict.target,
-        "verdict": verdict.verdict,
+        **judge_track(ratio)._asdict(),
     }
 
 
@@ -87,17 +83,11 @@ def seqikpy_points(markers: Markers) -> tuple[float, Array]:
         "legs": [leg.upper() for leg in legs],
         "lengths": [LENGTHS[leg[1]] for leg in legs],
     }
-    done = subprocess.run(
-        [_python(), str(HERE / "seqikpy_script.py")],
-        input=json.dumps(given),
-        env={**_environment(), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise CompileError(f"SeqIKPy failed: {done.stderr.strip()[-200:]}. Leave it out.")
-    found = json.loads(done.stdout.strip().splitlines()[-1])
+    python = python_with("seqikpy.leg_inverse_kinematics", (os.environ.get(PYTHON, ""), sys.executable))
+    if python is None:
+        raise MissingExtraError("seqikpy")
+    command = [python, str(HERE / "seqikpy_script.py")]
+    found = answer("SeqIKPy failed", command, given, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     return found["seconds"], 1e-3 * np.array(found["points"]).reshape(len(markers), -1, 3)
 
 
@@ -106,16 +96,3 @@ def _distance(markers: Markers, points: Array) -> float:
     names = [f"{leg}_{point}" for leg in HIPS for point in ("CTr", "FTi", "TiTa", "claw")]
     exact = markers.only(names).positions
     return float(np.sqrt(np.mean(np.sum((points - exact) ** 2, axis=2))))
-
-
-def _environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-
-
-def _python() -> str:
-    """The path of a Python that can import SeqIKPy."""
-    for path in filter(None, map(shutil.which, (os.environ.get(PYTHON, ""), sys.executable))):
-        asked = [path, "-c", "import seqikpy.leg_inverse_kinematics"]
-        if subprocess.run(asked, env=_environment(), capture_output=True, check=False).returncode == 0:
-            return path
-    raise MissingExtraError("seqikpy")

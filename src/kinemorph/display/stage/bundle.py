@@ -13,7 +13,6 @@ from importlib.resources import files
 
 IMPORT = re.compile(r'^(?:import|export)\s+\{[^}]*\}\s+from\s+"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|const\b|let\b|class\b)", re.MULTILINE)
-NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 
 @cache
@@ -49,11 +48,6 @@ def modules(entry: str) -> list[str]:
 
     visit(entry)
     return list(found)
-
-
-def top_names(path: str) -> list[str]:
-    """The names that a script defines at its top."""
-    return NAME.findall(display_file(path))
 
 
 def trimmed(text: str) -> str:

@@ -235,8 +235,8 @@ class _Reading:
                 data["lower"], data["upper"] = (
                     x if abs(x) < FAR else math.copysign(math.inf, x) for x in model.jnt_range[j].tolist()
                 )
-                own = (model.jnt_solref[j], model.jnt_solimp[j], model.jnt_margin[j], model.dof_invweight0[v])
-                data["stop"] = stop_of(*(x.tolist() for x in own), float(model.quickest))
+                soft = (model.jnt_solref[j].tolist(), model.jnt_solimp[j].tolist(), float(model.jnt_margin[j]))
+                data["stop"] = stop_of(*soft, float(model.dof_invweight0[v]), float(model.quickest))
             if model.jnt_actfrclimited[j]:
                 effort = float(np.abs(model.jnt_actfrcrange[j]).max())
                 data["effort"] = effort if effort > 0.0 else math.inf

@@ -57,8 +57,8 @@ def add_tendons(model: Compiled, reading: Any) -> None:
         shortest, longest = model.tendon_lengthspring[i].tolist()
         lower, upper = limits(model.tendon_limited[i], model.tendon_range[i])
         least, most = limits(model.tendon_actfrclimited[i], model.tendon_actfrcrange[i])
-        names = ("solref_lim", "solimp_lim", "margin", "invweight0")
-        own = [getattr(model, f"tendon_{key}")[i] for key in names]
+        soft = (model.tendon_solref_lim[i].tolist(), model.tendon_solimp_lim[i].tolist(), float(model.tendon_margin[i]))
+        stop = stop_of(*soft, float(model.tendon_invweight0[i]), float(model.quickest))
         stiff = model.tendon_stiffness[i] or np.any(model.tendon_stiffnesspoly[i])
         tendon = Tendon(
             reading.tendons[i],
@@ -73,7 +73,7 @@ def add_tendons(model: Compiled, reading: Any) -> None:
             lower=lower,
             upper=upper,
             effort=most if least == -most else (least, most),
-            stop=stop_of(*(x.tolist() for x in own), float(model.quickest)) if model.tendon_limited[i] else None,
+            stop=stop if model.tendon_limited[i] else None,
         )
         reading.blueprint.element(reading.line("fixed", model.names["tendon"][i]), tendon)
     names = model.names["tendon"]

@@ -14,7 +14,6 @@ from itertools import product
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.groups import Pose
 from kinemorph.model.modules.assembly import Docking, Module
 from kinemorph.model.modules.module_types import TURNED
 from kinemorph.model.topology import Edge, spanning_tree
@@ -54,11 +53,6 @@ def facing(modules: Sequence[Module]) -> list[tuple[Docking, Point]]:
         for (i, j), far, turn in zip(pairs, apart.tolist(), turns, strict=True)
         if far <= near and turn is not None
     ]
-
-
-def turn_between(P_a: Pose, P_b: Pose) -> int | None:
-    """The number of quarter turns of a port at `P_b` that faces a port at `P_a`; None if it does not face it."""
-    return _turns(np.array([P_a.R], dtype=float), np.array([P_b.R], dtype=float))[0]
 
 
 def _turns(R_a: Array, R_b: Array) -> list[int | None]:

@@ -15,7 +15,7 @@ connected, connectors say nothing and are left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -403,9 +403,3 @@ def _size(tile: _Tile) -> str:
 
 def _wrong(what: str, remedy: str, *cells: Cell) -> ModelError:
     return ModelError(Problem("", "", what, remedy, at=cells))
-
-
-def modules_in(board: Board) -> Iterator[tuple[Cell, Placed, tuple[Cell, ...]]]:
-    """For every module, the cell of its token, its data, and all cells that it fills."""
-    for cell, row in board.placed.items():
-        yield cell, row, tuple(footprint(cell, row.kind, row.direction))

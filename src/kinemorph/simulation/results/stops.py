@@ -37,8 +37,9 @@ def warn_of_stops(run: Trajectory) -> bool:
         return False
     for joint in map(robot.joint, stopped_joints(robot, last.plant.elements)):
         values = last.q[-1][robot.q_slice(joint.name)].tolist()
-        for q, *row in zip(values, joint.q_names, joint.table.q_units, joint.lower, joint.upper, strict=True):
-            name, unit, beyond = row[0], row[1], max(row[2] - q, q - row[3])
+        names = zip(joint.q_names, joint.table.q_units, strict=True)
+        for q, (name, unit), low, high in zip(values, names, joint.lower, joint.upper, strict=True):
+            beyond = max(low - q, q - high)
             if beyond > FAR.get(unit, math.inf):
                 found.append((beyond / FAR[unit], name, f"at {q:.4g} {unit}, {beyond:.3g} {unit} beyond its limit"))
     if not found:

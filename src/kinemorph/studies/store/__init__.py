@@ -10,7 +10,7 @@ known_items     the items that a store has, in the memory of its writer
 aspects         what determines results, and what of it has changed
 files           the file: made, opened, checked, repaired
 swaps           a store in place of another one, whatever happens meanwhile
-migration       stores of other versions
+versions        stores of other versions, which are refused
 salvage         what is good in a damaged store
 pages, cells    pages of an SQLite file and the rows in them, read without SQLite
 locks           one writer at a time

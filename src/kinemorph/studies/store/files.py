@@ -17,11 +17,11 @@ from kinemorph.studies.store.failures import is_trouble, name_of, problem, store
 from kinemorph.studies.store.journals import journal_of
 from kinemorph.studies.store.known_items import KnownItems
 from kinemorph.studies.store.locks import WriterLock, is_held
-from kinemorph.studies.store.migration import migrated
 from kinemorph.studies.store.pages import Files, is_sound_header, is_sound_log, read_files, sides
 from kinemorph.studies.store.rows import DamagedError
 from kinemorph.studies.store.salvage import salvaged
 from kinemorph.studies.store.swaps import finish_swap, pending_file, swapped, write_file
+from kinemorph.studies.store.versions import refuse_other_versions
 from kinemorph.words import counted
 
 Mode = Literal["write", "read"]
@@ -58,10 +58,7 @@ class StoreFile:
         elif not self.path.exists():
             raise problem(self.path, "there is no such file", "Check the path.")
         self._check_path()
-        older = migrated(self._source())
-        if older is not None:
-            contents, kind = older
-            return self._replaced(contents, kind, "has the layout of an older version, and was migrated")
+        refuse_other_versions(self._source())
         journals = read_files(self._source(), main=False)
         try:
             return self._opened(journals)

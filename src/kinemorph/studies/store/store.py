@@ -80,7 +80,7 @@ class Store:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what was found damaged, or migrated, when the store was opened or read."""
+        """Sentences about what was found damaged when the store was opened or read."""
         return tuple(self._file.notes)
 
     def close(self) -> None:

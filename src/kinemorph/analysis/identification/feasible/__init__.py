@@ -4,6 +4,5 @@ problem                the problem: least squares and log-det terms under equali
 statement              the problem of a robot: pseudo-inertias, prior, known values, mirrored limbs, shapes
 conditions             equalities of mirrored limbs, and matrices that say that a center of mass is inside a shape
 gauss_newton           the solver of the core: Newton's method on log-Cholesky factors
-cone_solver            the solver of the extra `cone`: Clarabel, an interior-point method
 feasible_parameters    `feasible_parameters`: states the problem, solves it, and says how well
 """

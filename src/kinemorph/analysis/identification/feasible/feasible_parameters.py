@@ -5,13 +5,12 @@
                 armatures and friction are not negative; known values, mirrored limbs and shapes as given
 
 The divergence is stated in `statement`: it is 0 at the CAD values, grows without bound where a mass distribution
-becomes impossible, and decides what the data leave open. The problem is convex and has one solution, which two solvers
-find by different ways.
+becomes impossible, and decides what the data leave open. The problem is convex and has one solution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,9 +18,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.feasible.conditions import NORMALS, Plane
-from kinemorph.analysis.identification.feasible.cone_solver import solve_by_cones
 from kinemorph.analysis.identification.feasible.gauss_newton import solve_by_factors
-from kinemorph.analysis.identification.feasible.problem import ConvexProblem, Solution, residual
+from kinemorph.analysis.identification.feasible.problem import Solution, residual
 from kinemorph.analysis.identification.feasible.statement import NOT_NEGATIVE, Statement, Wishes, stated
 from kinemorph.analysis.identification.information import triangle
 from kinemorph.analysis.identification.shares import data_shares
@@ -32,10 +30,7 @@ from kinemorph.model.shapes import Shape
 from kinemorph.model.system import System, as_robot
 from kinemorph.words import counted, listed
 
-SOLVERS: dict[str, Callable[[ConvexProblem, Array], Solution]] = {
-    "gauss_newton": solve_by_factors,
-    "clarabel": solve_by_cones,
-}
+SOLVERS = {"gauss_newton": solve_by_factors}
 ACCURATE = 1e-5  # the residual up to which a solution counts as found
 
 
@@ -102,9 +97,9 @@ def feasible_parameters(
                    have the same armature and friction as others: {"left_thigh": "right_thigh"}
     `plane`        the plane of the mirror, in axes of the world
     `shapes`       for bodies, a Box, Sphere, Cylinder or Ellipsoid that contains the center of mass
-    `solver`       "gauss_newton", or "clarabel", which the extra `cone` installs
+    `solver`       "gauss_newton"
 
-    Raises ModelError for conditions that cannot be met together, ShapeError for arrays that do not fit. Where a
+    Raises ModelError for conditions that cannot be met together, ShapeError for arrays that do not fit. Where the
     solver does not converge, `Feasible.failure` says so.
     """
     R, z, names = _checked(R, z, columns)

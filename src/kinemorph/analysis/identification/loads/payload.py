@@ -86,7 +86,6 @@ def identify_payload(
     friction: Sequence[str] = FRICTION,
     armature: bool = False,
     rates: Rates | None = None,
-    solver: str = "gauss_newton",
 ) -> Payload:
     """The body that a robot carries, fixed to the frame or body `at`, from recordings of motions and forces.
 
@@ -99,7 +98,6 @@ def identify_payload(
                             with a radius of 0.1 m. `weight` is that of the prior, as in `feasible_parameters`
     `friction`, `armature`  which parts of friction, and whether armatures, are unknown, with unloaded recordings
     `rates`                 how velocities and accelerations are found
-    `solver`                "gauss_newton" or "clarabel"
     """
     dynamics = derive(model)
     values = system_parameters(model)
@@ -118,9 +116,7 @@ def identify_payload(
     deviations = np.ones(len(whole.trials[0].rows.channels))
     for _ in range(ROUNDS):
         R, z, _ = whole.information.weighted(deviations.tolist())
-        found = feasible_parameters(
-            R, z, names, dynamics.robot, weight=weight, prior={**values, **body}, known=fixed, solver=solver
-        )
+        found = feasible_parameters(R, z, names, dynamics.robot, weight=weight, prior={**values, **body}, known=fixed)
         deviations = _deviations(whole, found.values, len(names) - len(fixed))
     covariance, estimable = whole.covariance(found.values, deviations)
     chosen = [names.index(name) for name in load_columns(LOAD)]

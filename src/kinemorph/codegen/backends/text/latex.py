@@ -1,18 +1,17 @@
 r"""Equations in LaTeX, written from the marks of printed formulas with tables of spellings.
 
 `latex(tree)` is one formula, without an environment; Matplotlib's mathtext accepts it too if it contains no `cases`.
-`to_latex(program)` is a whole program as one `aligned` environment, for use in display math: named subexpressions
-first, a line for every entry of a vector, matrices as `bmatrix`. With `environment="align*"` it needs no display math
-around it and may break across pages.
+`as_latex(equations(program))` is a whole program as one `aligned` environment, for use in display math: named
+subexpressions first, a line for every entry of a vector, matrices as `bmatrix`. With `environment="align*"` it needs
+no display math around it and may break across pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
-from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
-from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
+from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.codegen.reading.names import Symbols, latex_text
 from kinemorph.codegen.reading.printed_formula import formula, matrix
@@ -44,26 +43,10 @@ BRACKETS = {"": ".", "⌊": r"\lfloor ", "⌋": r"\rfloor", "{": r"\{", "}": r"\
 GAPS = {width: f"\\{name}" for name, width in SPACES.items()}
 
 
-def to_latex(
-    program: Program,
-    symbols: Symbols | None = None,
-    *,
-    limit: int = LIMIT,
-    parameters: Collection[str] = ("p",),
-    environment: str = "aligned",
-) -> str:
-    """All equations of a program in one LaTeX environment.
-
-    `symbols` names entries of inputs and outputs, `parameters` are the inputs that are written first in a product, and
-    `limit` is the largest number of terms in a normal form (see `reading.equations`).
-    """
-    return as_latex(equations(program, symbols, limit=limit, parameters=parameters), symbols, environment=environment)
-
-
 def as_latex(
     written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned", page: Page | None = None
 ) -> str:
-    """The result of `equations` in one LaTeX environment, as `to_latex` writes it.
+    """The result of `equations` in one LaTeX environment.
 
     By default lines end after a number of characters of source. With a `page`, lines and matrices fit its width.
     """

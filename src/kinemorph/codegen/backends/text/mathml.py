@@ -1,18 +1,17 @@
 r"""Equations in MathML, as browsers show them (MathML Core), written from the marks of printed formulas.
 
-`mathml(tree)` is one formula, as elements without a `math` element around them. `to_mathml(program)` is a whole
-program as one `math` element with a table, aligned at the equals signs. Products and applied functions contain the
-invisible signs of Unicode for them (U+2062, U+2061), which programs that speak or compute formulas read.
+`mathml(tree)` is one formula, as elements without a `math` element around them. `as_mathml(equations(program))` is a
+whole program as one `math` element with a table, aligned at the equals signs. Products and applied functions contain
+the invisible signs of Unicode for them (U+2062, U+2061), which programs that speak or compute formulas read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from kinemorph.codegen.backends.text.mathml_elements import Element, all_written, element
-from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
-from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
+from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.codegen.reading.names import Symbols
 from kinemorph.codegen.reading.printed_formula import formula
@@ -47,17 +46,6 @@ SCRIPT_HOLES = dict(zip("BEFHILMRego", "ℬℰℱℋℐℒℳℛℯℊℴ", stri
 EQUALS = element("mtd", element("mo", "="), look="equals")
 THIN = element("mspace", width="0.17em")
 Elements = tuple[Element, ...]
-
-
-def to_mathml(
-    program: Program,
-    symbols: Symbols | None = None,
-    *,
-    limit: int = LIMIT,
-    parameters: Collection[str] = ("p",),
-) -> str:
-    """All equations of a program as one `math` element; the arguments are those of `to_latex`."""
-    return as_mathml(equations(program, symbols, limit=limit, parameters=parameters), symbols)
 
 
 def as_mathml(written: Equations, symbols: Symbols | None = None, *, page: Page | None = None) -> str:

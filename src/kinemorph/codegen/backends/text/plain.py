@@ -6,11 +6,9 @@ An array, for example an argument of `solve`, is a list of rows; a vector is a l
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from fractions import Fraction
 
-from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
+from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.expression_tree import (
     Array,
     Call,
@@ -28,23 +26,8 @@ from kinemorph.codegen.reading.names import Symbols, entry_name
 INFIX = {"lt": "({} < {})", "le": "({} <= {})", "eq": "({} == {})"}
 
 
-def to_text(
-    program: Program,
-    symbols: Symbols | None = None,
-    *,
-    limit: int = LIMIT,
-    parameters: Collection[str] = ("p",),
-) -> str:
-    """The equations of a program: a line `name = expression` for each named subexpression and each output entry.
-
-    `symbols` names entries of inputs and outputs, `parameters` are the inputs that are written first in a product, and
-    `limit` is the largest number of terms in a normal form (see `reading.equations`).
-    """
-    return as_text(equations(program, symbols, limit=limit, parameters=parameters), symbols)
-
-
 def as_text(written: Equations, symbols: Symbols | None = None) -> str:
-    """The result of `equations` as text, as `to_text` writes it."""
+    """The result of `equations` as text: a line `name = expression` for each subexpression and each output entry."""
     lines = [f"{symbol.text} = {text(tree)}" for symbol, tree in written.definitions]
     trees = iter(written.trees)
     for port in written.program.outputs:

@@ -1,17 +1,16 @@
 r"""Equations in the notation of typst (0.13 or later), written from the marks of printed formulas.
 
-`typst(tree)` is one formula, for use between dollar signs. `to_typst(program)` is a whole program as one block
-equation with its dollar signs, aligned at the equals signs. Names of several letters are strings in quotes, so that no
-name can be a variable or a function of typst.
+`typst(tree)` is one formula, for use between dollar signs. `as_typst(equations(program))` is a whole program as one
+block equation with its dollar signs, aligned at the equals signs. Names of several letters are strings in quotes, so
+that no name can be a variable or a function of typst.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
-from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow, Page, equation_rows
-from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
+from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.codegen.reading.names import Symbols
 from kinemorph.codegen.reading.printed_formula import formula
@@ -41,17 +40,6 @@ SHAPES = {"upright": "upright({})", "bold": "upright(bold({}))", "calligraphic":
 SIGNS = {",": "comma", ";": "semi", ":": "colon", **{character: f"\\{character}" for character in "()[]|{}/"}}
 PAIRS = {"()": "({})", "[]": "[{}]", "||": "abs({})", "⌊⌋": "floor({})"}  # brackets that grow by themselves
 SPACES = {0.0: "", 0.17: "thin", 0.22: "med", 0.25: "space", 0.28: "thick", 1.0: "quad", 2.0: "wide"}
-
-
-def to_typst(
-    program: Program,
-    symbols: Symbols | None = None,
-    *,
-    limit: int = LIMIT,
-    parameters: Collection[str] = ("p",),
-) -> str:
-    """All equations of a program as one block equation of typst; the arguments are those of `to_latex`."""
-    return as_typst(equations(program, symbols, limit=limit, parameters=parameters), symbols)
 
 
 def as_typst(written: Equations, symbols: Symbols | None = None, *, page: Page | None = None) -> str:

@@ -1,4 +1,4 @@
-"""`solve_by_cones`: the convex problem as a cone program for Clarabel, which the extra `cone` installs.
+"""The convex problem of `feasible_parameters` as a cone program, which Clarabel solves by an interior-point method.
 
     log det B >= t_1 + ... + t_s    where   [[B, L], [L^T, diag(L)]]  is positive semidefinite, L lower triangular,
                                     and     t_i <= log L_ii,  an exponential cone
@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.identification.feasible.feasible_parameters import SOLVERS, Feasible, feasible_parameters
 from kinemorph.analysis.identification.feasible.problem import (
     Block,
     ConvexProblem,
@@ -28,7 +30,6 @@ from kinemorph.analysis.identification.feasible.problem import (
     from_entries,
     residual,
 )
-from kinemorph.analysis.verification.cone_program import clarabel_package
 
 TIGHT = 1e-15  # the tolerances that are asked for: the solver ends where it makes no more progress
 ENOUGH = 1e-9  # a solution with a smaller residual is not improved
@@ -42,12 +43,17 @@ PLAIN: dict[str, float | bool] = {"static_regularization_enable": False}
 ATTEMPTS = (REFINED, REFINED, PLAIN, REFINED, PLAIN)  # settings that are changed; the best attempt counts
 
 
+def feasible_by_cones(*given: Any, **wishes: Any) -> Feasible:
+    """`feasible_parameters` with `solve_by_cones` as its solver."""
+    with mock.patch.dict(SOLVERS, gauss_newton=solve_by_cones):
+        return feasible_parameters(*given, **wishes)
+
+
 def solve_by_cones(problem: ConvexProblem, start: Array) -> Solution:
-    """The solution of the problem by Clarabel, from `start` (n,). Raises MissingExtraError without Clarabel."""
-    clarabel = clarabel_package()
+    """The solution of the problem by Clarabel, from `start` (n,)."""
     best, least, total, at = None, np.inf, 0, start
     for settings in ATTEMPTS:
-        found = _solved(clarabel, _Program(problem, at), problem, settings)
+        found = _solved(_Program(problem, at), problem, settings)
         off, total = residual(problem, found), total + found.iterations
         if best is None or off < least:
             best, least = found, off
@@ -58,8 +64,9 @@ def solve_by_cones(problem: ConvexProblem, start: Array) -> Solution:
     return replace(best, iterations=total)
 
 
-def _solved(clarabel: Any, program: _Program, problem: ConvexProblem, changes: dict[str, float | bool]) -> Solution:
+def _solved(program: _Program, problem: ConvexProblem, changes: dict[str, float | bool]) -> Solution:
     """What Clarabel finds with some settings changed."""
+    import clarabel
     from scipy import sparse
 
     settings = clarabel.DefaultSettings()

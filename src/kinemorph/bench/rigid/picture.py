@@ -1,4 +1,4 @@
-"""The table of `kinemorph bench rigid` as text, and its picture."""
+"""The picture of `kinemorph bench rigid`: errors over times."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinemorph.bench.tables import RATIO, TIME, grid, number, text
 from kinemorph.bench.timing import Row
 from kinemorph.display.canvas import INK, LINES, SHADOW, blank, plain_axes, save
-from kinemorph.display.tables.grid import Grid
 from kinemorph.errors import KinemorphError
 
 if TYPE_CHECKING:
@@ -18,21 +16,6 @@ if TYPE_CHECKING:
 MARKERS = "oDsv^PX"
 FLOOR = 1e-15  # smaller errors are drawn here
 WIDTH, HEIGHT, LEGEND = 9.6, 3.3, 0.3  # [inch]
-
-
-def rigid_grid(rows: Sequence[Row]) -> Grid:
-    """The table of errors and times, and of our fastest run that is as accurate as each run of a peer."""
-    error = number("error m, rad", "error", "{:.1e}", "fails")
-    shown = (
-        text("problem"),
-        text("contestant"),
-        text("setting"),
-        error,
-        TIME,
-        text("ours, as accurate", "ours"),
-        RATIO,
-    )
-    return grid("rigid contact: error, CPU time of a run, and ratio to our time at no larger error", shown, rows)
 
 
 def draw_rigid(rows: Sequence[Row], path: Path | str | None = None) -> Figure:

@@ -7,18 +7,17 @@ With the sliding speeds s (n,) of the contacts given, impulses p in Coulomb's co
 since its conditions are those of the contacts for the velocity u + mu s along the normal (De Saxce and Feng, Math.
 Comput. Model. 28 (1998) 225-245). The speeds are those at which s = |u_t|: they are found by iteration (Acary, Cadoux,
 Lemarechal and Malick, ZAMM 91 (2011) 155-175). Clarabel solves the programs, by an interior-point method that shares
-nothing with `mechanics.impacts`. It is installed by the extra `cone`. Interior points leave errors of 1e-5 where a
-contact hardly pushes; a few steps of Newton's method on the conditions of the program remove them.
+nothing with `mechanics.impacts`. Interior points leave errors of 1e-5 where a contact hardly pushes; a few steps of
+Newton's method on the conditions of the program remove them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import MissingExtraError
 
 MOST, MEMORY = 200, 6  # iterations, and how many of them are combined (Anderson's acceleration)
 POLISHED, STEPS = 1e-13, 12  # the relative violation at which the solution of a program is exact, and the most steps
@@ -40,7 +39,7 @@ class ConeProgram(NamedTuple):
 def impulses_by_cone_program(W: Array, b: Array, mu: Array, speeds: Array | None = None) -> ConeProgram:
     """The impulses of n contacts in space: W (3 n, 3 n) symmetric, b (3 n,), mu (n,), all mu above 0.
 
-    The iteration begins at the sliding `speeds` (n,), by default 0. Raises MissingExtraError without Clarabel.
+    The iteration begins at the sliding `speeds` (n,), by default 0.
     """
     n = len(mu)
     size = max(float(np.abs(b).max()), 1e-300)
@@ -82,7 +81,7 @@ def _combined(tried: list[Array], images: list[Array]) -> Array:
 
 def _minimizer(W: Array, b: Array, mu: Array, s: Array) -> Array:
     """The impulses (3 n,) of a cone program with given sliding speeds s (n,)."""
-    clarabel = clarabel_package()
+    import clarabel
     from scipy import sparse
 
     scale = np.ones(len(b))
@@ -137,12 +136,3 @@ def _projected(x: Array) -> tuple[Array, Array]:
     slope[0, 1:] = slope[1:, 0] = 0.5 * t
     slope[1:, 1:] = 0.5 * along + half * (np.eye(2) - along)
     return 0.5 * (x[0] + long) * np.array([1.0, *t]), slope
-
-
-def clarabel_package() -> Any:
-    """The imported package `clarabel`. Raises MissingExtraError if it is not installed."""
-    try:
-        import clarabel
-    except ImportError:
-        raise MissingExtraError("clarabel", "cone") from None
-    return clarabel
