@@ -8,7 +8,8 @@ rate of w at velocity v, and `carried` the velocity of that configuration where 
 
 A steady motion has a constant velocity: `steady` gives its displacement after a unit of time; `halfway` gives, from
 that displacement, the displacement after half of the time and the velocity. Both are accurate to second order and
-symmetric: the reverse motion follows the same path. `chained` joins two displacements.
+symmetric: the reverse motion follows the same path. `chained` joins two displacements. `aligned` gives the velocity at
+w with its linear parts in the axes of `base`, and `turned` is its inverse: linear velocities turn with moving axes.
 
 Coordinates of joints with one axis are added. Rotations use Cayley's map, R = R_base cay(w): it is rational and exact,
 needs no sine, and is singular only half a turn away from the start of the step. A point that moves along with a
@@ -41,6 +42,8 @@ class Chart(NamedTuple):
     steady: Callable[[Coordinates], Coordinates]  # v -> w after a unit of time
     halfway: Callable[[Coordinates], tuple[Coordinates, Coordinates]]  # w -> (w after half of the time, v)
     chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w to a place, w from there on) -> w of both together
+    aligned: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v) -> v with its linear part in the axes of base
+    turned: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v with its linear part in the axes of base) -> v
 
 
 def _turned(base: Coordinates, w: Coordinates) -> Any:
@@ -171,11 +174,19 @@ def _free_chained(first: Coordinates, second: Coordinates) -> Any:
     return (*moved, *_turns_chained(first[3:], second[3:]))
 
 
+def _free_aligned(w: Coordinates, v: Coordinates) -> Any:
+    return (*matvec(_turn(w[3:]), v[:3]), *v[3:])
+
+
+def _free_turned(w: Coordinates, v: Coordinates) -> Any:
+    return (*matvec_transposed(_turn(w[3:]), v[:3]), *v[3:])
+
+
 def _line_halfway(w: Coordinates) -> Any:
     return scale(0.5, w), w
 
 
-_LINE = Chart(add, _same, _same, _as_is, _straight, _same, _as_is, _line_halfway, add)
+_LINE = Chart(add, _same, _same, _as_is, _straight, _same, _as_is, _line_halfway, add, _same, _same)
 CHARTS: dict[str, Chart] = {
     "revolute": _LINE,
     "prismatic": _LINE,
@@ -183,14 +194,17 @@ CHARTS: dict[str, Chart] = {
     "planar": Chart(
         *(_planar_place, _planar_rate, _planar_carried, _as_is, _planar_local),
         *(_planar_velocity, _planar_steady, _planar_halfway, _planar_chained),
+        *(_planar_rate, _planar_velocity),
     ),
     "spherical": Chart(
         *(_turned, _turning, lambda w, v: matvec_transposed(_turn(w), v), quat_normalize, _turn_between),
         *(_unturning, _as_is, lambda w: (_half_turn(w), w), _turns_chained),
+        *(_same, _same),
     ),
     "free": Chart(
         *(_free_place, _free_rate, _free_carried, lambda q: (*q[:3], *quat_normalize(q[3:])), _free_local),
         *(_free_velocity, _free_steady, _free_halfway, _free_chained),
+        *(_free_aligned, _free_turned),
     ),
 }
 
@@ -244,6 +258,16 @@ def chained(tree: Tree, first: Coordinates, second: Coordinates) -> list[S]:
     place(base, w) = place(place(base, first), second) for every base.
     """
     return _by_link(tree, "chained", first, second)
+
+
+def aligned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
+    """The velocity v (nv,) at w with its linear parts in the axes of the base, where `v` has them in moving axes."""
+    return _by_link(tree, "aligned", w, v)
+
+
+def turned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
+    """The velocity v (nv,) at w, from that with linear parts in the axes of the base: the inverse of `aligned`."""
+    return _by_link(tree, "turned", w, v)
 
 
 def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:
