@@ -78,6 +78,7 @@ class PlantStepper(ABC):
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
+    end: float = math.inf  # [s], the end of a run that another one may continue; see `Stepper.kept`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
     @takes_old_names

@@ -19,6 +19,7 @@ from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import HUGE, Layout, Status, layout
+from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.stepping.plant_stepper import SLICE, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions, check_positive
 
@@ -60,6 +61,7 @@ class Stepper(PlantStepper):
         self._compile(self.method)
         self.memory: Array = np.zeros(self.plan.size)
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
+        self._interrupted: Array | None = None  # the memory before the step that `end` cuts short
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
 
     def _compile(self, method: Method) -> None:
@@ -159,6 +161,7 @@ class Stepper(PlantStepper):
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
         if self._ticks_first:  # an event at the very instant of a tick
             self.tick()
+        self._at("ending")[...] = float(stop == self.end and self._interrupted is None)
         padded = np.zeros(self.rows)
         padded[: len(times)] = times
         limits = self.limits.copy()
@@ -172,8 +175,53 @@ class Stepper(PlantStepper):
         )
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
+        self._at("ending")[...] = 0.0
         self._ticks_first = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self.cross(fired)
         jumps = outs[5][: int(outs[6])] if len(outs) > 5 else None
-        return Marched(times[:done], rows[:done], status, fired, jumps)
+        if jumps is not None and self.watch and self._interrupted is not None:  # these are known from the whole step
+            jumps = jumps[~np.array(self.watch.marched.noted)[jumps[:, 1].astype(int)]]
+        marched = Marched(times[:done], rows[:done], status, fired, jumps)
+        return self._before_end(marched, times[done:]) if status is Status.CUT else marched
+
+    def _before_end(self, marched: Marched, times: Array) -> Marched:
+        """The result of a call that has reached the last step of a run, which the end cuts short: see `kept`.
+
+        Events are located on the whole step, as in the run that continues this one. So where there are guards, it is
+        taken as a whole first, and taken back if it passes the end; `times` are the samples that are left.
+        """
+        before = self.memory.copy()
+        if self.watch:
+            whole = self._call(times, math.inf, most=1)
+            jumps = None if marched.jumps is None else np.concatenate([marched.jumps, whole.jumps])
+            if float(self._at("t")) < self.end:  # an event, or a step that was rejected
+                joined = (np.concatenate(pair) for pair in zip(marched[:2], whole[:2], strict=True))
+                return Marched(*joined, whole.status, whole.fired, jumps)
+            self.memory, self._zero, self._due = before.copy(), 0.0, 0.0
+            marched = marched._replace(jumps=None if jumps is None else jumps[jumps[:, 0] <= self.end])
+        self._interrupted = before
+        return marched._replace(status=Status.BUDGET)
+
+    @property
+    def kept(self) -> Kept:
+        """What the run that continues this one, finished at `end`, goes on with: all that the method remembers.
+
+        Where the end has cut a step short, it is the memory before that step, which the other run takes as a whole.
+        """
+        memory = self.memory if self._interrupted is None else self._interrupted
+        arrays = {name: self.plan.array(memory, name).copy() for name in self.plan.shapes}
+        return Kept(kept_key(self.plant, self.options), self.watch.names if self.watch else (), arrays)
+
+    def take_up(self, kept: Kept) -> None:
+        """Goes on with what another stepper has kept; the sides of guards that it did not have are found here."""
+        counted = ("accepted", "rejected", "events")
+        for name, array in kept.arrays.items():
+            if name not in (*counted, "sides", "floors"):
+                self._at(name)[...] = array
+        if self.watch:
+            self._at("sides")[:] = self.watch.sides(*self.inputs)
+            for k, name in enumerate(self.watch.names):
+                for group in ("sides", "floors") if name in kept.guards else ():
+                    self._at(group)[k] = kept.arrays[group][kept.guards.index(name)]
+        self._begun = self._stored().t
