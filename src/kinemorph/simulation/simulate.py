@@ -245,7 +245,7 @@ def _goes_on(run: Trajectory, stepper: PlantStepper) -> bool:
     if kept is None or not isinstance(stepper, Stepper) or kept.key != kept_key(stepper.plant, stepper.options):
         return False
     same = np.array_equal(last.u[-1], stepper.u) and np.array_equal(last.p, stepper.p)
-    if not same or (stepper.plant.recipe is None and last.plant is not stepper.plant):
+    if not same or not (kept.plain or last.plant is stepper.plant):
         return False
     stepper.take_up(kept)
     return True

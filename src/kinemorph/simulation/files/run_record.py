@@ -80,7 +80,7 @@ def record_of(run: Trajectory) -> Record:
         "settings": {name: plain_setting(value) for name, value in run.settings.items()},
         "events": [event_data(event) for event in run.events],
     }
-    if run.kept is not None and run.segments[-1].plant.recipe is not None:
+    if run.kept is not None and run.kept.plain:
         shapes = {name: array.shape for name, array in run.kept.arrays.items()}
         meta["kept"] = {"key": run.kept.key, "guards": run.kept.guards, "shapes": shapes}
         arrays["kept"] = np.concatenate([array.ravel() for array in run.kept.arrays.values()])
@@ -176,7 +176,7 @@ def _kept(record: Record) -> Kept | None:
     known, flat = record.meta["kept"], record.arrays["kept"]
     ends = np.cumsum([math.prod(shape) for shape in known["shapes"].values()])
     parts = zip(known["shapes"].items(), np.split(flat, ends[:-1]), strict=True)
-    return Kept(known["key"], tuple(known["guards"]), {name: part.reshape(shape) for (name, shape), part in parts})
+    return Kept(known["key"], True, tuple(known["guards"]), {name: part.reshape(shape) for (name, shape), part in parts})
 
 
 def segment_starts(record: Record) -> list[float]:

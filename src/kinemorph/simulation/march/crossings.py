@@ -92,13 +92,20 @@ class Watching:
     ) -> None:
         """Writes code for an event at `high`; where only quiet guards have fired, the search goes on from there.
 
-        The last event of a run is never quiet, because the run ends there.
+        The last event of a run is not quiet, because the run ends there, nor is one for which the log has no row left.
         """
         loop, noted = self.loop, any(self.guards.noted)
         loud, quiet = loop.buffer("guard_loud"), loop.constant("quiet", self.quiet)
         recorded = loop.constant("noted", [float(one) for one in self.guards.noted])
         last = loop.buffer("guard_last")
-        loop.let(last, lambda n, most: n + 1.5 > most, self.at["events"], loop["limits"][5])
+        loop.let(last, lambda: 0.0)
+        if noted:
+            room = float(self.guards.log_length - sum(self.guards.noted))
+            loop.let(
+                last,
+                lambda n, most, logged: (n + 1.5 > most).maximum(logged >= room),
+                *(self.at["events"], loop["limits"][5], loop["logged"]),
+            )
         loop.let(loud, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
             loop.let(

@@ -80,7 +80,8 @@ class Jumps:
             loop.let(here, lambda fired, one: fired * one, loop["fired"][i], noted[i])
             with loop.if_(here):
                 loop.copy(self.taken, self.numbers[i])
-                loop.let(at["sides"][i], lambda side: -side, at["sides"][i])
+                zero = (self.values[i], at["sides"][i])  # a guard that stays at zero has no side until it leaves it
+                loop.let(at["sides"][i], lambda g, side: g.equals(0.0).where(0.0, -side), *zero)
                 loop.copy(self.side, at["sides"][i])
                 loop.let(at["events"], lambda n: n + 1.0, at["events"])
                 self._write_row(moment)

@@ -123,7 +123,7 @@ class Guards:
     @property
     def log_length(self) -> int:
         """The rows of the log of one call: events that are only recorded do not end the step that they happen in."""
-        return LOG_LENGTH + PIECES * sum(self.noted)
+        return LOG_LENGTH + (PIECES + 1) * sum(self.noted)
 
     @property
     def compiled(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.frozen import dataclass
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The memory of a march: its arrays by name (`march.layout`), the names of its guards, and a key of the rest."""
+    """The memory of a march: its arrays by name (`march.layout`), the names of its guards, and a key of the rest.
+
+    Where the plant is not `plain` data, the key does not cover it: only the same plant goes on, and no file has this.
+    """
 
     key: str
+    plain: bool
     guards: tuple[str, ...]
     arrays: Mapping[str, Array]
 

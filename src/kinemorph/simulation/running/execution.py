@@ -209,6 +209,8 @@ class Run:
         t = self.stepper.state.t
         if self.ended is not None:
             return self.ended
+        if marched.status in (Status.STOPPED, Status.ENOUGH):
+            self._keep_now()
         if marched.status is Status.STOPPED:
             return Outcome("stopped", t, stopped_by(self.events[-1].name, t))
         if marched.status is Status.ENOUGH:

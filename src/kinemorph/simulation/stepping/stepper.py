@@ -55,7 +55,9 @@ class Stepper(PlantStepper):
         opens = getattr(self.method, "opens_contacts", False)
         located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
-        self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
+        self.watch = (
+            watch_of(plant, guards, located=located, compiled=self.compiled, returns=self.returns) if watched else None
+        )
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self._compile(self.method)
@@ -180,38 +182,28 @@ class Stepper(PlantStepper):
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self.cross(fired)
         jumps = outs[5][: int(outs[6])] if len(outs) > 5 else None
-        if jumps is not None and self.watch and self._interrupted is not None:  # these are known from the whole step
-            jumps = jumps[~np.array(self.watch.marched.noted)[jumps[:, 1].astype(int)]]
-        marched = Marched(times[:done], rows[:done], status, fired, jumps)
-        return self._before_end(marched, times[done:]) if status is Status.CUT else marched
-
-    def _before_end(self, marched: Marched, times: Array) -> Marched:
-        """The result of a call that has reached the last step of a run, which the end cuts short: see `kept`.
-
-        Events are located on the whole step, as in the run that continues this one. So where there are guards, it is
-        taken as a whole first, and taken back if it passes the end; `times` are the samples that are left.
-        """
-        before = self.memory.copy()
-        if self.watch:
-            whole = self._call(times, math.inf, most=1)
-            jumps = None if marched.jumps is None else np.concatenate([marched.jumps, whole.jumps])
-            if float(self._at("t")) < self.end:  # an event, or a step that was rejected
-                joined = (np.concatenate(pair) for pair in zip(marched[:2], whole[:2], strict=True))
-                return Marched(*joined, whole.status, whole.fired, jumps)
-            self.memory, self._zero, self._due = before.copy(), 0.0, 0.0
-            marched = marched._replace(jumps=None if jumps is None else jumps[jumps[:, 0] <= self.end])
-        self._interrupted = before
-        return marched._replace(status=Status.BUDGET)
+        if status is Status.CUT:  # the next call goes on with it
+            self._interrupted, status = self.memory.copy(), Status.BUDGET
+        return Marched(times[:done], rows[:done], status, fired, jumps)
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> Kept | None:
         """What the run that continues this one, finished at `end`, goes on with: all that the method remembers.
 
         Where the end has cut a step short, it is the memory before that step, which the other run takes as a whole.
+        Events that this run has found in the short step are then those of the whole step. None where Python acts there.
         """
-        memory = self.memory if self._interrupted is None else self._interrupted
-        arrays = {name: self.plan.array(memory, name).copy() for name in self.plan.shapes}
-        return Kept(kept_key(self.plant, self.options), self.watch.names if self.watch else (), arrays)
+        kept = now = self.memory
+        if self._interrupted is not None:
+            kept = self.memory = self._interrupted
+            while self.watch and float(self._at("t")) < self.end:
+                kept = self.memory.copy()
+                if self._call(np.array([1e300]), math.inf, most=1).status not in (Status.BUDGET, Status.LOGGED):
+                    return None
+            self.memory = now
+        arrays = {name: self.plan.array(kept, name).copy() for name in self.plan.shapes}
+        names = self.watch.names if self.watch else ()
+        return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, names, arrays)
 
     def take_up(self, kept: Kept) -> None:
         """Goes on with what another stepper has kept; the sides of guards that it did not have are found here."""
