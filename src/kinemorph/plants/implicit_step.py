@@ -108,14 +108,3 @@ def implicit_step(
         w = charts.chained(space, start.first, w)
     grown = [one + h * rate for one, rate in zip(start.x, acting.rates, strict=True)]
     return [*w, *after, *grown], ends
-
-
-def half_flown(
-    tree: Tree, space: Tree, base: Sequence[Any], v: Sequence[Any], h: Any, locked: Collection[int]
-) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-    """After free flight over the time h/2: the displacement w (nv,), the configuration (nq,) and the velocities (nv,).
-
-    Quaternions in the configuration are not normalized.
-    """
-    w, after = flight(tree, v, 0.5 * h, locked)
-    return w, charts.place(space, base, w, finished=False), after

@@ -21,7 +21,7 @@ from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrai
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.formulations.table import FORMULATIONS
-from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations
+from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations, half_flown
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
 from kinemorph.mechanics.steps.pair_forces import PairForce, couples, spans
@@ -33,7 +33,7 @@ from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
 from kinemorph.plants.contacts.distant_contacts import lighter_robots, near
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
-from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_flown, implicit_step
+from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.jumps import memory_laws
 from kinemorph.plants.jumps.time_step import time_step

@@ -13,7 +13,7 @@ from kinemorph.algebra.groups import Pose, act
 from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.kinematics import link_poses
-from kinemorph.mechanics.steps.free_flight import flight_accelerations
+from kinemorph.mechanics.steps.free_flight import flight_accelerations, half_flown
 from kinemorph.mechanics.steps.implicit_forces import Ends, present_forces
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
@@ -21,7 +21,7 @@ from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.plants.implicit_step import StepForces, StepStart, half_flown, implicit_step
+from kinemorph.plants.implicit_step import StepForces, StepStart, implicit_step
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant

@@ -39,7 +39,7 @@ from kinemorph.algebra.vectors import (
     trace,
     zeros,
 )
-from kinemorph.mechanics.trees.charts import CHARTS
+from kinemorph.mechanics.trees.charts import CHARTS, LINEAR, place
 from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 
@@ -72,11 +72,11 @@ def flight_accelerations(tree: Tree, v: Sequence[S], locked: Collection[int] = (
     """
     found: list[S] = [0.0] * len(v)
     for link, own, body in _joints(tree, len(v)):
-        u, w = v[own][:-3], v[own][-3:]
+        u, w = _parts(link, v[own])
         if _is_held(link, locked):
             continue
         if link.kind == "planar":
-            found[own] = (times(w[2], w[1]), -times(w[2], w[0]), 0.0)
+            found[own] = (times(w[0], u[1]), -times(w[0], u[0]), 0.0)
         elif link.kind in ("free", "spherical"):
             rate, point = (zeros(3), zeros(3)) if body is None else (body.spin_rate(w), body.point)
             found[own] = (*neg(add(cross(w, add(u, cross(w, point))), cross(rate, point))), *rate) if u else rate
@@ -90,12 +90,12 @@ def flight(tree: Tree, v: Sequence[S], h: S, locked: Collection[int] = ()) -> tu
     """
     moved, after = [0.0] * len(v), list(v)
     for link, own, body in _joints(tree, len(v)):
-        chart, u, w = CHARTS[link.kind], v[own][:-3], v[own][-3:]
+        chart, (u, w) = CHARTS[link.kind], _parts(link, v[own])
         if _is_held(link, locked):
             moved[own] = chart.steady(scale(h, v[own]))
         elif body is None:
             moved[own] = scale(h, v[own])
-            after[own] = chart.turned(moved[own], v[own])
+            after[own] = (*chart.velocity(moved[own], v[own])[: len(u)], *w)
         else:
             turn, spin = body.turned(w, h)
             R, velocity = _rotation(turn), add(u, cross(w, body.point)) if u else ()
@@ -105,11 +105,27 @@ def flight(tree: Tree, v: Sequence[S], h: S, locked: Collection[int] = ()) -> tu
     return moved, after
 
 
+def half_flown(
+    tree: Tree, space: Tree, base: Sequence[S], v: Sequence[S], h: S, locked: Collection[int]
+) -> tuple[list[S], list[S], list[S]]:
+    """After free flight over the time h/2: the displacement w (nv,), the configuration (nq,) and the velocities (nv,).
+
+    Quaternions in the configuration are not normalized.
+    """
+    w, after = flight(tree, v, 0.5 * h, locked)
+    return w, place(space, base, w, finished=False), after
+
+
 def _joints(tree: Tree, nv: int) -> Iterator[tuple[Link, slice, _Body | None]]:
     """The joints of the first nv velocities: link, place in v, and what is known of a body that carries no other."""
     for index, link in enumerate(tree.of_joints.links):
         if link.v < nv and link.kind in CHARTS:
             yield link, slice(link.v, link.v + len(link.axes)), _lone_body(tree, index)
+
+
+def _parts(link: Link, v: Sequence[S]) -> tuple[Sequence[S], Sequence[S]]:
+    """The linear velocities in moving axes of a joint, and all others."""
+    return v[: LINEAR.get(link.kind, 0)], v[LINEAR.get(link.kind, 0) :]
 
 
 def _is_held(link: Link, locked: Collection[int]) -> bool:

@@ -42,8 +42,6 @@ class Chart(NamedTuple):
     steady: Callable[[Coordinates], Coordinates]  # v -> w after a unit of time
     halfway: Callable[[Coordinates], tuple[Coordinates, Coordinates]]  # w -> (w after half of the time, v)
     chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w to a place, w from there on) -> w of both together
-    aligned: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v) -> v with its linear part in the axes of base
-    turned: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v with its linear part in the axes of base) -> v
 
 
 def _turned(base: Coordinates, w: Coordinates) -> Any:
@@ -174,19 +172,12 @@ def _free_chained(first: Coordinates, second: Coordinates) -> Any:
     return (*moved, *_turns_chained(first[3:], second[3:]))
 
 
-def _free_aligned(w: Coordinates, v: Coordinates) -> Any:
-    return (*matvec(_turn(w[3:]), v[:3]), *v[3:])
-
-
-def _free_turned(w: Coordinates, v: Coordinates) -> Any:
-    return (*matvec_transposed(_turn(w[3:]), v[:3]), *v[3:])
-
-
 def _line_halfway(w: Coordinates) -> Any:
     return scale(0.5, w), w
 
 
-_LINE = Chart(add, _same, _same, _as_is, _straight, _same, _as_is, _line_halfway, add, _same, _same)
+LINEAR = {"free": 3, "planar": 2}  # the number of linear velocities in moving axes; they come first
+_LINE = Chart(add, _same, _same, _as_is, _straight, _same, _as_is, _line_halfway, add)
 CHARTS: dict[str, Chart] = {
     "revolute": _LINE,
     "prismatic": _LINE,
@@ -194,17 +185,14 @@ CHARTS: dict[str, Chart] = {
     "planar": Chart(
         *(_planar_place, _planar_rate, _planar_carried, _as_is, _planar_local),
         *(_planar_velocity, _planar_steady, _planar_halfway, _planar_chained),
-        *(_planar_rate, _planar_velocity),
     ),
     "spherical": Chart(
         *(_turned, _turning, lambda w, v: matvec_transposed(_turn(w), v), quat_normalize, _turn_between),
         *(_unturning, _as_is, lambda w: (_half_turn(w), w), _turns_chained),
-        *(_same, _same),
     ),
     "free": Chart(
         *(_free_place, _free_rate, _free_carried, lambda q: (*q[:3], *quat_normalize(q[3:])), _free_local),
         *(_free_velocity, _free_steady, _free_halfway, _free_chained),
-        *(_free_aligned, _free_turned),
     ),
 }
 
@@ -262,12 +250,21 @@ def chained(tree: Tree, first: Coordinates, second: Coordinates) -> list[S]:
 
 def aligned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
     """The velocity v (nv,) at w with its linear parts in the axes of the base, where `v` has them in moving axes."""
-    return _by_link(tree, "aligned", w, v)
+    return _with_linear_parts(tree, v, local_rate(tree, w, v))
 
 
 def turned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
     """The velocity v (nv,) at w, from that with linear parts in the axes of the base: the inverse of `aligned`."""
-    return _by_link(tree, "turned", w, v)
+    return _with_linear_parts(tree, v, velocity(tree, w, v))
+
+
+def _with_linear_parts(tree: Tree, v: Coordinates, other: Coordinates) -> list[S]:
+    """The velocity v (nv,) with the linear velocities of joints in moving axes from another one."""
+    found = list(v)
+    for link in tree.links:
+        part = slice(link.v, link.v + LINEAR.get(link.kind, 0))
+        found[part] = other[part]
+    return found
 
 
 def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:

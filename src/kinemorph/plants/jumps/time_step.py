@@ -22,12 +22,11 @@ from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN, PUSH
 from kinemorph.mechanics.impacts.contact_space import NONE, contact_space, settled
 from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
 from kinemorph.mechanics.impacts.impact import of_present
-from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations
+from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations, half_flown
 from kinemorph.mechanics.trees import charts
 from kinemorph.plants.constrained_motion import conditions_at
 from kinemorph.plants.contacts.rigid_rows import metric_of, other_rows, rigid_rows
 from kinemorph.plants.forces import acting, all_forces, extra_rates
-from kinemorph.plants.implicit_step import half_flown
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
 

@@ -176,7 +176,9 @@ def _kept(record: Record) -> Kept | None:
     known, flat = record.meta["kept"], record.arrays["kept"]
     ends = np.cumsum([math.prod(shape) for shape in known["shapes"].values()])
     parts = zip(known["shapes"].items(), np.split(flat, ends[:-1]), strict=True)
-    return Kept(known["key"], True, tuple(known["guards"]), {name: part.reshape(shape) for (name, shape), part in parts})
+    return Kept(
+        known["key"], True, tuple(known["guards"]), {name: part.reshape(shape) for (name, shape), part in parts}
+    )
 
 
 def segment_starts(record: Record) -> list[float]:

@@ -151,19 +151,10 @@ class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
     With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
-    events are part of the march; else Python acts at events that end the run, or whose reset is not compiled. With
-    `returns`, it acts at all events of guards of the user, also at those that are only recorded.
+    events are part of the march; else Python acts at events that end the run, or whose reset is not compiled.
     """
 
-    def __init__(
-        self,
-        plant: Plant,
-        guards: Sequence[Guard],
-        *,
-        located: bool = False,
-        compiled: bool = False,
-        returns: bool = False,
-    ) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
@@ -175,7 +166,6 @@ class Watch:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
         self.plant, self.guards, self.located, self.compiled = plant, tuple(guards), located, compiled
-        self.returns = returns
         edges = plant.automaton.edges if plant.automaton else ()
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
@@ -208,8 +198,7 @@ class Watch:
     def _own_jump(self, guard: Guard) -> Jump | None:
         """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
         if guard.reset is None:
-            marched = self.compiled or not (guard.stop or self.returns)
-            return Jump(None, guard.stop, moves=False) if marched else None
+            return Jump(None, guard.stop, moves=False) if self.compiled or not guard.stop else None
         try:
             if not is_pure(guard.reset):
                 raise TracingError(
@@ -408,17 +397,15 @@ class Watch:
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-def watch_of(
-    plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False, returns: bool = False
-) -> Watch:
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> Watch:
     """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
-    options = {"located": located, "compiled": compiled and bool(guards), "returns": returns and bool(guards)}
-    key = (tuple(guards), *options.values())
+    compiled = compiled and bool(guards)
+    key = (tuple(guards), located, compiled)
     try:
-        found = known.pop(key, None) or Watch(plant, guards, **options)
+        found = known.pop(key, None) or Watch(plant, guards, located=located, compiled=compiled)
     except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
-        return Watch(plant, guards, **options)
+        return Watch(plant, guards, located=located, compiled=compiled)
     known[key] = found
     while len(known) > MOST_WATCHES:
         del known[next(iter(known))]

@@ -55,9 +55,7 @@ class Stepper(PlantStepper):
         opens = getattr(self.method, "opens_contacts", False)
         located = bool(plant.guards) and (not self.fixed or bool(plant.contact_guards)) and not opens
         watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
-        self.watch = (
-            watch_of(plant, guards, located=located, compiled=self.compiled, returns=self.returns) if watched else None
-        )
+        self.watch = watch_of(plant, guards, located=located, compiled=self.compiled) if watched else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self._compile(self.method)
