@@ -52,11 +52,11 @@ class _Body(NamedTuple):
     point: Vec
     moment: Mat
 
-    def spin_rate(self, w: Vec) -> Vec:
+    def spin_rate(self, w: Sequence[S]) -> Vec:
         """The angular acceleration without a moment at the angular velocity w: I al = I w x w."""
         return tuple(solve_definite(self.moment, cross(matvec(self.moment, w), w)))
 
-    def turned(self, w: Vec, h: S) -> tuple[Vec, Vec]:
+    def turned(self, w: Sequence[S], h: S) -> tuple[Vec, Vec]:
         """The rotation in local coordinates and the angular velocity after the time h [s], at constant I w in the
         axes of the world.
         """

@@ -89,8 +89,12 @@ class Partitioned:
                     loop.call(site.plant.drift, [site.new.part(0, site.plant.nv)], [site.new, span])
                 loop.let(moment, lambda t, span: t + span, moment, span)
             elif kind == "kick":
-                rate = last if self.symmetric else self._beyond_flight(site, moment, last)
-                self._kick(site, site.new, rate, span)
+                flying = None if self.symmetric else site.plant.flying
+                if flying is not None:
+                    loop.call(flying, [loop.scratch("flying", (site.plant.nv,))], site.inputs(t=moment, s=site.new))
+                self._kick(site, site.new, last, span)
+                if flying is not None:
+                    self._leave_flight(site, span)
                 if not self.symmetric:
                     self._account(site, moment, last, span)
             else:
@@ -102,17 +106,11 @@ class Partitioned:
         with site.loop.repeat(nv, ns) as i:
             site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])
 
-    def _beyond_flight(self, site: Site, t: View, rate: View) -> View:
-        """Writes code for a rate (ns,) with accelerations beyond those of free flight, at the present result."""
-        loop, nv = site.loop, site.plant.nv
-        if site.plant.flying is None:
-            return rate
-        beyond, flying = loop.scratch("rate_beyond", (site.plant.ns,)), loop.scratch("flying", (nv,))
-        loop.call(site.plant.flying, [flying], site.inputs(t=t, s=site.new))
-        loop.copy(beyond, rate)
-        with loop.repeat(nv) as i:
-            loop.let(beyond[nv + i], lambda a, own: a - own, rate[nv + i], flying[i])
-        return beyond
+    def _leave_flight(self, site: Site, span: View) -> None:
+        """Writes code that takes the accelerations of free flight, in `flying` (nv,), out of a kick of `span` [s]."""
+        nv, flying = site.plant.nv, site.loop.scratch("flying", (site.plant.nv,))
+        with site.loop.repeat(nv) as i:
+            site.loop.let(site.new[nv + i], lambda v, h, a: v - h * a, site.new[nv + i], span, flying[i])
 
     def _account(self, site: Site, t: View, rate: View, span: View) -> None:
         """Writes the account of energy after a kick over the time `span`, by the mean of the rates before and after."""
