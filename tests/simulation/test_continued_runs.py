@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Guard, RobotBuilder, System, Trajectory, elements, load_trajectory, simulate
+from kinemorph.plants import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from support.tools.each_case import each_case
 
@@ -161,3 +162,14 @@ def test_a_run_that_continues_with_other_options_starts_at_the_end(changed: dict
     run = simulate(model, 0.2, start=begun, **given | changed)
     other = simulate(model, 0.2, start=0.1237, **{**again, **given, **changed})
     assert run.q[-1] == pytest.approx(other.q[-1], rel=1e-12)
+
+
+def test_a_plant_with_laws_of_the_user_goes_on_where_it_is_the_same_plant(tmp_path: Path) -> None:
+    builder = (
+        RobotBuilder("cart").add(Body.sphere("cart", 1.0, 0.1)).joint("x", "prismatic", "world", "cart", axis=(1, 0, 0))
+    )
+    made = plant(builder.build(), forces=lambda t, q: [-40.0 * q[0] + t])
+    one, begun = (simulate(made, end, q=[0.3], rtol=1e-4) for end in (1.0, 0.377))
+    assert simulate(made, 1.0, start=begun, rtol=1e-4).v[-1] == pytest.approx(one.v[-1], rel=1e-12)
+    begun.save(tmp_path / "run.npz")  # a file cannot say which law it was
+    assert load_trajectory(tmp_path / "run.npz", model=made).kept is None
