@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,15 @@ def test_a_guard_that_stays_at_zero_is_passed() -> None:
     law = {"method": "rk4", "step": 0.01}
     run = simulate(builder.build(), 1.0, v=[0.0], events=[Guard("still", lambda q: q[0])], **law)
     assert run.outcome.kind == "finished" and not run.events
+
+
+def test_a_part_of_a_run_is_continued_at_its_own_end() -> None:
+    model, given = system("implicit_contact"), options("implicit_contact")
+    whole = simulate(model, 0.3, **START, **given)
+    first = whole.segments[0]
+    part = replace(first, t=first.t[:2], q=first.q[:2], v=first.v[:2], x=first.x[:2], m=first.m[:2], u=first.u[:2])
+    run = simulate(model, 0.2, start=replace(whole, segments=(part,)), **given)
+    assert run.t[0] == 0.1 and run.q[0] == pytest.approx(first.q[1], abs=1e-14)
 
 
 @each_case("changed", [{"step": 2e-3}, {"method": "implicit_contact_2"}, {"v": [0.0] * 7}])

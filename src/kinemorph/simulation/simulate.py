@@ -244,11 +244,8 @@ def _goes_on(run: Trajectory, stepper: PlantStepper) -> bool:
     kept, last = run.kept, run.segments[-1]
     if kept is None or not isinstance(stepper, Stepper) or kept.key != kept_key(stepper.plant, stepper.options):
         return False
-    same = np.array_equal(last.u[-1], stepper.u) and np.array_equal(last.p, stepper.p)
-    if not same or not (kept.plain or last.plant is stepper.plant):
-        return False
-    stepper.take_up(kept)
-    return True
+    same = kept.end == last.t[-1] and np.array_equal(last.u[-1], stepper.u) and np.array_equal(last.p, stepper.p)
+    return same and (kept.plain or last.plant is stepper.plant) and stepper.take_up(kept)
 
 
 # ── what is run ───────────────────────────────────────────────────────────────────────────────────────────────────────

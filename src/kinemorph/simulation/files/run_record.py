@@ -82,7 +82,7 @@ def record_of(run: Trajectory) -> Record:
     }
     if run.kept is not None and run.kept.plain:
         shapes = {name: array.shape for name, array in run.kept.arrays.items()}
-        meta["kept"] = {"key": run.kept.key, "guards": run.kept.guards, "shapes": shapes}
+        meta["kept"] = {"key": run.kept.key, "end": run.kept.end, "guards": run.kept.guards, "shapes": shapes}
         arrays["kept"] = np.concatenate([array.ravel() for array in run.kept.arrays.values()])
     return Record(meta, arrays)
 
@@ -176,9 +176,8 @@ def _kept(record: Record) -> Kept | None:
     known, flat = record.meta["kept"], record.arrays["kept"]
     ends = np.cumsum([math.prod(shape) for shape in known["shapes"].values()])
     parts = zip(known["shapes"].items(), np.split(flat, ends[:-1]), strict=True)
-    return Kept(
-        known["key"], True, tuple(known["guards"]), {name: part.reshape(shape) for (name, shape), part in parts}
-    )
+    found = {name: part.reshape(shape) for (name, shape), part in parts}
+    return Kept(known["key"], True, known["end"], tuple(known["guards"]), found)
 
 
 def segment_starts(record: Record) -> list[float]:

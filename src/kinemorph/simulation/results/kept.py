@@ -29,6 +29,7 @@ class Kept:
 
     key: str
     plain: bool
+    end: float  # of the run [s]
     guards: tuple[str, ...]
     arrays: Mapping[str, Array]
 

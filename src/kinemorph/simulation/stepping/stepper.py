@@ -201,17 +201,23 @@ class Stepper(PlantStepper):
             self.memory = now
         arrays = {name: self.plan.array(kept, name).copy() for name in self.plan.shapes}
         names = self.watch.names if self.watch else ()
-        return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, names, arrays)
+        return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, self.end, names, arrays)
 
-    def take_up(self, kept: Kept) -> None:
-        """Goes on with what another stepper has kept; the sides of guards that it did not have are found here."""
-        counted = ("accepted", "rejected", "events")
-        for name, array in kept.arrays.items():
-            if name not in (*counted, "sides", "floors"):
-                self._at(name)[...] = array
+    def take_up(self, kept: Kept) -> bool:
+        """Goes on with what another stepper has kept, and returns whether it can: not with arrays of another version.
+
+        The sides of guards that the other one did not have are found here.
+        """
+        own = ("accepted", "rejected", "events", "sides", "floors")
+        shapes = {name: array.shape for name, array in kept.arrays.items() if name not in own}
+        if shapes != {name: shape for name, shape in self.plan.shapes.items() if name not in own}:
+            return False
+        for name in shapes:
+            self._at(name)[...] = kept.arrays[name]
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs)
             for k, name in enumerate(self.watch.names):
                 for group in ("sides", "floors") if name in kept.guards else ():
                     self._at(group)[k] = kept.arrays[group][kept.guards.index(name)]
         self._begun = self._stored().t
+        return True
