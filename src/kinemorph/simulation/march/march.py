@@ -210,12 +210,18 @@ class _March:
             lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
             *(at["t"], target, self.status),
         )
+        early = loop.scratch("early")  # whether it is the end of the run that cuts a step, and not a tick, too
+        loop.copy(early, at["ending"])
+        if self.plant.ticks:
+            with loop.repeat(len(self.plant.ticks)) as i:
+                ticking = (early, self.clocks.next[i], loop["stop"])
+                loop.let(early, lambda early, tick, stop: early * (tick > stop), *ticking)
         loop.let(
             self.status,
             lambda status, going, cut, ending, bound, stop: (going * cut * ending * (bound >= stop)).where(
                 float(Status.CUT), status
             ),
-            *(self.status, self.going, self.cut, at["ending"], bound, loop["stop"]),
+            *(self.status, self.going, self.cut, early, bound, loop["stop"]),
         )
         loop.let(self.going, lambda going, status: going * (status <= 0.0), self.going, self.status)
 
