@@ -1,12 +1,13 @@
 """A whole step with stiff forces at its end, as a law of a plant: mechanics.steps.implicit_forces, with rates of x.
 
-    v+ = v + h a,     w = displacement at constant velocity v+ over the time h,     x+ = x + h dx/dt
+    w, v+ = free flight over the time h from v + h a,     x+ = x + h dx/dt
 
 The letters are those of `LocalInstant`; v+ and x+ are the velocities and the further states at the end of the step.
+The accelerations a are those beyond free flight; see mechanics.steps.free_flight.
 
 Forces that are not stiff, and the rates of x, are those at the start of the step. The step starts at its base, where w
-is 0, so that w costs no operations. A centered step moves for h/2 at v, computes a there at the time t + h/2, and moves
-for h/2 at v+: this is leapfrog, except for stiff forces. The law of a plant is
+is 0, so that w costs no operations. A centered step flies for h/2 from v, computes a there at the time t + h/2, and
+flies for h/2 from v + h a: this is leapfrog, except for stiff forces. The law of a plant is
 
     (t, base, s, h, guess, m, u, p, passes, centered) -> s at the end, a
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.steps.free_flight import flight
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under, implicit_accelerations
 from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
@@ -58,8 +60,8 @@ class Damping:
 class StepStart:
     """The start of a step: the configuration `base` (nq,), v (nv,) with 0 for locked velocities, and x (nx,).
 
-    For a centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
-    `half_moved`. `every` has all joints at (base, v).
+    For a centered step, `base` and v are those at its middle, and `first` is the displacement up to there: see
+    `half_flown`. `every` has all joints at (base, v), `flying` are their accelerations in free flight.
     """
 
     base: Sequence[Any]
@@ -67,6 +69,7 @@ class StepStart:
     x: Sequence[Any]
     first: Sequence[Any] | None
     every: AllJoints
+    flying: Sequence[Any]
 
 
 def implicit_step(
@@ -93,24 +96,15 @@ def implicit_step(
         *(tree.of_joints, every.q, every.v, acting.tau, h, acting.points, acting.joints, acting.pairs),
         passes=passes,
         guess=None if guess is None else every.accelerations(guess),
+        flying=start.flying,
         wrenches=acting.wrenches,
         locked=locked,
         centered=start.first is not None,
         under=under,
     )
-    after = [rate + h * a for rate, a in zip(start.v, ends.a[:nv], strict=True)]
-    if start.first is None:
-        w = charts.steady(space, [h * rate for rate in after])
-    else:
-        w = charts.chained(space, start.first, charts.steady(space, [0.5 * h * rate for rate in after]))
+    kicked = [rate + h * a for rate, a in zip(start.v, ends.a[:nv], strict=True)]
+    w, after = flight(tree, kicked, h if start.first is None else 0.5 * h, locked)
+    if start.first is not None:
+        w = charts.chained(space, start.first, w)
     grown = [one + h * rate for one, rate in zip(start.x, acting.rates, strict=True)]
     return [*w, *after, *grown], ends
-
-
-def half_moved(tree: Tree, base: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """The displacement w (nv,) and the configuration (nq,) after the time h/2 at the constant velocity v.
-
-    Quaternions in the configuration are not normalized.
-    """
-    w = charts.steady(tree, [0.5 * h * rate for rate in v])
-    return w, charts.place(tree, base, w, finished=False)

@@ -73,6 +73,11 @@ class Laws:
     residual: Law  # (instant, z)
     place: Law  # (base, s), finished=: whether quaternions are normalized
     drift: Law  # (s, h)
+    chained: Law | None = None  # (s, displacement) -> w; None, as the next four, where the plant is not a robot
+    aligned: Law | None = None  # (s) -> v with linear velocities in the axes of the base
+    turned: Law | None = None  # (s with such v) -> v
+    flying: Law | None = None  # (instant) -> the accelerations of free flight
+    flown: Law | None = None  # (instant, h) -> s after free flight
     efforts: Law | None = None  # (instant); None where the plant is not a robot
     discrete: DiscreteLaws | None = None
     jumps: Jumps | None = None

@@ -17,6 +17,7 @@ see one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that do not handle manifolds
     unmet      (t, y, dy, rows, m, u, p) -> unmet       residual with multipliers as unknowns too, for IDA
     drift      (s, h) -> w                              w after the time h at constant v
+    flying, flown   see mechanics.steps.free_flight     motion where no force acts
     discrete   see `variational`                        the balance of a whole step, for variational integrators
     implicit_step   see `implicit_step`                 a whole step with stiff forces at its end
 
@@ -206,6 +207,16 @@ class Plant(Fixed, Shown):
     """The configuration q, shape (nq,), from (base, s)."""
     drift = _program("drift", "s h", out="nv")
     """The local coordinates w, shape (nv,), after the time h [s] at the velocity v of s, from (s, h)."""
+    chained = _optional("chained", "s moved:nv", out="nv")
+    """The local coordinates w, shape (nv,), after a displacement from s on, (s, moved); None without a robot."""
+    aligned = _optional("aligned", "s", out="nv")
+    """v (nv,) of s with its linear velocities in the axes of the base; None without a robot. See `charts`."""
+    turned = _optional("turned", "s", out="nv")
+    """v (nv,) of s, whose linear velocities are in the axes of the base; None without a robot. See `charts`."""
+    flying = _optional("flying", AT, out="nv")
+    """The accelerations of free flight, shape (nv,), from the inputs of `rate`; None without a robot."""
+    flown = _optional("flown", "t base s h m u p", out="ns")
+    """s after free flight over the time h [s], from (t, base, s, h, m, u, p); None without a robot."""
     efforts = _optional("efforts", AT, supplied="nv", damping="nv")
     """The generalized forces `supplied` and `damping`, (nv,) each, from the inputs of `rate`; None without a robot."""
     stored = _optional("stored", AT, out="1")

@@ -15,12 +15,13 @@ from itertools import count, islice
 from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import is_zero, minus, plus, times
-from kinemorph.algebra.vectors import dot, sub
+from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.formulations.table import FORMULATIONS
+from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations, half_flown
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
 from kinemorph.mechanics.steps.pair_forces import PairForce, couples, spans
@@ -32,7 +33,7 @@ from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
 from kinemorph.plants.contacts.distant_contacts import lighter_robots, near
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
-from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
+from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.jumps import memory_laws
 from kinemorph.plants.jumps.time_step import time_step
@@ -54,6 +55,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, bodies, implicit, for_one), True),
+        **dict.fromkeys((chained, aligned, turned, flying, flown), True),
         stored: acted_on,
         energy: tells,
         stiff: acted_on and not constrained,
@@ -135,6 +137,33 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
     return with_limbs_abreast(folded(loaded), program, lambda small: partial(law, robot_laws(small)), outputs)
 
 
+def chained(loaded: LoadedRobot, s: Any, moved: Any) -> list[Any]:
+    """The local coordinates w, shape (nv,), after the displacement `moved` (nv,) from s = [w, v, x] on."""
+    return charts.chained(loaded.bare, s[: loaded.nv], moved)
+
+
+def aligned(loaded: LoadedRobot, s: Any) -> list[Any]:
+    """The velocities v, shape (nv,), of s = [w, v, x], with linear ones in the axes of the base; see `charts`."""
+    return charts.aligned(loaded.bare, *split(s, loaded.nv)[:2])
+
+
+def turned(loaded: LoadedRobot, s: Any) -> list[Any]:
+    """The velocities v, shape (nv,), of s = [w, v, x], whose linear ones are in the axes of the base."""
+    return charts.turned(loaded.bare, *split(s, loaded.nv)[:2])
+
+
+def flying(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
+    """The accelerations, shape (nv,), of free flight; see mechanics.steps.free_flight."""
+    return flight_accelerations(loaded.tree(at.p, at.t), loaded.instant(at).v, loaded.locked)
+
+
+def flown(loaded: LoadedRobot, at: LocalInstant, h: Any) -> list[Any]:
+    """The state s = [w, v, x], shape (ns,), after free flight over the time h [s]; x stays the same."""
+    w, _, x = split(at.s, loaded.nv)
+    moved, after = flight(loaded.tree(at.p, at.t), loaded.instant(at).v, h, loaded.locked)
+    return [*charts.chained(loaded.bare, w, moved), *after, *x]
+
+
 # ── stiff forces ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -153,8 +182,8 @@ def implicit(
     now = loaded.instant(at._replace(s=[*[0.0] * nv, *at.s[nv:]]))
     first, base = None, at.base
     if centered:
-        first, base = half_moved(loaded.bare, base, now.v, h)
-        now = now._replace(q=base, t=at.t + 0.5 * h)
+        first, base, v = half_flown(tree, loaded.bare, base, now.v, h, loaded.locked)
+        now = now._replace(q=base, v=v, t=at.t + 0.5 * h)
     ready = loaded.prepared(tree.at_time(now.t))
     found = acting(loaded, ready, now, stiff=True, tables=True)
     dampers = [JointForce(j, Damping(d)) for j, d in enumerate(damping(loaded, at.p)) if not is_zero(d)]
@@ -167,12 +196,13 @@ def implicit(
         found.elements.loads,
         extra_rates(loaded, ready, now, found),
     )
+    flying = flight_accelerations(ready, found.every.v, loaded.locked)
     under, solver = None, None
     coupled = any(map(couples, during.pairs)) or any(map(spans, during.joints))
     if loaded.constrained or tree.driving is not None or coupled:
-        solver = _Solver(loaded, ready, now, found.every)
+        solver = _Solver(loaded, ready, now, found.every, flying)
         under = Under(solver.masses, solver)
-    start = StepStart(base, now.v, now.x, first, found.every)
+    start = StepStart(base, now.v, now.x, first, found.every, flying)
     after, ends = implicit_step(ready, loaded.bare, start, h, during, passes, guess, loaded.locked, under)
     world = found.world
     late = [one + h * rate for one, rate in zip(world.v, ends.a, strict=True)]
@@ -190,7 +220,9 @@ def implicit(
             supplied = plus(supplied, solver.driven)
         if loaded.dynamics.robot.is_timed:  # with all forces at the start of the step
             everything = acting(loaded, ready, now)
-            supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
+            supplied = plus(
+                supplied, constrained_motion.drive_power(loaded, ready, add(ends.a, flying)[:nv], everything)
+            )
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     told = _told_of_contacts(found, ends, world) if loaded.account else (0.0, 0.0)
     return after, ends.a[:nv], *told
@@ -246,13 +278,14 @@ def _stiff_powers(
 
 
 class _Solver:
-    """Accelerations of all joints that satisfy constraints, from a mass matrix, tau - h and soft rows.
+    """Accelerations of all joints beyond those in free flight, `flying`, that satisfy constraints, from a mass matrix,
+    tau - h and soft rows.
 
     Soft rows j (nv,) add j^T j to the mass matrix: they are stiff forces that are linear in the acceleration. `driven`
     [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
-    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints) -> None:
+    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints, flying: Sequence[Any]) -> None:
         self.tree, self.nv, self.driven, self.every = tree, loaded.nv, 0.0, every
         formulation = FORMULATIONS[loaded.dynamics.formulation]
         self.masses = formulation.mass_matrix(tree.of_joints, every.q)
@@ -260,7 +293,10 @@ class _Solver:
         self.conditions = None
         if loaded.constrained:
             self.conditions = constrained_motion.conditions_at(loaded, tree, now)
-            self.rows = constrained_motion.acceleration_rows(loaded, self.conditions)
+            rows = constrained_motion.acceleration_rows(loaded, self.conditions)
+            own = flying[: loaded.nv]
+            left = [minus(rate, dot(row, own)) for row, rate in zip(rows.J, rows.wanted, strict=True)]
+            self.rows = rows._replace(wanted=left)
 
     def __call__(self, M: Any, rest: Any, soft: Any) -> Sequence[Any]:
         """The accelerations of all joints."""

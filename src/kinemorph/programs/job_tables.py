@@ -101,7 +101,7 @@ def job_tables(job: Job) -> JobTables:
         "memory": plan.size,
         "samples": SAMPLES,
         "guards": job.guards.count if job.guards else 0,
-        "log_length": LOG_LENGTH,
+        "log_length": job.guards.log_length if job.guards else LOG_LENGTH,
         "log_width": log_width(plant),
         "clocks": len(plant.ticks),
         "domains": len(job.domains),

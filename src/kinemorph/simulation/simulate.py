@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -29,11 +30,13 @@ from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.kept import kept_key
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress, Run
 from kinemorph.simulation.running.ledger import Ledger, Watch
 from kinemorph.simulation.stepping.chosen_start import start_values
+from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
 from kinemorph.simulation.stepping.regular_functions import Regular
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
@@ -43,6 +46,7 @@ from kinemorph.simulation.stepping.step_options import (
     step_options,
     warn_of_tolerances,
 )
+from kinemorph.simulation.stepping.stepper import Stepper
 
 if TYPE_CHECKING:
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -96,8 +100,8 @@ def simulate(
     `p`             values of parameters: by name, or in order those that the plant keeps as inputs
     `start`         the initial time [s]; or the name of a start of the system, such as "home", whose values and inputs
                     are taken where none are given here; or a finished run to continue: values that are not given here
-                    are those at its end, and modules are docked as they are there. An adaptive method chooses its
-                    first step again, so that the last digits may differ from those of one long run
+                    are those at its end, and modules are docked as they are there. Where model, method, options,
+                    inputs and parameters are the same, it goes on with the steps of one long run: see `results.kept`
 
     Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
     it is "extrapolated_contact", which chooses steps of at most 2 ms by tolerances of 1e-3 and 1e-5.
@@ -182,8 +186,14 @@ def simulate(
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
         warn_before(model, plant, stepper.state.q[None], driven=driven, stepper=stepper)
         most = math.inf if most_events is None else most_events
-        pieces = OnePiece(Run(stepper, times, *regular, most_events=most))
+        given = any(value is not None for value in (q, v, x, m))
+        goes_on = before is not None and not given and not any(regular) and _goes_on(before, stepper)
+        if not any(regular):
+            stepper.end = float(times[-1])
+        pieces = OnePiece(Run(stepper, times, *regular, most_events=most, taken_up=goes_on))
     trajectory = ledger.finished(_carried_out(pieces, ledger))
+    if isinstance(pieces, OnePiece) and isinstance(stepper, Stepper) and trajectory.outcome.kind == "finished":
+        trajectory = replace(trajectory, kept=stepper.kept if stepper.end < math.inf else None)
     if checkpoints:
         checkpoints.finish(trajectory)
     warn_after([trajectory], options, ledger.method)
@@ -225,6 +235,15 @@ def _carried_out(pieces: Pieces, ledger: Ledger) -> Outcome:
         following.stepper.clockwork.end()
         following = pieces.after(ledger, following, outcome)
     return following
+
+
+def _goes_on(run: Trajectory, stepper: PlantStepper) -> bool:
+    """Lets a stepper go on with what a run has kept, where nothing has changed; returns whether it does."""
+    kept, last = run.kept, run.segments[-1]
+    if kept is None or not isinstance(stepper, Stepper) or kept.key != kept_key(stepper.plant, stepper.options):
+        return False
+    same = kept.end == last.t[-1] and np.array_equal(last.u[-1], stepper.u) and np.array_equal(last.p, stepper.p)
+    return same and (kept.plain or last.plant is stepper.plant) and stepper.take_up(kept)
 
 
 # ── what is run ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -230,3 +230,9 @@ def test_two_jumps_at_one_instant_leave_a_segment_of_one_sample() -> None:
     jumps = [Jumped(1.0, np.array([10.0]), np.array([11.0])), Jumped(1.0, np.array([11.0]), np.array([12.0]))]
     pieces = [(t.tolist(), row[:, 0].tolist()) for t, row in cut_at_jumps(times, rows, jumps)]
     assert pieces == [([0.0, 1.0], [0.0, 10.0]), ([1.0], [11.0]), ([1.0, 2.0], [12.0, 2.0])]
+
+
+def test_samples_up_to_rest_are_there_however_many_fit_into_a_call() -> None:
+    """A fall in few long steps has more samples than one call, which also found that the ball rests."""
+    run = simulate_batch(ball(), 7.0, q=np.array([[10.0]]), events=[bounce(0.0)], output_step=0.005)[0]
+    assert run.outcome.kind == "rest" and run.q[:, 0] == pytest.approx(10.0 - 0.5 * 9.81 * run.t**2, abs=1e-9)

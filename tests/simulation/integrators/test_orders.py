@@ -54,6 +54,8 @@ def error(name: str, method: str, h: float, until: float) -> float:
     return float(np.linalg.norm(row[: system.nq + system.nv] - reference(name, until)))
 
 
+# forces act at the middle of centered steps, and where nothing is carried, no other term has order 1
+BETTER = {("tumbling", method): 2 for method in METHODS if method.startswith("centered_contact")}
 # the tumbling bodies have what the pendulum has and quaternions besides, so most methods show theirs on them only
 SMOOTH = [method for method in METHODS if method != "moreau"]  # it is for rigid contacts, see test_rigid_contacts
 BOTH = ("dop853", "rodas", "generalized_alpha", "variational")
@@ -66,7 +68,7 @@ CASES = [
 
 @pytest.mark.parametrize("method, name", CASES)
 def test_the_order_of_the_table_is_the_order_seen(method, name, record_property):
-    order = METHODS[method].order
+    order = BETTER.get((name, method), METHODS[method].order)
     coarse, fine = (error(name, method, 1.0 / n, END[name]) for n in (STEPS[order], 2 * STEPS[order]))
     seen = np.log2(coarse / fine)
     record_property("figure", ("order off by", method, float(abs(seen - order))))

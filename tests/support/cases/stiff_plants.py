@@ -13,6 +13,7 @@ from kinemorph.algebra.groups import Pose, act
 from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.kinematics import link_poses
+from kinemorph.mechanics.steps.free_flight import flight_accelerations, half_flown
 from kinemorph.mechanics.steps.implicit_forces import Ends, present_forces
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
@@ -20,7 +21,7 @@ from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.plants.implicit_step import StepForces, StepStart, half_moved, implicit_step
+from kinemorph.plants.implicit_step import StepForces, StepStart, implicit_step
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
@@ -86,12 +87,13 @@ class Stiff:
         self, t: Any, base: Any, s: Any, h: Any, u: Any, passes: int, guess: Any = None, *, centered: bool = False
     ) -> tuple[list[Any], Ends]:
         first, at = None, t + h
+        _, v, x = split(s, self.tree.nv)
         if centered:
-            first, base = half_moved(self.tree, base, s[self.tree.nv : 2 * self.tree.nv], h)
+            first, base, v = half_flown(self.tree, self.tree, base, v, h, ())
             at = t + 0.5 * h
         acting = StepForces([0.0] * self.tree.nv, self.at_points(), self.at_joints(at, u))
-        _, v, x = split(s, self.tree.nv)
-        start = StepStart(base, v, x, first, self.tree.all_joints(base, v))
+        every = self.tree.all_joints(base, v)
+        start = StepStart(base, v, x, first, every, flight_accelerations(self.tree, v))
         return implicit_step(self.tree, self.tree, start, h, acting, passes, guess)
 
 

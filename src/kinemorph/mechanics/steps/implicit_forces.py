@@ -1,8 +1,9 @@
 """Stiff forces at the end of a step, inside the articulated-body algorithm.
 
-One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  A stiff force is linearized near the end of the
-step and taken there. A point of a link has, seen in the link's axes, the velocity u and at zero joint acceleration the
-acceleration c; J a is the acceleration that the joint accelerations add to it:
+One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  The accelerations a are those beyond the free
+flight of joints (see `free_flight`), so that v+ is in axes that do not move with the step. A stiff force is linearized
+near the end of the step and taken there. A point of a link has, seen in the link's axes, the velocity u and at a = 0
+the acceleration c; J a is the acceleration that the joint accelerations add to it:
 
     guess      u_p = u + h c (+ h J a of the pass before),  x_p = x + h u_p
     law        f = force(x_p, u_p),  D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite
@@ -139,6 +140,7 @@ def implicit_accelerations(
     *,
     passes: int = 1,
     guess: Sequence[S] | None = None,
+    flying: Sequence[S] | None = None,
     wrenches: Mapping[int, Wrench] | None = None,
     locked: Collection[int] = (),
     centered: bool = False,
@@ -147,13 +149,19 @@ def implicit_accelerations(
     """The accelerations (nv,) over a step of size h [s], under `tau`, `wrenches` and force laws at the end of the step.
 
     (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joint forces, with the values of the last
-    pass. `guess` are accelerations (nv,) from which the first pass starts, by default 0. Where the step is `centered`,
+    pass. They are those beyond the accelerations `flying` (nv,), by default 0, at which the bias is taken. `guess` are
+    accelerations (nv,) from which the first pass starts, by default 0. Where the step is `centered`,
     q is that of its middle, and v still that of its start. `under` is needed for constraints on the accelerations, and
     for pairs whose links both move.
     """
     moves = tree.moves(q)
-    flows = outward(tree, moves, v, [0.0] * tree.nv)
+    resting = [0.0] * tree.nv if flying is None else flying
+    flows = outward(tree, moves, v, resting)
     loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
+    tau = list(tau)
+    for link in tree.links:
+        for j, armature in zip(link.velocities, link.armature, strict=True):
+            tau[j] = minus(tau[j], times(armature, resting[j]))
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     sight = Sight(tree, moves)

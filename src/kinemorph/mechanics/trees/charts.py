@@ -8,7 +8,8 @@ rate of w at velocity v, and `carried` the velocity of that configuration where 
 
 A steady motion has a constant velocity: `steady` gives its displacement after a unit of time; `halfway` gives, from
 that displacement, the displacement after half of the time and the velocity. Both are accurate to second order and
-symmetric: the reverse motion follows the same path. `chained` joins two displacements.
+symmetric: the reverse motion follows the same path. `chained` joins two displacements. `aligned` gives the velocity at
+w with its linear parts in the axes of `base`, and `turned` is its inverse: linear velocities turn with moving axes.
 
 Coordinates of joints with one axis are added. Rotations use Cayley's map, R = R_base cay(w): it is rational and exact,
 needs no sine, and is singular only half a turn away from the start of the step. A point that moves along with a
@@ -175,6 +176,7 @@ def _line_halfway(w: Coordinates) -> Any:
     return scale(0.5, w), w
 
 
+LINEAR = {"free": 3, "planar": 2}  # the number of linear velocities in moving axes; they come first
 _LINE = Chart(add, _same, _same, _as_is, _straight, _same, _as_is, _line_halfway, add)
 CHARTS: dict[str, Chart] = {
     "revolute": _LINE,
@@ -244,6 +246,25 @@ def chained(tree: Tree, first: Coordinates, second: Coordinates) -> list[S]:
     place(base, w) = place(place(base, first), second) for every base.
     """
     return _by_link(tree, "chained", first, second)
+
+
+def aligned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
+    """The velocity v (nv,) at w with its linear parts in the axes of the base, where `v` has them in moving axes."""
+    return _with_linear_parts(tree, v, local_rate(tree, w, v))
+
+
+def turned(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
+    """The velocity v (nv,) at w, from that with linear parts in the axes of the base: the inverse of `aligned`."""
+    return _with_linear_parts(tree, v, velocity(tree, w, v))
+
+
+def _with_linear_parts(tree: Tree, v: Coordinates, other: Coordinates) -> list[S]:
+    """The velocity v (nv,) with the linear velocities of joints in moving axes from another one."""
+    found = list(v)
+    for link in tree.links:
+        part = slice(link.v, link.v + LINEAR.get(link.kind, 0))
+        found[part] = other[part]
+    return found
 
 
 def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:

@@ -1,11 +1,12 @@
 """A step of Moreau and Jean: contacts within a step are impulses, and no event is looked for.
 
-    q_m = q moved by v h/2,    M (v+ - v) = h (tau - h_bias) + J^T p + G^T lambda,    q+ = q_m moved by v+ h/2
+    free flight for h/2,    M (v+ - v) = h (tau - h_bias - M a0) + J^T p + G^T lambda,    free flight for h/2
 
-All terms are evaluated at the middle q_m of the step. Contacts whose surfaces overlap there, or are no farther apart
-than the forces of the step move a contact, have impulses p in Coulomb's cone, with Newton's restitution: u_n+ + e u_n-
->= 0 complements p_n >= 0. Constraints that hold, with rows G, hold for v+. Any number of contacts may open and close in
-a step; the error is of order 1.
+All terms are evaluated at the middle of the step, between the flights; a0 are the accelerations of free flight there
+(mechanics.steps.free_flight). Contacts whose surfaces overlap there, or are no farther apart than the forces of the
+step move a contact, have impulses p in Coulomb's cone, with Newton's restitution: u_n+ + e u_n- >= 0 complements p_n >=
+0. Constraints that hold, with rows G, hold for v+. Any number of contacts may open and close in a step; the error is of
+order 1.
 
 Moreau, Nonsmooth Mechanics and Applications (1988) 1-82; Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257.
 """
@@ -15,12 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.algebra.scalar import absolute, div, less_equal, maximum, minimum, minus, plus, times, where
-from kinemorph.algebra.vectors import add, dot, scale
+from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.constraints.constrained import constrained_dynamics, with_locked_rows
 from kinemorph.mechanics.elements.contact.rigid_contacts import OPEN, PUSH
 from kinemorph.mechanics.impacts.contact_space import NONE, contact_space, settled
 from kinemorph.mechanics.impacts.coulomb_cone import in_coulomb_cone
 from kinemorph.mechanics.impacts.impact import of_present
+from kinemorph.mechanics.steps.free_flight import flight, flight_accelerations, half_flown
 from kinemorph.mechanics.trees import charts
 from kinemorph.plants.constrained_motion import conditions_at
 from kinemorph.plants.contacts.rigid_rows import metric_of, other_rows, rigid_rows
@@ -39,18 +41,19 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
     for place in loaded.rigid:
         memory[place.memory] = OPEN  # no contact is a constraint
     now = loaded.instant(at._replace(s=[*[0.0] * nv, *at.s[nv:]], m=memory))
-    first = charts.steady(bare, [0.5 * h * rate for rate in now.v])
-    middle = now._replace(t=plus(at.t, 0.5 * h), q=charts.place(bare, at.base, first, finished=False))
-    tree = loaded.prepared(loaded.tree(at.p, middle.t))
-    rows = rigid_rows(loaded, tree, middle, bias=False)
-    found = acting(loaded, tree, middle)
-    forces = (found.tau, *found.loads) if dynamics.laws.takes_wrenches else (all_forces(tree, middle, found),)
-    rest = dynamics.laws.rest(tree, middle.q, middle.v, *forces)
-    held = conditions_at(loaded, tree, middle, bias=False)
+    first, q, v = half_flown(loaded.tree(at.p, at.t), bare, at.base, now.v, h, loaded.locked)
+    now = now._replace(t=plus(at.t, 0.5 * h), q=q, v=v)
+    tree = loaded.prepared(loaded.tree(at.p, now.t))
+    rows = rigid_rows(loaded, tree, now, bias=False)
+    found = acting(loaded, tree, now)
+    forces = (found.tau, *found.loads) if dynamics.laws.takes_wrenches else (all_forces(tree, now, found),)
+    rest = dynamics.laws.rest(tree, now.q, now.v, *forces)
+    held = conditions_at(loaded, tree, now, bias=False)
     wanted = [minus(dot(row, now.v), rate) for row, rate in zip(held.J, held.rate, strict=True)]
     holds = other_rows(loaded, with_locked_rows(held.rows(wanted), loaded.locked, nv)).rows
-    _, metric = metric_of(loaded, tree, middle)
-    free = add(now.v, constrained_dynamics(metric, [times(h, force) for force in rest], NONE).a)
+    _, metric = metric_of(loaded, tree, now)
+    pushed = constrained_dynamics(metric, [times(h, force) for force in rest], NONE).a
+    free = sub(add(now.v, pushed), scale(h, flight_accelerations(tree, now.v, loaded.locked)))
     contacts = rows.contacts([1.0] * len(rows.points))
     width, space = contacts.width, contact_space(metric, free, contacts, holds)
     near: Any = 0.0  # [m] that the forces of the step move contacts: nearer ones count as closed, or rounding decides
@@ -67,11 +70,11 @@ def time_step(loaded: LoadedRobot, at: LocalInstant, h: Any) -> dict[str, Any]:
     v = settled(metric, free, p, contacts, holds).v
     mean = [0.5 * (a + b) for a, b in zip(now.v, v, strict=True)]
     work = dot(p, [dot(row, mean) for row in contacts.J])
-    rates = extra_rates(loaded, tree, middle._replace(v=mean), found, 0.0, -work / h)
+    rates = extra_rates(loaded, tree, now._replace(v=mean), found, 0.0, -work / h)
     x = [plus(a, times(h, b)) for a, b in zip(now.x, rates, strict=True)]
     for i, (place, point) in enumerate(zip(loaded.rigid, rows.points, strict=True)):
         normal, *along = (where(contacts.weights[i], div(entry, h), 0.0) for entry in p[i * width : (i + 1) * width])  # type: ignore[index]
         push = add(scale(normal, point.normal), point.in_world(rows.both(along)))
         memory[place.memory + PUSH : place.memory + PUSH + 3] = push
-    w = charts.chained(bare, first, charts.steady(bare, [0.5 * h * rate for rate in v]))
-    return {"out": [*w, *v, *x], "m": memory}
+    last, after = flight(tree, v, 0.5 * h, loaded.locked)
+    return {"out": [*charts.chained(bare, first, last), *after, *x], "m": memory}

@@ -9,11 +9,14 @@ The arrays are
     tau y loop_error        as in `Trajectory`
     energy account          kinetic, potential; supplied, dissipated, balance
 
+    kept                    what a run that continues this one goes on with, see `results.kept`
+
 Where a run changes its system, the arrays of the second system are called "system2.q", and so on.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +29,7 @@ from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.columns import ENERGIES
+from kinemorph.simulation.results.kept import Kept
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
 
@@ -79,6 +83,10 @@ def record_of(run: Trajectory) -> Record:
         "settings": {name: plain_setting(value) for name, value in run.settings.items()},
         "events": [event_data(event) for event in run.events],
     }
+    if run.kept is not None and run.kept.plain:
+        shapes = {name: array.shape for name, array in run.kept.arrays.items()}
+        meta["kept"] = {"key": run.kept.key, "end": run.kept.end, "guards": run.kept.guards, "shapes": shapes}
+        arrays["kept"] = np.concatenate([array.ravel() for array in run.kept.arrays.values()])
     return Record(meta, arrays)
 
 
@@ -161,7 +169,20 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     check_times(np.concatenate([segment.t for segment in segments]))
     events = tuple(map(read_event, meta["events"]))
     outcome = Outcome(**meta["outcome"])
-    return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
+    return Trajectory(
+        tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"], _kept(record)
+    )
+
+
+def _kept(record: Record) -> Kept | None:
+    """What a run has kept for one that continues it; None where the file does not have it."""
+    if "kept" not in record.meta or "kept" not in record.arrays:
+        return None
+    known, flat = record.meta["kept"], record.arrays["kept"]
+    ends = np.cumsum([math.prod(shape) for shape in known["shapes"].values()])
+    parts = zip(known["shapes"].items(), np.split(flat, ends[:-1]), strict=True)
+    found = {name: part.reshape(shape) for (name, shape), part in parts}
+    return Kept(known["key"], True, known["end"], tuple(known["guards"]), found)
 
 
 def check_size(size: int, path: Path) -> None:

@@ -29,7 +29,8 @@ def title(column: Column) -> str:
 
 def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:
     """The bytes of a text file: the description `meta`, the line `header`, then the rows of `table`."""
-    lines = [MARK + json.dumps(meta), header]
+    told = {name: value for name, value in meta.items() if name != "kept"}  # tables have no place for its array
+    lines = [MARK + json.dumps(told), header]
     rows = np.stack(list(table.values()), axis=1).tolist()
     held = held_columns(meta, list(table))
     if held.all():

@@ -33,9 +33,8 @@ from kinemorph.simulation.foreign.ida import IdaEngine, Mask
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.march.constraints import DRIFT
-from kinemorph.simulation.march.crossings import PIECES
 from kinemorph.simulation.march.guards import Guard, Watch
-from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.march.layout import PIECES, Status
 from kinemorph.simulation.stepping.plant_stepper import SLICE, ForeignMethod, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper

@@ -2,10 +2,12 @@
 
     v+ = v + h a(forces at the end of the step),      q+ = q moved by h v+
 
-So the step size follows the motion, and not the stiffness of contacts, gains and damping. `Plant.implicit_step` is one
-such step: forward dynamics in which stiff forces act as inertias too, at the cost of little more than one rate.
-`passes` is the number of linearizations, each about the result of the one before. The method is of order 1, and damps
-motions that are too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
+in axes that do not turn during the step; the velocities of free bodies, which are in axes that do, come from there by
+free flight (mechanics.steps.free_flight). So the step size follows the motion, and not the stiffness of contacts, gains
+and damping. `Plant.implicit_step` is one such step: forward dynamics in which stiff forces act as inertias too, at the
+cost of little more than one rate. `passes` is the number of linearizations, each about the result of the one before.
+The method is of order 1, and damps motions that are too fast for the step: a foot that hits the ground stays there,
+where an explicit step would chatter.
 
 Each step starts with the accelerations of the step before, which makes one pass nearly as good as two. The exceptions
 are steps in which bodies meet that were about to part, or the reverse: the force of a contact has a kink there, and its
@@ -44,6 +46,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
@@ -122,10 +125,9 @@ class LinearlyImplicit:
         with loop.repeat(nv) as i:
             loop.let(start[i], lambda: 0.0)
         self._step(site, after, site.own["found"], moment, middle, start, span, rates[1])
-        # the second half continues from the end of the first, steadily at its new velocity
-        loop.copy(start.part(nv, ns - nv), after.part(nv, ns - nv))
-        loop.copy(start.part(0, nv), half.part(0, nv))
-        loop.call(plant.drift, [after.part(0, nv)], [start, span])
+        loop.call(_robots(plant.chained), [after.part(0, nv)], [half, after.part(0, nv)])
+        for result in (whole, after):  # results are combined in the axes of the base
+            loop.call(_robots(plant.aligned), [result.part(nv, nv)], [result])
         share = loop.scratch("share")
         loop.let(share, lambda kinked: (kinked > 0.0).where(0.0, 1.0), kinked)
         with loop.repeat(ns) as i:
@@ -198,7 +200,7 @@ class LinearlyImplicit:
         """Writes code for the dense output: the straight line between both ends of the step.
 
         The positions of an extrapolated step are bent by h (v_new - v_old) / 2 theta (theta - 1), which is exact for
-        constant accelerations.
+        constant accelerations; these velocities are in the axes of the base.
         """
         loop, nv = site.loop, site.plant.nv
         with loop.repeat(site.plant.ns) as i:
@@ -207,8 +209,10 @@ class LinearlyImplicit:
                 loop.let(site.dense[1, i], lambda: 0.0)
         if not self.extrapolated:
             return
+        last = loop.scratch("velocity_aligned", (nv,))
+        loop.call(_robots(site.plant.aligned), [last], [site.new])
         with loop.repeat(nv) as i:
-            ends = (site.h_old, site.new[i + nv], site.s_old[i + nv])
+            ends = (site.h_old, last[i], site.s_old[i + nv])
             loop.let(site.dense[1, i], lambda h, new, old: 0.5 * h * (new - old), *ends)
             loop.let(site.dense[0, i], lambda whole, bent: whole - bent, site.dense[0, i], site.dense[1, i])
 
@@ -217,9 +221,20 @@ class LinearlyImplicit:
 
 
 def _extrapolate(site: Site, half: View, off: View, share: View) -> None:
-    """Writes code for new = half + share off, with `off` the difference (ns,) between half steps and a whole step."""
+    """Writes code for new = half + share off, with `off` the difference (ns,) between half steps and a whole step.
+
+    The linear velocities of `half` and `off` are in the axes of the base.
+    """
+    nv = site.plant.nv
     with site.loop.repeat(site.plant.ns) as i:
         site.loop.let(site.new[i], lambda two, off, share: two + share * off, half[i], off[i], share)
+    site.loop.call(_robots(site.plant.turned), [site.new.part(nv, nv)], [site.new])
+
+
+def _robots(program: Program | None) -> Program:
+    """A program that every robot has."""
+    assert program is not None
+    return program
 
 
 def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
@@ -232,11 +247,17 @@ def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
     """
     loop, plant = site.loop, site.plant
     supplied, lost = plant.ns - 2, plant.ns - 1
-    bound, low, high, left, end = (loop.scratch(f"energy_{name}") for name in ("bound", "low", "high", "left", "end"))
+    names = ("bound", "low", "high", "whole", "left", "end", "none")
+    bound, low, high, whole, left, end, none = (loop.scratch(f"energy_{name}") for name in names)
 
     def energy(out: View, t: View, s: View) -> None:
         loop.call(plant.energy, [out], site.inputs(t=t, s=s))
         loop.let(out, lambda e, more: e - more, out, s[supplied])
+
+    def take(share: View) -> None:
+        """Writes code for `new` with this share of `off`, and for its energy `high`."""
+        _extrapolate(site, half, off, share)
+        energy(high, end, site.new)
 
     two, one = loop.scratch("pressing_2", (2,)), loop.scratch("pressing_1", (1,))
     loop.let(left, _doubtful, share, two[0], two[1], one[0], site.s[lost], half[lost], off[lost])
@@ -246,13 +267,16 @@ def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
         energy(high, end, site.new)
         loop.let(left, lambda high, bound: (high > bound).where(MOST_CHORDS, 0.0), high, bound)
         with loop.if_(left):
-            energy(low, end, half)
+            loop.let(none, lambda: 0.0)
+            loop.copy(whole, high)
+            take(none)
+            loop.copy(low, high)
+            loop.copy(high, whole)
             loop.let(bound, lambda bound, low: bound.maximum(low), bound, low)
         with loop.while_(left):
             loop.let(left, lambda left, high, bound: (high > bound).where(left - 1.0, 0.0), left, high, bound)
             loop.let(share, _chord, share, left, low, high, bound)
-            _extrapolate(site, half, off, share)
-            energy(high, end, site.new)
+            take(share)
 
 
 def _doubtful(share: Any, whole: Any, first: Any, second: Any, before: Any, half: Any, off: Any) -> Any:

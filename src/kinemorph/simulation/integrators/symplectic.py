@@ -1,8 +1,10 @@
 """Partitioned methods: kicks, which change velocities, alternate with drifts, which change positions.
 
 A kick changes v and x by their rates at constant w; a drift moves w at the velocity v, on the joint manifold
-(`Plant.drift`). A method is a list of kicks and drifts, each over a fraction (share) of the step. The state after a
-kick is (v', x'), and there are two kinds of kick:
+(`Plant.drift`). Without implicit kicks nothing takes back what a kick does to velocities in moving axes: there a drift
+is free flight, and a kick changes v by the accelerations beyond it (mechanics.steps.free_flight). A method is a list of
+kicks and drifts, each over a fraction (share) of the step. The state after a kick is (v', x'), and there are two kinds
+of kick:
 
     explicit    (v', x') = (v, x) + h rate(t, w, v, x)         with the rate before the kick
     implicit    (v', x') = (v, x) + h rate(t, w, v', x')       with the rate after it: the adjoint of the explicit kick
@@ -80,11 +82,19 @@ class Partitioned:
         for kind, share in self.parts:
             loop.let(span, lambda h, share=share: share * h, site.h)
             if kind == "drift":
-                if site.plant.nv:
+                flown = None if self.symmetric else site.plant.flown
+                if flown is not None:
+                    loop.call(flown, [site.new], [moment, site.base, site.new, span, site.m, site.u, site.p])
+                elif site.plant.nv:
                     loop.call(site.plant.drift, [site.new.part(0, site.plant.nv)], [site.new, span])
                 loop.let(moment, lambda t, span: t + span, moment, span)
             elif kind == "kick":
+                flying = None if self.symmetric else site.plant.flying
+                if flying is not None:
+                    loop.call(flying, [loop.scratch("flying", (site.plant.nv,))], site.inputs(t=moment, s=site.new))
                 self._kick(site, site.new, last, span)
+                if flying is not None:
+                    self._leave_flight(site, span)
                 if not self.symmetric:
                     self._account(site, moment, last, span)
             else:
@@ -95,6 +105,12 @@ class Partitioned:
         nv, ns = site.plant.nv, site.plant.ns
         with site.loop.repeat(nv, ns) as i:
             site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])
+
+    def _leave_flight(self, site: Site, span: View) -> None:
+        """Writes code that takes the accelerations of free flight, in `flying` (nv,), out of a kick of `span` [s]."""
+        nv, flying = site.plant.nv, site.loop.scratch("flying", (site.plant.nv,))
+        with site.loop.repeat(nv) as i:
+            site.loop.let(site.new[nv + i], lambda v, h, a: v - h * a, site.new[nv + i], span, flying[i])
 
     def _account(self, site: Site, t: View, rate: View, span: View) -> None:
         """Writes the account of energy after a kick over the time `span`, by the mean of the rates before and after."""

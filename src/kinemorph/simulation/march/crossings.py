@@ -16,9 +16,7 @@ from typing import Any
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, View
 from kinemorph.simulation.integrators.method import Site
-from kinemorph.simulation.march.layout import Guards
-
-PIECES = 4  # pieces of a step; guards are evaluated at their ends
+from kinemorph.simulation.march.layout import PIECES, Guards
 
 
 class Watching:
@@ -43,8 +41,11 @@ class Watching:
         self.which = loop.constant("directions", [float(d) for d in guards.directions])
         self.hit = loop.buffer("guard_hit")
 
-    def write(self, happen: Callable[[View], None]) -> None:
-        """Writes code that searches the step just taken for the first crossing; `happen(time)` writes what follows."""
+    def write(self, happen: Callable[[View], None], note: Callable[[View], None]) -> None:
+        """Writes code that searches the step just taken for the first crossing; `happen(time)` writes what follows.
+
+        `note(time)` writes what is done about events that are only recorded: the search goes on after them.
+        """
         loop, at, hit = self.loop, self.at, self.hit
         low, high, end, piece, searching, found = (
             loop.buffer(f"guard_{name}") for name in ("low", "high", "end", "piece", "searching", "found")
@@ -64,30 +65,60 @@ class Watching:
             loop.copy(found, hit)
             with loop.if_(found):
                 self._bisect(low, high)
-                if not any(self.guards.silent):
+                if not any(self.quiet):
                     loop.let(searching, lambda: 0.0)
                     happen(high)
                 else:
-                    self._happen_aloud(low, high, searching, happen)
+                    self._happen_aloud(low, high, searching, happen, note)
             with loop.otherwise():
                 self._note_sides()
                 loop.copy(low, high)
                 loop.let(piece, lambda k: k + 1.0, piece)
                 loop.let(searching, lambda k: k < PIECES + 0.5, piece)
 
-    def _happen_aloud(self, low: View, high: View, searching: View, happen: Callable[[View], None]) -> None:
-        """Writes code for an event at `high`; where only silent guards have fired, the search goes on from there."""
-        loop = self.loop
-        loud, silent = loop.buffer("guard_loud"), loop.constant("silent", [float(one) for one in self.guards.silent])
+    @property
+    def quiet(self) -> list[float]:
+        """1 for each guard whose events are silent or only recorded, else 0; empty where there are none."""
+        pairs = zip(self.guards.silent, self.guards.noted, strict=True)
+        return [float(silent or noted) for silent, noted in pairs]
+
+    def _happen_aloud(
+        self,
+        low: View,
+        high: View,
+        searching: View,
+        happen: Callable[[View], None],
+        note: Callable[[View], None],
+    ) -> None:
+        """Writes code for an event at `high`; where only quiet guards have fired, the search goes on from there.
+
+        The last event of a run is not quiet, because the run ends there, nor is one for which the log has no row left.
+        """
+        loop, noted = self.loop, any(self.guards.noted)
+        loud, quiet = loop.buffer("guard_loud"), loop.constant("quiet", self.quiet)
+        recorded = loop.constant("noted", [float(one) for one in self.guards.noted])
+        last = loop.buffer("guard_last")
+        loop.let(last, lambda: 0.0)
+        if noted:
+            room = float(self.guards.log_length - sum(self.guards.noted))
+            loop.let(
+                last,
+                lambda n, most, logged: (n + 1.5 > most).maximum(logged >= room),
+                *(self.at["events"], loop["limits"][5], loop["logged"]),
+            )
         loop.let(loud, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
             loop.let(
-                loud, lambda loud, fired, one: loud.maximum(fired * (1.0 - one)), loud, loop["fired"][i], silent[i]
+                loud,
+                lambda loud, fired, one, noted, last: loud.maximum(fired * (1.0 - one).maximum(noted * last)),
+                *(loud, loop["fired"][i], quiet[i], recorded[i], last),
             )
         with loop.if_(loud):
             loop.let(searching, lambda: 0.0)
             happen(high)
         with loop.otherwise():
+            if noted:
+                note(high)
             self._note_sides()
             loop.copy(low, high)
             with loop.repeat(self.guards.count) as i:

@@ -26,7 +26,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.constraints import DRIFT, KEPT, Constraints
 from kinemorph.simulation.march.crossings import crossed, kept_floor, note_side
 from kinemorph.simulation.march.jumps import NEAR, SMALL, Jumps
-from kinemorph.simulation.march.layout import LOG_LENGTH, QUIET, Guards, Status, layout, log_width
+from kinemorph.simulation.march.layout import QUIET, Guards, Status, layout, log_width
 from kinemorph.simulation.march.march import site_of
 from kinemorph.simulation.march.memory import Clocks, Memory
 
@@ -83,7 +83,7 @@ def happening(plant: Plant, method: Method, guards: Guards | None = None) -> Loo
             "jumped": (),
             "more": (),
             **({"fired": (guards.count,)} if guards else {}),
-            **({"log": (LOG_LENGTH, log_width(plant)), "logged": (), "returned": ()} if guards else {}),
+            **({"log": (guards.log_length, log_width(plant)), "logged": (), "returned": ()} if guards else {}),
         },
     )
     _Between(loop, plant, method, guards).happen()
@@ -220,7 +220,7 @@ class _Between:
         loop, at = self.loop, self.at
         jumps = Jumps(self.site, at, guards, self.status, constraints, self.values)
         loop.let(loop["logged"], lambda: 0.0)
-        with loop.repeat(LOG_LENGTH) as k, loop.repeat(loop["log"].shape[1]) as i:
+        with loop.repeat(loop["log"].shape[0]) as k, loop.repeat(loop["log"].shape[1]) as i:
             loop.let(loop["log"][k, i], lambda: 0.0)
         with loop.if_(loud):
             jumps.write()

@@ -151,7 +151,7 @@ class Watch:
     """The guards of a run and their programs: their values, and the sign of each.
 
     With `located`, the guards of the plant's elements are included, after those of the user. With `compiled`, all
-    events are part of the march; else Python acts at events of guards without a reset, or whose reset is not compiled.
+    events are part of the march; else Python acts at events that end the run, or whose reset is not compiled.
     """
 
     def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False, compiled: bool = False) -> None:
@@ -170,6 +170,11 @@ class Watch:
         self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
         # indices of the guards of elements, after those of the user; edges are located by every method
         self.switches = tuple(range(0 if located else self.first_edge, len(plant.guards)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all guards: the user's, then those of elements."""
+        return (*(guard.name for guard in self.guards), *(self.plant.guards[switch] for switch in self.switches))
 
     @cached_property
     def marched(self) -> Guards:
@@ -193,7 +198,7 @@ class Watch:
     def _own_jump(self, guard: Guard) -> Jump | None:
         """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
         if guard.reset is None:
-            return Jump(None, guard.stop, moves=False) if self.compiled else None
+            return Jump(None, guard.stop, moves=False) if self.compiled or not guard.stop else None
         try:
             if not is_pure(guard.reset):
                 raise TracingError(

@@ -38,6 +38,7 @@ class Jumps:
         self.counts = loop.buffer("jump_counts", (guards.count,))  # 1 for guards that count before the jump
         self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
+        self.places = loop.constant("log_numbers", [float(k) for k in range(guards.log_length)])
 
     @property
     def row_size(self) -> int:
@@ -64,6 +65,26 @@ class Jumps:
             self._check(before)
             self._find_sides()
             self._log()
+
+    def note(self, moment: View, s: View) -> None:
+        """Writes code that logs the events of guards that fired at `moment` [s], at s = [w, v, x] about `base_old`."""
+        loop, at, plant = self.loop, self.at, self.plant
+        nq, nv, nx = plant.nq, plant.nv, plant.nx
+        noted = loop.constant("jump_noted", [float(one) for one in self.guards.noted])
+        loop.call(plant.place, [self.old.part(0, nq)], [at["base_old"], s])
+        loop.copy(self.old.part(nq, nv + nx), s.part(nv, nv + nx))
+        loop.copy(self.old.part(nq + nv + nx, len(plant.m)), at["m"])
+        self._stay()
+        here = loop.buffer("jump_noting")
+        with loop.repeat(self.guards.count) as i:
+            loop.let(here, lambda fired, one: fired * one, loop["fired"][i], noted[i])
+            with loop.if_(here):
+                loop.copy(self.taken, self.numbers[i])
+                zero = (self.values[i], at["sides"][i])  # a guard that stays at zero has no side until it leaves it
+                loop.let(at["sides"][i], lambda g, side: g.equals(0.0).where(0.0, -side), *zero)
+                loop.copy(self.side, at["sides"][i])
+                loop.let(at["events"], lambda n: n + 1.0, at["events"])
+                self._write_row(moment)
 
     def _jump(self) -> None:
         """Writes code for the state after the jump of the first guard that fired."""
@@ -222,21 +243,8 @@ class Jumps:
 
     def _log(self) -> None:
         """Writes code that adds the jump to the log; the march returns where the log is full or the run has to end."""
-        loop, at, plant = self.loop, self.at, self.plant
-        log, logged, nc = loop["log"], loop["logged"], len(plant.constraint_names)
-        assert log.shape == (LOG_LENGTH, log_width(plant))
-        numbers, here = loop.constant("log_numbers", [float(k) for k in range(LOG_LENGTH)]), loop.buffer("log_here")
-        with loop.repeat(LOG_LENGTH) as k:
-            loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
-            with loop.if_(here):
-                row = log[k]
-                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
-                    loop.copy(row[place], number)
-                if nc:
-                    loop.copy(row.part(4, nc), self.impulses)
-                loop.copy(row.part(4 + nc, self.row_size), self.old)
-                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
-        loop.let(logged, lambda n: n + 1.0, logged)
+        loop, at, logged = self.loop, self.at, self.loop["logged"]
+        self._write_row(at["t"])
         stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
         numbers, stopping = self.numbers, loop.buffer("jump_stopping")
         loop.let(stopping, lambda: 0.0)
@@ -257,6 +265,24 @@ class Jumps:
             ),
             *(self.status, stopping, at["events"], loop["limits"][5], logged),
         )
+
+    def _write_row(self, moment: View) -> None:
+        """Writes code that adds a row to the log, of an event at `moment` [s]."""
+        loop, plant, length = self.loop, self.plant, self.guards.log_length
+        log, logged, nc = loop["log"], loop["logged"], len(plant.constraint_names)
+        assert log.shape == (length, log_width(plant))
+        here = loop.scratch("log_here")
+        with loop.repeat(length) as k:
+            loop.let(here, lambda k, n: k.equals(n), self.places[k], logged)
+            with loop.if_(here):
+                row = log[k]
+                for place, number in enumerate((moment, self.taken, self.side, self.lost)):
+                    loop.copy(row[place], number)
+                if nc:
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
+        loop.let(logged, lambda n: n + 1.0, logged)
 
 
 def _is_one_of(number: Any, known: Sequence[float]) -> Any:

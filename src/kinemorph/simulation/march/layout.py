@@ -15,6 +15,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
 
 LOG_LENGTH = 16  # jumps of one call
+PIECES = 4  # pieces of a step; guards are evaluated at their ends
 QUIET = 1e-10  # per second: a guard at zero that changes more slowly rests there, up to rounding
 HUGE = 1e300  # a number that is not below it counts as infinite; in float32 this bound is infinity itself
 
@@ -37,6 +38,7 @@ class Status(IntEnum):
     ENOUGH = 12  # as many jumps have happened as were asked for
     STOPPED = 13  # a jump ended the run
     REST = 14  # a state of a batch came to rest; no march returns this
+    CUT = 15  # the next step would be cut short by the end of the run, and Python keeps the memory before it
 
 
 class Layout:
@@ -114,6 +116,16 @@ class Guards:
         return self.make_awake()
 
     @property
+    def noted(self) -> tuple[bool, ...]:
+        """Of each guard, or empty: whether its events are only recorded, so that steps go on as without it."""
+        return tuple(jump is not None and jump.make is None and not jump.stop for jump in self.jumps)
+
+    @property
+    def log_length(self) -> int:
+        """The rows of the log of one call: events that are only recorded do not end the step that they happen in."""
+        return LOG_LENGTH + (PIECES + 1) * sum(self.noted)
+
+    @property
     def compiled(self) -> bool:
         """Whether the march itself lets the state jump at some events, so that it need not return to Python there."""
         return any(jump is not None for jump in self.jumps)
@@ -152,6 +164,7 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "events": (),  # the number of jumps so far
             "accepted": (),
             "rejected": (),
+            "ending": (),  # above 0 where the march returns before a step that the time `stop` would cut short
             **{f"own_{name}": shape for name, shape in method.memory(plant).items()},
         }
     )

@@ -55,7 +55,7 @@ def march(
                 jumps; u, p
     Outputs     memory_end; rows (samples, nq + nv + nx + nm): [q, v, x, m] at each time; done (), how many were
                 reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign; where jumps
-                are compiled, log (LOG_LENGTH, `log_width`), a row for each, and logged (), how many there are
+                are compiled, log (`log_length`, `log_width`), a row for each, and logged (), how many there are
 
     With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`. With `calls_c`, the
     march itself calls controllers that are functions in C, by foreign calls; else it returns where they sample.
@@ -80,7 +80,7 @@ def march(
             "done": (),
             "status": (),
             **({"fired": (guards.count,)} if guards else {}),
-            **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
+            **({"log": (guards.log_length, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
         },
     )
     _March(loop, plant, method, guards, fixed=fixed, calls_c=calls_c).write()
@@ -178,7 +178,7 @@ class _March:
             target = loop["times"][k]
             self.look(target)
             with loop.while_(self.going):
-                self.take_step(target)
+                self.take_step()
                 self.look(target)
             reached = loop.buffer("reached")
             # a sample at the very time of a tick shows the memory after it
@@ -192,36 +192,52 @@ class _March:
                 loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
 
     def look(self, target: View) -> None:
-        """Writes code for `going`: 1 if another step toward the time `target` has to be tried, else 0."""
-        self.loop.let(
-            self.going,
-            lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
-            self.at["t"],
-            target,
-            self.status,
-        )
+        """Writes code for `going`: 1 if another step toward the time `target` has to be tried, else 0.
 
-    # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def take_step(self, target: View) -> None:
-        """Writes code that tries one step toward a sample time: choose the step size, attempt the step, accept or
-        reject it.
+        Where the memory says so (`ending`), no step is tried that the end of the run would cut short.
         """
-        loop, at, site = self.loop, self.at, self.site
-        stop = self.clocks.find_bound(target)
-        self.constraints.choose_dependent(self.memory.remember)
-        loop.copy(at["m"], at["m_next"])
-        # a step that would end near `stop` ends there
+        loop, at = self.loop, self.at
+        bound = self.clocks.find_bound(target)
+        # a step that would end near its bound ends there
         reach = 1.0 + 1e-9 if self.fixed else snap_reach(self.method)
         loop.let(
             self.cut,
-            lambda t, h, largest, stop: t + h.minimum(largest) * reach >= stop,
-            *(at["t"], at["h"], self.largest, stop),
+            lambda t, h, largest, bound: t + h.minimum(largest) * reach >= bound,
+            *(at["t"], at["h"], self.largest, bound),
         )
+        loop.let(
+            self.going,
+            lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
+            *(at["t"], target, self.status),
+        )
+        early = loop.scratch("early")  # whether it is the end of the run that cuts a step, and not a tick, too
+        loop.copy(early, at["ending"])
+        if self.plant.ticks:
+            with loop.repeat(len(self.plant.ticks)) as i:
+                ticking = (early, self.clocks.next[i], loop["stop"])
+                loop.let(early, lambda early, tick, stop: early * (tick > stop), *ticking)
+        loop.let(
+            self.status,
+            lambda status, going, cut, ending, bound, stop: (going * cut * ending * (bound >= stop)).where(
+                float(Status.CUT), status
+            ),
+            *(self.status, self.going, self.cut, early, bound, loop["stop"]),
+        )
+        loop.let(self.going, lambda going, status: going * (status <= 0.0), self.going, self.status)
+
+    # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def take_step(self) -> None:
+        """Writes code that tries one step: choose the step size, attempt the step, accept or
+        reject it.
+        """
+        loop, at, site = self.loop, self.at, self.site
+        self.constraints.choose_dependent(self.memory.remember)
+        loop.copy(at["m"], at["m_next"])
         loop.let(
             self.step,
             lambda cut, t, h, largest, stop: cut.where(stop - t, h.minimum(largest)),
-            *(self.cut, at["t"], at["h"], self.largest, stop),
+            *(self.cut, at["t"], at["h"], self.largest, self.clocks.bound),
         )
         loop.let(site.failed, lambda: 0.0)
         loop.let(site.error, lambda: 0.0)
@@ -233,7 +249,7 @@ class _March:
             self._accept()
             self.constraints.find_flat(self.between)
             if self.watching:
-                self.watching.write(self._happen)
+                self.watching.write(self._happen, self._note)
             self.memory.change()
         with loop.otherwise():
             loop.let(at["rejected"], lambda n: n + 1.0, at["rejected"])
@@ -244,6 +260,12 @@ class _March:
             ),
             *(self.status, self.tries, self.most),
         )
+        if self.jumps:
+            loop.let(
+                self.status,
+                lambda status, n: ((status <= 0.0) * (n >= LOG_LENGTH)).where(float(Status.LOGGED), status),
+                *(self.status, loop["logged"]),
+            )
 
     def _judge(self) -> None:
         """Writes code that accepts or rejects the step, sets the next step size, and the status if no step succeeds."""
@@ -368,6 +390,13 @@ class _March:
             loop.call(plant.place, [row.part(0, nq)], [at["base_old"], self.between])
             loop.copy(row.part(nq, ns - nv), self.between.part(nv, ns - nv))
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
+
+    def _note(self, moment: View) -> None:
+        """Writes code that records the events at `moment` [s] within the step, of guards that change nothing."""
+        assert self.jumps is not None
+        if self.plant.holding is not None:
+            self.constraints.correct(moment, self.at["base_old"], self.between)
+        self.jumps.note(moment, self.between)
 
     def _happen(self, moment: View) -> None:
         """Writes code that returns to an event at `moment` [s] within the step; the state jumps, or the march stops.

@@ -26,6 +26,7 @@ from kinemorph.simulation.results.event import Event as Event
 from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
+from kinemorph.simulation.results.kept import Kept
 from kinemorph.simulation.results.outcome import Outcome as Outcome
 from kinemorph.simulation.results.segment import Segment as Segment
 from kinemorph.words import counted, did_you_mean
@@ -69,6 +70,7 @@ class Trajectory(ShownRun):
     outcome: Outcome
     statistics: Statistics
     settings: Mapping[str, Any] = field(default_factory=dict)
+    kept: Kept | None = None  # for a run that continues this one
 
     def __len__(self) -> int:
         """The number of samples."""

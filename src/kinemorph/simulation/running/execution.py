@@ -76,11 +76,14 @@ class Run:
         callback: Regular | None,
         named: bool = False,
         most_events: float = math.inf,
+        taken_up: bool = False,
     ) -> None:
         """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name.
 
-        The run ends after `most_events` events.
+        The run ends after `most_events` events. Where it is `taken_up`, the stepper stands before the step that the end
+        of another run has cut short, and what happens before the first sample time is known from that run.
         """
+        self.begun = float(times[0]) if taken_up else -math.inf  # [s], events up to this time are known
         self.stepper, self.times, self.until = stepper, times, float(times[-1])
         self.most = stepper.most_jumps = most_events
         self.held, self.callback, self.named = held, callback, named
@@ -115,7 +118,7 @@ class Run:
             self._tick()
             if self.held and self.held.due(t):
                 self._hold()
-            if self.next == 0:
+            if self.next == 0 and self.begun == -math.inf:
                 self._begin()
                 if progress:
                     progress(t, self.stepper.h, 0)
@@ -206,6 +209,8 @@ class Run:
         t = self.stepper.state.t
         if self.ended is not None:
             return self.ended
+        if marched.status in (Status.STOPPED, Status.ENOUGH):
+            self._keep_now()
         if marched.status is Status.STOPPED:
             return Outcome("stopped", t, stopped_by(self.events[-1].name, t))
         if marched.status is Status.ENOUGH:
@@ -238,6 +243,7 @@ class Run:
             return marched
         kept = min(len(marched.times), wanted)
         t, rows, jumps = marched.times[:kept], marched.rows[:kept], [] if marched.jumps is None else list(marched.jumps)
+        jumps = [row for row in jumps if row[0] > self.begun]
         q, p = rows[:, : self.stepper.plant.nq], self.stepper.p
         found = (
             self.domains.left(t, q, p),

@@ -181,7 +181,8 @@ class Fleet:
         if self.plant.robot is not None:
             log = (outs[5], outs[6].astype(np.int64)) if len(outs) > 5 else None
             self._find_runaways(group, rows, done, got, status, self._find_locked(group, rows, done, got, log))
-        for k in np.flatnonzero((status != Status.GOING) & (status != Status.GIVEN_UP) & (got == samples)).tolist():
+        may_end = (status != Status.GOING) | (outs[6] > 0 if len(outs) > 5 else False)  # events may be the last ones
+        for k in np.flatnonzero(may_end & (status != Status.GIVEN_UP) & (got == samples)).tolist():
             got[k] += self._catch_up(int(group[k]), int(done[k] + got[k]))
         if len(outs) > 5:
             self._note_jumps(group, outs[5], outs[6].astype(np.int64), done, got, status)

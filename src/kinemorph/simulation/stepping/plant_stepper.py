@@ -10,6 +10,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -78,6 +79,7 @@ class PlantStepper(ABC):
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
+    end: float = math.inf  # [s], the end of a run that another one may continue; see `Stepper.kept`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
     def __init__(
@@ -100,8 +102,12 @@ class PlantStepper(ABC):
         p: Any = None,
         m: Any = None,
     ) -> None:
-        """A stepper at an initial state. Elements whose memory is given in `m` do not sample at the time `t` again."""
+        """A stepper at an initial state, which stops at all events of guards.
+
+        Elements whose memory is given in `m` do not sample at the time `t` again.
+        """
         plant = as_plant(model)
+        guards = [replace(one, stop=True) if isinstance(one, Guard) and not one.reset else one for one in guards]
         self._set_up(plant, step_options(plant, method, step, rtol, atol, max_step, min_step), guards, rows)
         self.begin(t, q, v, x, u=u, p=p, m=m)
 

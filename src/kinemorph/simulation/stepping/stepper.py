@@ -19,6 +19,7 @@ from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import HUGE, Layout, Status, layout
+from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.stepping.plant_stepper import SLICE, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions, check_positive
 
@@ -60,6 +61,7 @@ class Stepper(PlantStepper):
         self._compile(self.method)
         self.memory: Array = np.zeros(self.plan.size)
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
+        self._interrupted: Array | None = None  # the memory before the step that `end` cuts short
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
 
     def _compile(self, method: Method) -> None:
@@ -159,6 +161,7 @@ class Stepper(PlantStepper):
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
         if self._ticks_first:  # an event at the very instant of a tick
             self.tick()
+        self._at("ending")[...] = float(stop == self.end and self._interrupted is None)
         padded = np.zeros(self.rows)
         padded[: len(times)] = times
         limits = self.limits.copy()
@@ -172,8 +175,49 @@ class Stepper(PlantStepper):
         )
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
+        self._at("ending")[...] = 0.0
         self._ticks_first = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self.cross(fired)
         jumps = outs[5][: int(outs[6])] if len(outs) > 5 else None
+        if status is Status.CUT:  # the next call goes on with it
+            self._interrupted, status = self.memory.copy(), Status.BUDGET
         return Marched(times[:done], rows[:done], status, fired, jumps)
+
+    @property
+    def kept(self) -> Kept | None:
+        """What the run that continues this one, finished at `end`, goes on with: all that the method remembers.
+
+        Where the end has cut a step short, it is the memory before that step, which the other run takes as a whole.
+        Events that this run has found in the short step are then those of the whole step. None where Python acts there.
+        """
+        kept = now = self.memory
+        if self._interrupted is not None:
+            kept = self.memory = self._interrupted
+            while self.watch and float(self._at("t")) < self.end:
+                kept = self.memory.copy()
+                if self._call(np.array([1e300]), math.inf, most=1).status not in (Status.BUDGET, Status.LOGGED):
+                    return None
+            self.memory = now
+        arrays = {name: self.plan.array(kept, name).copy() for name in self.plan.shapes}
+        names = self.watch.names if self.watch else ()
+        return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, self.end, names, arrays)
+
+    def take_up(self, kept: Kept) -> bool:
+        """Goes on with what another stepper has kept, and returns whether it can: not with arrays of another version.
+
+        The sides of guards that the other one did not have are found here.
+        """
+        own = ("accepted", "rejected", "events", "sides", "floors")
+        shapes = {name: array.shape for name, array in kept.arrays.items() if name not in own}
+        if shapes != {name: shape for name, shape in self.plan.shapes.items() if name not in own}:
+            return False
+        for name in shapes:
+            self._at(name)[...] = kept.arrays[name]
+        if self.watch:
+            self._at("sides")[:] = self.watch.sides(*self.inputs)
+            for k, name in enumerate(self.watch.names):
+                for group in ("sides", "floors") if name in kept.guards else ():
+                    self._at(group)[k] = kept.arrays[group][kept.guards.index(name)]
+        self._begun = self._stored().t
+        return True
