@@ -321,6 +321,7 @@ def test_slopes_of_the_equations_are_those_of_dual_numbers(name: str) -> None:
     given = {key: value for key, value in SPECIMENS[name].options.items() if key in ("q", "v", "u", "x")}
     at = start_of(made, **given).point.inputs
     by_s, by_p = build(jacobian(made.rate, "out", ("s", "p")))(*at)
+    by_p = by_p[:, [made.index("p", name) for name in fields]]
     whole = varied(made, [*fields], made.ns)
     slopes = np.vstack([np.zeros((len(fields), made.ns)), np.eye(made.ns)])
     if any(place.kind in SEVERAL_AXES for place in made.manifold):
@@ -342,10 +343,13 @@ def test_slopes_of_orbits_by_a_gait() -> None:
     pendulum = library.chain(3)
     gait = PantographGait("g", pendulum.v_names, settle=0.0, sequences=((0.5, -0.5, 1.0), (0.5, 0.5, 0.0)),
                           strides=((0.02, Parameter("stride", 0.1)),), lift=Parameter("lift", 0.05))  # fmt: skip
-    system = System(pendulum, (gait, PD("c", pendulum.v_names, 20.0, 15.0, "g")))
+    dampers = (TorsionSpring(f"d{k}", name, 1.0, damping=9.0) for k, name in enumerate(pendulum.v_names))
+    system = System(pendulum, (gait, PD("c", pendulum.v_names, 20.0, reference="g"), *dampers))
 
     def orbit(stride: float = 0.1, lift: float = 0.05) -> Any:
-        made = return_map(system, period=1.0, parameters=["stride", "lift"], p={"stride": stride, "lift": lift})
+        made = return_map(
+            system, period=1.0, parameters=["stride", "lift"], p={"stride": stride, "lift": lift}, q=[-1.4, 0.0, 0.0]
+        )
         return periodic_orbit(made.varying(["stride", "lift"]))
 
     here = orbit()
