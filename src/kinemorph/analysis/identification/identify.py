@@ -20,6 +20,7 @@ import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, sandwich, score_sums
+from kinemorph.analysis.identification.cutoffs import chosen_cutoff
 from kinemorph.analysis.identification.estimators import Estimate, Task, estimated
 from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
@@ -112,18 +113,25 @@ def identify(
     wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation, rows=some)
     notes = _taken_as_known(wanted, known or {})
 
-    def prepared(one: Data) -> Recording:
-        recording = one if isinstance(one, Recording) else read_recording(one, system.robot, columns, units=units)
-        if isinstance(one, Recording):
-            check_recording(one, system.robot)
-        found = with_rates(recording, system.robot, rates, needs=rows.needs)
+    def read(one: Data) -> Recording:
+        if not isinstance(one, Recording):
+            return read_recording(one, system.robot, columns, units=units)
+        check_recording(one, system.robot)
+        return one
+
+    used = [read(one) for one in _listed(data)]
+    if not used:
+        raise ShapeError("identify: no recording is given. Give at least one.")
+    choice = chosen_cutoff(rows, wanted, system.robot, used, rates)
+
+    def prepared(one: Recording) -> Recording:
+        found = with_rates(one, system.robot, rates, needs=rows.needs, cutoff=choice and choice.cutoff)
         notes.append(found.note)
         return found.recording
 
-    recordings = [prepared(one) for one in _listed(data)]
-    others = [prepared(one) for one in _listed(validate)]
-    if not recordings:
-        raise ShapeError("identify: no recording is given. Give at least one.")
+    notes += [choice.note] if choice else []
+    recordings = [prepared(one) for one in used]
+    others = [prepared(read(one)) for one in _listed(validate)]
     for recording in recordings:
         check_forces(recording, dynamics)
     passes = Passes(rows, recordings, wanted)
@@ -168,6 +176,7 @@ def identify(
         notes=(*notes, *failures),
         rows=rows,
         rates=rates,
+        cutoff=choice and choice.cutoff,
     )
     for failure in failures:
         warnings.warn(f"identify: {failure}", RecordingWarning, stacklevel=users_level())
@@ -247,9 +256,7 @@ class Passes:
 
     def whole(self, theta: Array) -> Array:
         """The values of all columns, where the unknown ones have the values theta."""
-        found = np.array([self.wanted.known.get(name, 0.0) for name in self.rows.columns])
-        found[self._chosen] = theta
-        return found
+        return self.wanted.every(theta, self.rows.columns)
 
     def task(self, solve: Solver, quick: Solver) -> Task:
         """What estimators work on."""

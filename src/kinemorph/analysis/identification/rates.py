@@ -36,13 +36,18 @@ from kinemorph.model.robot import Robot
 EVEN = 1e-3  # times are evenly spaced if their distances differ by less than this share
 FEWEST = 40  # samples that a filter needs
 FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
-ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
+RISE = 4.0  # the factor of power by which noise has to rise above the least power of accelerations
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
 REST = 4.0  # a velocity that stays below this many standard deviations of its noise is that of a joint at rest
 OFTEN = 1.0 / 3.0  # joints that rest in a larger share of the samples are named
 NUMERICAL = 1e-6  # and so is one that is smaller than this share of the largest velocity of the joint
 AVERAGED = 9  # neighboring frequencies whose powers are averaged
-HIGHEST, LOWEST = 0.5, 0.01  # bounds of the default cut-off, as shares of the highest frequency that samples show
+HIGHEST = 0.5  # the largest default cut-off, as a share of the highest frequency that samples show
+PERIODS = 10.0  # and the smallest has so many periods in the recording
+RESOLVED = 0.01  # the quantile of all changes of a measured value that is taken for the step of its encoder
+LEAPS = 2.5  # a change of so many steps follows rows that were held
+LONGEST = 50  # a measurement that stays for more rows is that of a robot at rest
+STIFF = 1e-3  # the weight of third differences in splines: 1 % of a sine at half of the highest frequency is lost
 
 
 @dataclass(frozen=True)
@@ -89,18 +94,42 @@ class Prepared(NamedTuple):
 
 
 def with_rates(
-    recording: Recording, robot: Robot, method: Rates | None = None, *, needs: Sequence[str] = ("v", "a")
+    recording: Recording,
+    robot: Robot,
+    method: Rates | None = None,
+    *,
+    needs: Sequence[str] = ("v", "a"),
+    cutoff: float | None = None,
 ) -> Prepared:
     """The recording with velocities and accelerations. By default a zero-phase filter, unless it has what is needed.
 
-    `needs` says which of v and a the rows read; see `Rows`.
+    `needs` says which of v and a the rows read; see `Rows`. `cutoff` [Hz] is that of a filter that states none, as far
+    as the samples reach.
     """
-    missing = [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
+    missing = missing_rates(recording, needs)
     if method is None:
         method = ZeroPhase() if missing else Measured()
     if isinstance(method, Measured):
         return _measured(recording, missing)
-    return WAYS[type(method)](recording, robot, method)
+    fresh = fresh_samples(recording)
+    if isinstance(method, ZeroPhase) and method.cutoff is None and cutoff is not None:
+        method = replace(method, cutoff=min(cutoff, HIGHEST * highest_frequency(fresh)))
+    found = WAYS[type(method)](fresh, robot, method)
+    held = len(recording) - len(fresh)
+    if held:
+        told = f"{held} of {len(recording)} rows repeat the measurement of the row before and are left out"
+        found = found._replace(note=f"{found.note}; {told}")
+    return found
+
+
+def missing_rates(recording: Recording, needs: Sequence[str]) -> list[str]:
+    """Which of v and a are needed and were not recorded."""
+    return [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
+
+
+def highest_frequency(recording: Recording) -> float:
+    """Half of the mean rate of the samples [Hz]."""
+    return 0.5 * (len(recording) - 1) / float(recording.t[-1] - recording.t[0])
 
 
 # ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -232,24 +261,43 @@ def _chart_rates(kind: str, t: Array, q: Array) -> Array:
     return found
 
 
+def fresh_samples(recording: Recording) -> Recording:
+    """The recording without rows that repeat the measurement of the row before; itself where there are none.
+
+    A logger that is faster than the sensors writes a measurement several times. Such rows are told from those of a
+    robot at rest and from the steps of an encoder by what follows: a measurement that was held is followed by a change
+    of more than one step of the encoder.
+    """
+    measured = recording.q if recording.v is None else np.hstack([recording.q, recording.v])
+    changes = np.abs(np.diff(measured, axis=0))
+    steps = [np.quantile(one[one > 0.0], RESOLVED) if np.any(one > 0.0) else np.inf for one in changes.T]
+    repeats = np.append(~changes.any(axis=1), False)  # at k: whether row k + 1 is row k again
+    jumps = np.append((changes > LEAPS * np.array(steps)).any(axis=1), False)
+    rows = np.arange(len(recording))
+    after = np.minimum.accumulate(np.where(repeats, len(rows), rows)[::-1])[::-1]  # the last row of a run of repeats
+    held = np.append(False, repeats[:-1]) & jumps[np.minimum(after, len(rows) - 1)]
+    first = np.maximum.accumulate(np.where(np.append(False, repeats[:-1]), 0, rows))
+    held &= after - first < LONGEST
+    return recording if not held.any() else recording.chosen(~held)
+
+
 def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
     """The recording at evenly spaced times, as many as it has; itself where its times are evenly spaced already.
 
-    Values between samples lie on cubic splines, of quaternions on the shortest rotation, and of forces on lines.
+    Coordinates and velocities lie on smooth splines, quaternions on the shortest rotations, and forces on lines between
+    samples.
     """
     t = recording.t
     distances = np.diff(t)
     if np.ptp(distances) <= EVEN * distances.mean():
         return recording
-    from scipy.interpolate import CubicSpline
-
     times = np.linspace(t[0], t[-1], len(t))
     q = np.empty_like(recording.q)
+    single = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
+    q[:, single] = _on_spline(t, recording.q[:, single], times)
     for link in resolve(robot).links:
-        at_q, _ = _parts(link.kind, link.q, link.v)
-        if ELEMENTARY[link.kind].nv == 1:
-            q[:, at_q] = CubicSpline(t, recording.q[:, at_q], axis=0)(times)
-        elif ELEMENTARY[link.kind].nv:
+        if ELEMENTARY[link.kind].nv > 1:
+            at_q, _ = _parts(link.kind, link.q, link.v)
             q[:, at_q] = _between(link.kind, t, recording.q[:, at_q], times)
 
     def on_lines(x: Array) -> Array:
@@ -259,12 +307,34 @@ def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
         recording,
         t=times,
         q=q,
-        v=None if recording.v is None else CubicSpline(t, recording.v, axis=0)(times),
+        v=None if recording.v is None else _on_spline(t, recording.v, times),
         a=None,
         tau=None if recording.tau is None else on_lines(recording.tau),
         wrenches={joint: on_lines(x) for joint, x in recording.wrenches.items()},
         inputs={name: on_lines(x) for name, x in recording.inputs.items()},
     )
+
+
+def _on_spline(t: Array, x: Array, times: Array) -> Array:
+    """Values at evenly spaced times of a cubic spline with knots there, near the samples x (n, k) at times t.
+
+    A spline through all samples would swing between those that are close together. This one has the least sum of its
+    squared distances from the samples and of the squared third differences of its coefficients times STIFF.
+    """
+    from scipy.interpolate import BSpline
+    from scipy.linalg import solveh_banded
+    from scipy.sparse import diags_array
+
+    n, h = len(times), times[1] - times[0]
+    knots = times[0] + h * np.arange(-3.0, n + 3.0)
+    B = BSpline.design_matrix(np.clip(t, knots[3], knots[n + 2]), knots, 3)
+    D = diags_array([-1.0, 3.0, -3.0, 1.0], offsets=[0, 1, 2, 3], shape=(n - 1, n + 2))  # type: ignore[arg-type]
+    A = (B.T @ B + STIFF * (D.T @ D)).tocsr()
+    bands = np.zeros((4, n + 2))
+    for k in range(4):
+        bands[k, : n + 2 - k] = A.diagonal(k)
+    found: Array = BSpline(knots, solveh_banded(bands, B.T @ x, lower=True), 3)(times)
+    return found
 
 
 def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
@@ -278,20 +348,32 @@ def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
 
 
 def default_cutoff(recording: Recording, robot: Robot) -> float:
-    """The frequency [Hz] above which noise outweighs the motion of every coordinate with one axis.
+    """The frequency [Hz] at which accelerations have the least power: between the motion and its amplified noise.
 
-    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is the highest
-    frequency at which some coordinate has ten times that power.
+    The spectra of all joints with one axis are added, each divided by its motion. Above the motion, power falls, until
+    that of noise, which derivatives multiply by the square of the frequency or its fourth power, lifts it by RISE.
     """
-    n = len(recording)
-    highest = 0.5 * (n - 1) / float(recording.t[-1] - recording.t[0])
+    highest = highest_frequency(recording)
     lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
-    source = recording.q[:, lines] if recording.v is None or not lines else recording.v
-    if not source.shape[1]:
+    if not lines:
         return 0.2 * highest
+    source = recording.q[:, lines] if recording.v is None else recording.v
     found = _spectrum(source, 0.5 / highest)
-    above = found.frequencies[(found.power > ABOVE * found.floor).any(axis=1)]
-    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+    speeds = found.power * (1.0 if recording.v is not None else found.frequencies[:, None] ** 2)
+    peaks = np.where(speeds.any(axis=0), speeds.max(axis=0), 1.0)
+    total = (speeds / peaks).sum(axis=1) * found.frequencies**2
+    start = int(np.argmax((speeds / peaks).sum(axis=1)))
+    lowest = np.minimum.accumulate(total[start:])
+    rising = np.flatnonzero(total[start:] > RISE * lowest)
+    end = start + (int(rising[0]) if len(rising) else len(lowest))
+    least, most = cutoff_bounds(recording)
+    return float(np.clip(found.frequencies[start + int(np.argmin(total[start:end]))], least, most))
+
+
+def cutoff_bounds(recording: Recording) -> tuple[float, float]:
+    """The lowest and the highest cut-off [Hz] that are chosen for a recording."""
+    most = HIGHEST * highest_frequency(recording)
+    return min(PERIODS / float(recording.t[-1] - recording.t[0]), most), most
 
 
 class Spectrum(NamedTuple):

@@ -93,20 +93,24 @@ class Recording:
 
     def part(self, first: int, last: int) -> Recording:
         """The samples from index `first` up to, and without, index `last`."""
+        return self.chosen(slice(first, last))
+
+    def chosen(self, rows: slice | Array) -> Recording:
+        """The samples in a slice, or those where an array of one truth value for each sample is True."""
 
         def cut(x: Array | None) -> Array | None:
-            return None if x is None else x[first:last]
+            return None if x is None else x[rows]
 
         return replace(
             self,
-            t=self.t[first:last],
-            q=self.q[first:last],
+            t=self.t[rows],
+            q=self.q[rows],
             v=cut(self.v),
             a=cut(self.a),
             tau=cut(self.tau),
-            wrenches={joint: x[first:last] for joint, x in self.wrenches.items()},
-            inputs={name: x[first:last] for name, x in self.inputs.items()},
-            outputs={name: x[first:last] for name, x in self.outputs.items()},
+            wrenches={joint: x[rows] for joint, x in self.wrenches.items()},
+            inputs={name: x[rows] for name, x in self.inputs.items()},
+            outputs={name: x[rows] for name, x in self.outputs.items()},
         )
 
     @classmethod
