@@ -19,13 +19,15 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.rates import (
     FEWEST,
+    HIGHEST,
     Rates,
     ZeroPhase,
     cutoff_bounds,
     evenly_spaced,
+    filtered,
     fresh_samples,
+    highest_frequency,
     missing_rates,
-    with_rates,
 )
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.rows import Rows
@@ -57,15 +59,15 @@ def chosen_cutoff(
 
     None where `rates` state one or need none, or recordings have too few samples or not what the rows need.
     """
-    filtered = [one for one in recordings if missing_rates(one, rows.needs)] if rates is None else recordings
+    unfiltered = [one for one in recordings if missing_rates(one, rows.needs)] if rates is None else recordings
     method = rates or ZeroPhase()
-    if not filtered or not isinstance(method, ZeroPhase) or method.cutoff is not None:
+    if not unfiltered or not isinstance(method, ZeroPhase) or method.cutoff is not None:
         return None
-    fresh = [fresh_samples(one) for one in filtered]
+    fresh = [fresh_samples(one) for one in unfiltered]
     if any(len(one) < FEWEST or ("tau" in rows.needs and one.tau is None) for one in fresh):
         return None
     fresh = [evenly_spaced(one, robot) for one in fresh]
-    method = replace(method, forces=None, ends=0.0)
+    method = replace(method, forces=None)
     bounds = [cutoff_bounds(one) for one in fresh]
     least, most = min(low for low, _ in bounds), max(high for _, high in bounds)
     stride = max(1, sum(len(one) for one in fresh) // JUDGING)
@@ -73,7 +75,7 @@ def chosen_cutoff(
     def error(cutoff: float) -> float:
         pieces: list[list[Recording]] = [[] for _ in range(PIECES)]
         for one in fresh:
-            moved = with_rates(one, robot, method, needs=rows.needs, cutoff=cutoff).recording
+            moved = filtered(one, robot, min(cutoff, HIGHEST * highest_frequency(one)), method)
             marks = np.linspace(MARGIN, 1.0 - MARGIN, PIECES + 1) * len(moved)
             for piece, (first, last) in zip(pieces, pairwise(marks.astype(int).tolist()), strict=True):
                 piece.append(moved.chosen(slice(first, last, stride)))

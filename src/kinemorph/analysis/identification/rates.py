@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.recording import Recording, run_lengths
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
@@ -163,6 +163,23 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
                 f"ZeroPhase: {name} is {value:g} Hz; expected between 0 and {highest:g} Hz, half of the rate of the "
                 f"samples of '{recording.name}'."
             )
+    moving = filtered(even, robot, cutoff, method)
+    left = round(method.ends / (cutoff * h))
+    kept = moving.part(left, len(even) - left) if len(even) > 4 * left else moving
+    spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
+    source = "slopes of coordinates" if even.v is None else "recorded"
+    loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
+    note = (
+        f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
+        f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
+        f"{_resting(even, robot, moving.v, cutoff)}"
+    )
+    return Prepared(kept, note)
+
+
+def filtered(even: Recording, robot: Robot, cutoff: float, method: ZeroPhase) -> Recording:
+    """A recording at evenly spaced times with filtered q and v, with a, and with forces as the method says."""
+    h = (even.t[-1] - even.t[0]) / (len(even) - 1)
     smooth = _filter(cutoff, h, method.order)
     q, v = np.array(even.q), np.zeros((len(even), robot.nv))
     for link in resolve(robot).links:
@@ -174,7 +191,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
             measured = even.v[:, at_v] if even.v is not None else _chart_rates(link.kind, even.t, even.q[:, at_q])
             v[:, at_v] = smooth(measured)
     forces = (lambda x: x) if method.forces is None else _filter(method.forces, h, method.order)
-    filtered = replace(
+    return replace(
         even,
         q=q,
         v=v,
@@ -182,17 +199,6 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
         tau=None if even.tau is None else forces(even.tau),
         wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
     )
-    left = round(method.ends / (cutoff * h))
-    kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
-    spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
-    source = "slopes of coordinates" if even.v is None else "recorded"
-    loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
-    note = (
-        f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
-        f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
-        f"{_resting(even, robot, v, cutoff)}"
-    )
-    return Prepared(kept, note)
 
 
 def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
@@ -202,8 +208,6 @@ def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
     the cut-off f. Noise of even density S has the variance S f in velocities that were measured, and S (2 pi)^2 f^3 / 3
     in those that are slopes of coordinates.
     """
-    from scipy.ndimage import binary_opening
-
     n = len(even)
     h = (even.t[-1] - even.t[0]) / (n - 1)
     fewest = min(n, max(2, round(1.0 / (cutoff * h))))
@@ -216,10 +220,11 @@ def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
         variance = density * (cutoff if even.v is not None else (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
         speed = np.abs(v[:, link.v])
         band = max(REST * float(np.sqrt(variance)), NUMERICAL * float(speed.max()))
-        rest = binary_opening(speed <= band, np.ones(fewest))
-        if rest.mean() > OFTEN:
+        runs = run_lengths(speed <= band)
+        rest = float(runs[runs >= fewest].sum()) / n
+        if rest > OFTEN:
             unit = robot.v_units[link.v]
-            told.append(f"{robot.v_names[link.v]} in {100.0 * rest.mean():.3g} % (below {band:.2g} {unit})")
+            told.append(f"{robot.v_names[link.v]} in {100.0 * rest:.3g} % (below {band:.2g} {unit})")
     often = "; at rest in more than a third of the samples, where the sign of Coulomb friction is that of noise: "
     return often + ", ".join(told) if told else ""
 

@@ -156,6 +156,12 @@ class Recording:
         return cls(name or run.name, run.t[kept], run.q[kept], run.v[kept], run.a[kept], tau[kept], inputs=inputs)
 
 
+def run_lengths(at: Array) -> Array:
+    """The lengths of the runs of True in an array (n,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
+    return edges[1::2] - edges[::2]
+
+
 def _shaft_friction(motor: DCMotor, speed: Array) -> Array:
     """The friction of the shaft of a motor at its speeds [rad/s], shape (n,), as a force at the joint [N m or N]."""
     from kinemorph.mechanics.elements.drives.motors import gentle_sign

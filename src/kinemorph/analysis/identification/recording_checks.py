@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.recording import Recording, run_lengths
 from kinemorph.analysis.recorded_tables import time_gaps
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
@@ -271,7 +271,8 @@ def _saturated(recording: Recording, robot: Robot) -> Iterator[Problem]:
                 )
             continue
         for extreme in (tau.max(), tau.min()):
-            longest, total = _held(tau == extreme)
+            runs = run_lengths(tau == extreme)
+            longest, total = int(runs.max(initial=0)), int(runs[runs >= HELD].sum())
             if longest >= HELD:
                 yield _problem(
                     recording,
@@ -279,13 +280,6 @@ def _saturated(recording: Recording, robot: Robot) -> Iterator[Problem]:
                     "them in a row, so it is saturated",
                     "Move more slowly, or remove these samples.",
                 )
-
-
-def _held(at: Array) -> tuple[int, int]:
-    """The length of the longest run of True, and how many are True in runs of at least HELD."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
-    lengths = edges[1::2] - edges[::2]
-    return int(lengths.max(initial=0)), int(lengths[lengths >= HELD].sum())
 
 
 def _against_model(recording: Recording, dynamics: Dynamics) -> Iterator[Problem]:
