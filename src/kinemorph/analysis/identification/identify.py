@@ -26,7 +26,8 @@ from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified, error_of, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
-from kinemorph.analysis.identification.rates import Rates, with_rates
+from kinemorph.analysis.identification.misfits import misfit, unexplained
+from kinemorph.analysis.identification.rates import Rates, ZeroPhase, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.recording_checks import bad_predictions, check_forces, check_recording
@@ -154,6 +155,20 @@ def identify(
         tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in group) for group in (recordings, others)
     )
     failures += bad_predictions(error_of(fits), [(one.name, one.error) for one in validation])
+    silent = _feasible_solver(wanted, system, prior, limits, []) if physical else quick
+
+    def shares_of(some: Sequence[Recording]) -> Array:
+        part = Passes(rows, some, wanted)
+        theta = estimated(part.task(_with_measurements(silent, wanted), quick), "weighted", {}).theta
+        return unexplained([predicted(rows, one, part.whole(theta)) for one in some])[0]
+
+    def refiltered() -> list[Recording]:
+        other = chosen_cutoff(rows, wanted, system.robot, used, ZeroPhase())
+        own = other and other.cutoff
+        return [with_rates(one, system.robot, ZeroPhase(), cutoff=own).recording for one in used]
+
+    told = misfit(rows, wanted, system.robot, recordings, fits, shares_of, None if choice else refiltered)
+    failures += [told] if told else []
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
         system=system,
@@ -256,7 +271,9 @@ class Passes:
 
     def whole(self, theta: Array) -> Array:
         """The values of all columns, where the unknown ones have the values theta."""
-        return self.wanted.every(theta, self.rows.columns)
+        found = np.array([self.wanted.known.get(name, 0.0) for name in self.rows.columns])
+        found[self._chosen] = theta
+        return found
 
     def task(self, solve: Solver, quick: Solver) -> Task:
         """What estimators work on."""

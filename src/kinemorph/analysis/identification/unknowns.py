@@ -65,11 +65,6 @@ class Unknowns:
         """The indices of the columns that are not fixed."""
         return [k for k, name in enumerate(self.columns) if name not in self.fixed]
 
-    def every(self, theta: Array, columns: Sequence[str]) -> Array:
-        """The values of `columns`, where the unknown ones have the values theta and the others those that are known."""
-        values = {**self.known, **dict(zip(self.columns, theta.tolist(), strict=True))}
-        return np.array([values.get(name, 0.0) for name in columns])
-
     def measurements(self) -> tuple[Array, Array]:
         """(E, e) of shapes (k, n) and (k,): what is known approximately, as rows  E theta = e  of deviation 1."""
         E, e = np.zeros((len(self.measured), len(self.columns))), np.zeros(len(self.measured))
