@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,27 +43,20 @@ NEARLY = 1.1  # errors that are larger by a smaller factor are nearly the best
 PAST = 1.5  # the ladder ends after two cut-offs whose errors are larger by this factor
 
 
-class Choice(NamedTuple):
-    """A chosen cut-off [Hz], and a sentence that says why."""
-
-    cutoff: float
-    note: str
-
-
 def chosen_cutoff(
     rows: Rows, wanted: Unknowns, robot: Robot, recordings: Sequence[Recording], rates: Rates | None
-) -> Choice | None:
-    """The cut-off with which forces of pieces of the recordings are predicted well.
+) -> tuple[float, str] | tuple[None, str]:
+    """The cut-off [Hz] with which forces of pieces of the recordings are predicted well, and why.
 
     None where `rates` state one or need none, or recordings have too few samples or not what the rows need.
     """
     unfiltered = [one for one in recordings if missing_rates(one, rows.needs)] if rates is None else recordings
     method = rates or ZeroPhase()
     if not unfiltered or not isinstance(method, ZeroPhase) or method.cutoff is not None:
-        return None
+        return None, ""
     fresh = [fresh_samples(one) for one in unfiltered]
     if any(len(one) < FEWEST or ("tau" in rows.needs and one.tau is None) for one in fresh):
-        return None
+        return None, ""
     even = [evenly_spaced(one, robot) for one in fresh]
     bounds = [cutoff_bounds(one) for one in even]
     least, most = min(low for low, _ in bounds), max(high for _, high in bounds)
@@ -83,7 +75,7 @@ def chosen_cutoff(
         f"cut-off {best:.3g} Hz, chosen by forces: from {low:.3g} to {high:.3g} Hz, pieces that are left out are "
         f"predicted best or nearly so ({told})"
     )
-    return Choice(best, note)
+    return best, note
 
 
 def _nearly_best(errors: dict[float, float]) -> tuple[float, float]:

@@ -26,11 +26,11 @@ from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified, error_of, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
-from kinemorph.analysis.identification.misfits import misfit, unexplained
+from kinemorph.analysis.identification.misfits import far_masses, misfit, unexplained
 from kinemorph.analysis.identification.rates import Rates, ZeroPhase, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
-from kinemorph.analysis.identification.recording_checks import bad_predictions, check_forces, check_recording
+from kinemorph.analysis.identification.recording_checks import bad_predictions, check_recording
 from kinemorph.analysis.identification.rows import FORMS, Rows, torque_rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
@@ -123,18 +123,16 @@ def identify(
     used = [read(one) for one in _listed(data)]
     if not used:
         raise ShapeError("identify: no recording is given. Give at least one.")
-    choice = chosen_cutoff(rows, wanted, system.robot, used, rates)
+    cutoff, why = chosen_cutoff(rows, wanted, system.robot, used, rates)
 
     def prepared(one: Recording) -> Recording:
-        found = with_rates(one, system.robot, rates, needs=rows.needs, cutoff=choice and choice.cutoff)
+        found = with_rates(one, system.robot, rates, needs=rows.needs, cutoff=cutoff)
         notes.append(found.note)
         return found.recording
 
-    notes += [choice.note] if choice else []
+    notes += [why] if why else []
     recordings = [prepared(one) for one in used]
     others = [prepared(read(one)) for one in _listed(validate)]
-    for recording in recordings:
-        check_forces(recording, dynamics)
     passes = Passes(rows, recordings, wanted)
     info = passes.information
     _check_rows(info, wanted)
@@ -163,12 +161,11 @@ def identify(
         return unexplained([predicted(rows, one, part.whole(theta)) for one in some])[0]
 
     def refiltered() -> list[Recording]:
-        other = chosen_cutoff(rows, wanted, system.robot, used, ZeroPhase())
-        own = other and other.cutoff
+        own, _ = chosen_cutoff(rows, wanted, system.robot, used, ZeroPhase())
         return [with_rates(one, system.robot, ZeroPhase(), cutoff=own).recording for one in used]
 
-    told = misfit(rows, wanted, system.robot, recordings, fits, shares_of, None if choice else refiltered)
-    failures += [told] if told else []
+    told = misfit(rows, wanted, system.robot, recordings, fits, shares_of, None if cutoff else refiltered)
+    failures += [one for one in (told, far_masses(wanted.columns, estimate.theta, wanted.nominal)) if one]
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
         system=system,
@@ -191,7 +188,7 @@ def identify(
         notes=(*notes, *failures),
         rows=rows,
         rates=rates,
-        cutoff=choice and choice.cutoff,
+        cutoff=cutoff,
     )
     for failure in failures:
         warnings.warn(f"identify: {failure}", RecordingWarning, stacklevel=users_level())

@@ -47,7 +47,7 @@ PERIODS = 10.0  # and the smallest has so many periods in the recording
 RESOLVED = 0.01  # the quantile of all changes of a measured value that is taken for the step of its encoder
 LEAPS = 2.5  # a change of so many steps follows rows that were held
 LONGEST = 50  # a measurement that stays for more rows is that of a robot at rest
-STIFF = 1e-3  # the weight of third differences in splines: 1 % of a sine at half of the highest frequency is lost
+STIFF = 1e-3  # the weight of second derivatives in splines: 0.6 % of a sine at half of the highest frequency is lost
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,8 @@ def with_rates(
         method = replace(method, cutoff=min(cutoff, HIGHEST * highest_frequency(fresh)))
     found = WAYS[type(method)](fresh, robot, method)
     held = len(recording) - len(fresh)
-    if held:
-        told = f"{held} of {len(recording)} rows repeat the measurement of the row before and are left out"
-        found = found._replace(note=f"{found.note}; {told}")
-    return found
+    told = f"; {held} of {len(recording)} rows repeat the row before and are left out" if held else ""
+    return found._replace(note=found.note + told)
 
 
 def missing_rates(recording: Recording, needs: Sequence[str]) -> list[str]:
@@ -275,15 +273,14 @@ def fresh_samples(recording: Recording) -> Recording:
     """
     measured = recording.q if recording.v is None else np.hstack([recording.q, recording.v])
     changes = np.abs(np.diff(measured, axis=0))
-    steps = [np.quantile(one[one > 0.0], RESOLVED) if np.any(one > 0.0) else np.inf for one in changes.T]
-    repeats = np.append(~changes.any(axis=1), False)  # at k: whether row k + 1 is row k again
-    jumps = np.append((changes > LEAPS * np.array(steps)).any(axis=1), False)
-    rows = np.arange(len(recording))
-    after = np.minimum.accumulate(np.where(repeats, len(rows), rows)[::-1])[::-1]  # the last row of a run of repeats
-    held = np.append(False, repeats[:-1]) & jumps[np.minimum(after, len(rows) - 1)]
-    first = np.maximum.accumulate(np.where(np.append(False, repeats[:-1]), 0, rows))
-    held &= after - first < LONGEST
-    return recording if not held.any() else recording.chosen(~held)
+    steps = [np.quantile(one[one > 0.0], RESOLVED) if one.any() else np.inf for one in changes.T]
+    starts = np.flatnonzero(np.append(True, changes.any(axis=1)))  # of runs of equal rows
+    lengths = np.diff(starts, append=len(recording))
+    jumps = (changes[starts[1:] - 1] > LEAPS * np.array(steps)).any(axis=1)
+    jumps = np.append(jumps, jumps[-1:] if len(jumps) else False)  # what follows the last run is not known
+    kept = ~np.repeat(jumps & (lengths < LONGEST), lengths)
+    kept[starts] = True
+    return recording if kept.all() else recording.chosen(kept)
 
 
 def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
@@ -321,24 +318,14 @@ def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
 
 
 def _on_spline(t: Array, x: Array, times: Array) -> Array:
-    """Values at evenly spaced times of a cubic spline with knots there, near the samples x (n, k) at times t.
+    """Values at other times of the smoothing spline of samples x (n, k).
 
-    A spline through all samples would swing between those that are close together. This one has the least sum of its
-    squared distances from the samples and of the squared third differences of its coefficients times STIFF.
+    A spline through all samples would swing between those that are close together.
     """
-    from scipy.interpolate import BSpline
-    from scipy.linalg import solveh_banded
-    from scipy.sparse import diags_array
+    from scipy.interpolate import make_smoothing_spline
 
-    n, h = len(times), times[1] - times[0]
-    knots = times[0] + h * np.arange(-3.0, n + 3.0)
-    B = BSpline.design_matrix(np.clip(t, knots[3], knots[n + 2]), knots, 3)
-    D = diags_array([-1.0, 3.0, -3.0, 1.0], offsets=[0, 1, 2, 3], shape=(n - 1, n + 2))  # type: ignore[arg-type]
-    A = (B.T @ B + STIFF * (D.T @ D)).tocsr()
-    bands = np.zeros((4, n + 2))
-    for k in range(4):
-        bands[k, : n + 2 - k] = A.diagonal(k)
-    found: Array = BSpline(knots, solveh_banded(bands, B.T @ x, lower=True), 3)(times)
+    h = float(t[-1] - t[0]) / (len(t) - 1)
+    found: Array = make_smoothing_spline(t / h, x, lam=STIFF)(times / h)
     return found
 
 
@@ -358,21 +345,17 @@ def default_cutoff(recording: Recording, robot: Robot) -> float:
     The spectra of all joints with one axis are added, each divided by its motion. Above the motion, power falls, until
     that of noise, which derivatives multiply by the square of the frequency or its fourth power, lifts it by RISE.
     """
-    highest = highest_frequency(recording)
+    least, most = cutoff_bounds(recording)
     lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
     if not lines:
-        return 0.2 * highest
-    source = recording.q[:, lines] if recording.v is None else recording.v
-    found = _spectrum(source, 0.5 / highest)
-    speeds = found.power * (1.0 if recording.v is not None else found.frequencies[:, None] ** 2)
-    peaks = np.where(speeds.any(axis=0), speeds.max(axis=0), 1.0)
-    total = (speeds / peaks).sum(axis=1) * found.frequencies**2
-    start = int(np.argmax((speeds / peaks).sum(axis=1)))
-    lowest = np.minimum.accumulate(total[start:])
-    rising = np.flatnonzero(total[start:] > RISE * lowest)
-    end = start + (int(rising[0]) if len(rising) else len(lowest))
-    least, most = cutoff_bounds(recording)
-    return float(np.clip(found.frequencies[start + int(np.argmin(total[start:end]))], least, most))
+        return float(np.clip(0.4 * most, least, most))
+    found = _spectrum(recording.q[:, lines] if recording.v is None else recording.v, 0.5 / highest_frequency(recording))
+    speeds = found.power * (found.frequencies[:, None] ** 2 if recording.v is None else 1.0)
+    speed = np.sum(speeds / np.maximum(speeds.max(axis=0), 1e-300), axis=1)
+    beyond = slice(int(np.argmax(speed)), None)
+    power, frequencies = (speed * found.frequencies**2)[beyond], found.frequencies[beyond]
+    risen = np.append(np.flatnonzero(power > RISE * np.minimum.accumulate(power)), len(power))[0]
+    return float(np.clip(frequencies[np.argmin(power[:risen])], least, most))
 
 
 def cutoff_bounds(recording: Recording) -> tuple[float, float]:
