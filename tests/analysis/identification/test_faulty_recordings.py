@@ -144,7 +144,7 @@ def test_repeated_rows_are_left_out_but_neither_rest_nor_steps_of_an_encoder() -
 
 
 def test_the_noise_of_velocities_at_rest_is_the_known_one() -> None:
-    """White noise s of positions has the density 2 s^2 h; up to f, slopes have the variance s^2 h 2 (2 pi)^2 f^3 / 3."""
+    """White noise s of positions has the density 2 s^2 h; slopes up to f have the variance 2 s^2 h (2 pi)^2 f^3 / 3."""
     h, f, s = 0.005, 8.0, 2e-4
     t = h * np.arange(8000)
     rng = np.random.default_rng(3)

@@ -25,7 +25,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.words import listed
 
 LOOK = 0.05  # a cause is looked for where a larger share of the variance of a force is unexplained, less white noise
-BAD = 0.2  # a larger one is told in any case
+BAD = 0.2  # a larger one gives a warning in any case
 LATE = 0.2  # a shift in time is looked for where a larger share of all squared residuals is alike to slopes of forces
 CAUSE = 0.25  # a mistake is named if without it the unexplained shares fall to this part
 FEW = 600  # samples of all recordings on which mistakes are judged, about
@@ -35,7 +35,7 @@ STILL = 1e-6  # a force whose deviation is a smaller share of the largest force 
 DEGREE = np.pi / 180.0
 SHIFTS = (0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25)  # [s]
 RIDGE = 1e-3  # the weight of zero in a regression without a robot, relative to the mean square of a feature
-FAR = 5.0  # masses that differ from the model's by a larger factor are told
+FAR = 5.0  # masses that differ from the model's by a larger factor give a warning
 
 
 class Mistake(NamedTuple):
@@ -116,12 +116,12 @@ def misfit(
     free = _without_robot(fits, recordings)
     known = (
         f"{told} No single mistake in units, signs or order of columns, no shift in time and no other filter explains "
-        f"it. A regression that knows no robot leaves {_percent(free)}"
+        f"it. A regression that knows no robot leaves {_percent(free)} of unseen samples"
     )
     if free < base:
         return (
-            f"{known} of unseen samples: forces follow from the motion, but not as in robot '{robot.name}'. The recording "
-            "seems to be of another robot; check lengths, axes, zeros and gravity of the model."
+            f"{known}: forces follow from the motion, but not as in robot '{robot.name}'. The recording seems to be of "
+            "another robot; check lengths, axes, zeros and gravity of the model."
         )
     return f"{known}: forces act that do not follow from the motion, such as contacts, or noise. See plot('forces')."
 

@@ -6,9 +6,10 @@ Each way is a small record, and `with_rates` applies it:
     Periodic     a Fourier series of a motion that repeats, fitted to all of its periods at once
     Measured     nothing is computed: the recording has v and a
 
-Encoder noise is amplified by the square of its frequency in accelerations. Above the frequency at which noise outweighs
-the motion, a signal says nothing; that is the default cut-off of `ZeroPhase`. Forces are not filtered by default:
-their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
+Encoder noise is amplified by the square of its frequency in accelerations. The default cut-off of `ZeroPhase` is between
+the motion and this noise; `identify` chooses it by forces (`cutoffs`). Rows that repeat the row before are left out, and
+samples at irregular times are moved to even ones on smooth splines. Forces are not filtered by default: their noise does
+not bias estimates, and a filter would blur the steps of Coulomb friction.
 
 A joint at rest has velocities that are noise, and the sign of noise is no direction of friction. The note of
 `ZeroPhase` names the joints that rest for more than a third of the samples; their velocities are left as they are.
@@ -54,7 +55,7 @@ STIFF = 1e-3  # the weight of second derivatives in splines: 0.6 % of a sine at 
 class ZeroPhase:
     """A Butterworth low-pass filter, run forward and backward.
 
-    `cutoff`    of positions and velocities [Hz]; by default where noise outweighs the motion
+    `cutoff`    of positions and velocities [Hz]; by default between the motion and its amplified noise
     `forces`    the cut-off of forces [Hz]; None does not filter them
     `order`     of the filter; forward and backward together attenuate like twice this order
     `ends`      the part at both ends that is not used, because the filter feels the ends there, in periods of the
@@ -267,9 +268,9 @@ def _chart_rates(kind: str, t: Array, q: Array) -> Array:
 def fresh_samples(recording: Recording) -> Recording:
     """The recording without rows that repeat the measurement of the row before; itself where there are none.
 
-    A logger that is faster than the sensors writes a measurement several times. Such rows are told from those of a
-    robot at rest and from the steps of an encoder by what follows: a measurement that was held is followed by a change
-    of more than one step of the encoder.
+    A logger that is faster than the sensors writes a measurement several times. Such rows differ from those of a robot
+    at rest, and from the steps of an encoder, by what follows: a measurement that was held is followed by a change of
+    more than one step of the encoder.
     """
     measured = recording.q if recording.v is None else np.hstack([recording.q, recording.v])
     changes = np.abs(np.diff(measured, axis=0))
