@@ -153,11 +153,11 @@ def identify(
         tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in group) for group in (recordings, others)
     )
     failures += bad_predictions(error_of(fits), [(one.name, one.error) for one in validation])
-    silent = _feasible_solver(wanted, system, prior, limits, []) if physical else quick
+    feasible = _with_measurements(_feasible_solver(wanted, system, prior, limits, []), wanted)
 
     def shares_of(some: Sequence[Recording]) -> Array:
         part = Passes(rows, some, wanted)
-        theta = estimated(part.task(_with_measurements(silent, wanted), quick), "weighted", {}).theta
+        theta = estimated(part.task(feasible if physical else quick, quick), "weighted", {}).theta
         return unexplained([predicted(rows, one, part.whole(theta)) for one in some])[0]
 
     def refiltered() -> list[Recording]:

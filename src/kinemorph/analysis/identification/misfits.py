@@ -35,6 +35,7 @@ STILL = 1e-6  # a force whose deviation is a smaller share of the largest force 
 DEGREE = np.pi / 180.0
 SHIFTS = (0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25)  # [s]
 RIDGE = 1e-3  # the weight of zero in a regression without a robot, relative to the mean square of a feature
+SHORT = 20  # recordings with fewer rows are not judged
 FAR = 5.0  # masses that differ from the model's by a larger factor give a warning
 
 
@@ -51,12 +52,14 @@ class Mistake(NamedTuple):
     shift: float = 0.0
 
     def undone(self, one: Recording) -> Recording:
-        """The recording, which has v, a and tau, without this mistake."""
+        """The recording without this mistake."""
+        if self.shift:
+            late = one.t + self.shift
+            tau = np.stack([np.interp(late, one.t, column) for column in np.array(one.tau).T], axis=-1)
+            return replace(one, tau=tau).chosen((late >= one.t[0]) & (late <= one.t[-1]))
         maps = {"q": self.q, "v": self.v, "a": self.v, "tau": self.tau}
-        found = replace(one, **{name: getattr(one, name) @ X for name, X in maps.items() if X is not None})
-        late = one.t + self.shift
-        tau = np.stack([np.interp(late, one.t, column) for column in np.array(found.tau).T], axis=-1)
-        return replace(found, tau=tau).chosen((late >= one.t[0]) & (late <= one.t[-1]))
+        measured = {name: getattr(one, name) for name, X in maps.items() if X is not None}
+        return replace(one, **{name: x @ maps[name] for name, x in measured.items() if x is not None})
 
 
 def unexplained(fits: Sequence[Prediction]) -> tuple[Array, Array, float]:
@@ -87,6 +90,8 @@ def misfit(
     `fit` finds the unexplained shares of recordings, with real bodies; `refiltered` makes the recordings with the
     default filter, if they have another one.
     """
+    if min(len(one.t) for one in fits) < SHORT:
+        return ""
     shares, slow, late = unexplained(fits)
     if slow.max() < LOOK and late < LATE:
         return ""
@@ -100,17 +105,17 @@ def misfit(
 
     if refiltered is not None and (found := after(refiltered())).mean() < base:
         return f"{told} It falls to {_percent(found.max())} or less with the default filter: leave `rates` out."
-    if all(one.tau is not None for one in recordings):
 
-        def judged(mistake: Mistake) -> float:
-            return float(held_out_shares(rows, wanted, [mistake.undone(one) for one in recordings], FEW).mean())
+    def judged(mistake: Mistake) -> float:
+        return float(held_out_shares(rows, wanted, [mistake.undone(one) for one in recordings], FEW).mean())
 
-        only_late = slow.max() < LOOK
-        first, *single = sorted((one for one in _mistakes(robot) if one.shift or not only_late), key=judged)
-        for mistake in (first,) if only_late else (first, *_common(robot), *single[: CLOSER - 1]):
-            found = after([mistake.undone(one) for one in recordings])
-            if found.mean() < base:
-                return f"{told} It falls to {_percent(found.max())} or less if {mistake.what}. {mistake.remedy}"
+    only_late, has_tau = slow.max() < LOOK, "tau" in rows.needs
+    every = [one for one in _mistakes(robot) if has_tau or (one.tau is None and not one.shift)]
+    close = sorted((one for one in every if one.shift or not only_late), key=judged)[: 1 if only_late else CLOSER]
+    for mistake in (*close[:1], *(_common(robot) if has_tau and not only_late else ()), *close[1:]):
+        found = after([mistake.undone(one) for one in recordings])
+        if found.mean() < base:
+            return f"{told} It falls to {_percent(found.max())} or less if {mistake.what}. {mistake.remedy}"
     if slow.max() < BAD:
         return ""
     free = _without_robot(fits, recordings)
@@ -209,7 +214,10 @@ def _without_robot(fits: Sequence[Prediction], recordings: Sequence[Recording]) 
     parts = []
     for one, fit in zip(recordings, fits, strict=True):
         at = np.arange(0, len(fit.t), max(1, len(fit.t) // (3 * FEW)))
-        q, v, a = (np.stack([np.interp(fit.t[at], one.t, x) for x in np.array(X).T], 1) for X in (one.q, one.v, one.a))
+        q, v, a = (
+            np.stack([np.interp(fit.t[at], one.t, x) for x in np.array(X).T], 1)
+            for X in (one.q, one.v, one.v if one.a is None else one.a)
+        )
         waves = np.hstack([np.ones((len(at), 1)), np.sin(q), np.cos(q), q])
         products = [x[:, :, None] * w[:, None] for x, w in ((waves, waves), (v, v), (a, waves))]
         X = np.hstack([*(one.reshape(len(at), -1) for one in products), v, np.sign(v)])

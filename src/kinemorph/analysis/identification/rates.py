@@ -6,10 +6,10 @@ Each way is a small record, and `with_rates` applies it:
     Periodic     a Fourier series of a motion that repeats, fitted to all of its periods at once
     Measured     nothing is computed: the recording has v and a
 
-Encoder noise is amplified by the square of its frequency in accelerations. The default cut-off of `ZeroPhase` is between
-the motion and this noise; `identify` chooses it by forces (`cutoffs`). Rows that repeat the row before are left out, and
-samples at irregular times are moved to even ones on smooth splines. Forces are not filtered by default: their noise does
-not bias estimates, and a filter would blur the steps of Coulomb friction.
+Encoder noise is amplified by the square of its frequency in accelerations. The default cut-off of `ZeroPhase` is
+between the motion and this noise; `identify` chooses it by forces (`cutoffs`). Rows that repeat the row before are left
+out, and samples at irregular times are moved to even ones on smooth splines. Forces are not filtered by default: their
+noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
 
 A joint at rest has velocities that are noise, and the sign of noise is no direction of friction. The note of
 `ZeroPhase` names the joints that rest for more than a third of the samples; their velocities are left as they are.
@@ -114,7 +114,7 @@ def with_rates(
         return _measured(recording, missing)
     fresh = fresh_samples(recording)
     if isinstance(method, ZeroPhase) and method.cutoff is None and cutoff is not None:
-        method = replace(method, cutoff=min(cutoff, HIGHEST * highest_frequency(fresh)))
+        method = replace(method, cutoff=min(cutoff, cutoff_bounds(fresh)[1]))
     found = WAYS[type(method)](fresh, robot, method)
     held = len(recording) - len(fresh)
     told = f"; {held} of {len(recording)} rows repeat the row before and are left out" if held else ""
@@ -124,11 +124,6 @@ def with_rates(
 def missing_rates(recording: Recording, needs: Sequence[str]) -> list[str]:
     """Which of v and a are needed and were not recorded."""
     return [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
-
-
-def highest_frequency(recording: Recording) -> float:
-    """Half of the mean rate of the samples [Hz]."""
-    return 0.5 * (len(recording) - 1) / float(recording.t[-1] - recording.t[0])
 
 
 # ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,7 +210,7 @@ def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
         if ELEMENTARY[link.kind].nv != 1:
             continue
         source = even.q[:, link.q] if even.v is None else even.v[:, link.v]
-        density = float(_spectrum(source[:, None], h).noise[0]) ** 2 * 2.0 * h
+        density = float(_spectrum(source[:, None], h)[2][0]) ** 2 * 2.0 * h
         variance = density * (cutoff if even.v is not None else (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
         speed = np.abs(v[:, link.v])
         band = max(REST * float(np.sqrt(variance)), NUMERICAL * float(speed.max()))
@@ -350,32 +345,28 @@ def default_cutoff(recording: Recording, robot: Robot) -> float:
     lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
     if not lines:
         return float(np.clip(0.4 * most, least, most))
-    found = _spectrum(recording.q[:, lines] if recording.v is None else recording.v, 0.5 / highest_frequency(recording))
-    speeds = found.power * (found.frequencies[:, None] ** 2 if recording.v is None else 1.0)
+    measured = recording.q[:, lines] if recording.v is None else recording.v
+    frequencies, power, _ = _spectrum(measured, 0.5 * HIGHEST / most)
+    speeds = power * (frequencies[:, None] ** 2 if recording.v is None else 1.0)
     speed = np.sum(speeds / np.maximum(speeds.max(axis=0), 1e-300), axis=1)
     beyond = slice(int(np.argmax(speed)), None)
-    power, frequencies = (speed * found.frequencies**2)[beyond], found.frequencies[beyond]
+    power, frequencies = (speed * frequencies**2)[beyond], frequencies[beyond]
     risen = np.append(np.flatnonzero(power > RISE * np.minimum.accumulate(power)), len(power))[0]
     return float(np.clip(frequencies[np.argmin(power[:risen])], least, most))
 
 
 def cutoff_bounds(recording: Recording) -> tuple[float, float]:
     """The lowest and the highest cut-off [Hz] that are chosen for a recording."""
-    most = HIGHEST * highest_frequency(recording)
-    return min(PERIODS / float(recording.t[-1] - recording.t[0]), most), most
+    span = float(recording.t[-1] - recording.t[0])
+    most = HIGHEST * 0.5 * (len(recording) - 1) / span
+    return min(PERIODS / span, most), most
 
 
-class Spectrum(NamedTuple):
-    """Smoothed powers (m, k) of k signals at frequencies [Hz], those of their noise (k,), and its deviations (k,)."""
+def _spectrum(x: Array, h: float) -> tuple[Array, Array, Array]:
+    """Smoothed powers of signals x (n, k) with samples every h [s], and the deviations of their noise (k,).
 
-    frequencies: Array
-    power: Array
-    floor: Array
-    noise: Array
-
-
-def _spectrum(x: Array, h: float) -> Spectrum:
-    """The spectra of signals x (n, k) with samples every h [s]; their upper quarter is taken for noise."""
+    The powers (m, k) are at the frequencies [Hz] that come first. Their upper quarter is taken for noise.
+    """
     n, highest = len(x), 0.5 / h
     # the fourth power of a sine as a window: its sidelobes fall by ten powers of the frequency, below any noise
     window = np.sin(np.pi * (np.arange(n) + 0.5) / n)[:, None] ** 4
@@ -384,7 +375,7 @@ def _spectrum(x: Array, h: float) -> Spectrum:
     smooth = (sums[AVERAGED:] - sums[:-AVERAGED]) / AVERAGED
     frequencies = highest * (np.arange(len(smooth)) + 0.5 * (AVERAGED - 1)) / (len(power) - 1)
     floor = np.median(smooth[frequencies > (1.0 - FLOOR) * highest], axis=0)
-    return Spectrum(frequencies, smooth, floor, np.sqrt(floor / np.sum(window**2)))
+    return frequencies, smooth, np.sqrt(floor / np.sum(window**2))
 
 
 # ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────
