@@ -129,6 +129,15 @@ def test_data_that_cannot_be_meant_are_refused(changed: dict[str, Any], sentence
     assert "bad.csv" in str(caught.value)
 
 
+def test_rows_that_are_written_twice_with_their_time_are_left_out(tmp_path: Path) -> None:
+    path = ours(tmp_path / "twice.csv")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:11], lines[10], lines[10], *lines[11:]]))
+    with pytest.warns(RecordingWarning, match="2 rows of 403 have the time and all values of the row before") as caught:
+        recording = read_recording(path, ROBOT)
+    assert len(recording) == 401 and len(caught) == 1
+
+
 NOISE = 1e-3 * np.random.default_rng(1).normal(size=401)  # [rad], of an encoder
 DOUBTFUL: list[tuple[str, Callable[[], Recording], str]] = [
     (
