@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.recording import Recording, run_lengths
@@ -48,7 +49,7 @@ PERIODS = 10.0  # and the smallest has so many periods in the recording
 RESOLVED = 0.01  # the quantile of all changes of a measured value that is taken for the step of its encoder
 LEAPS = 2.5  # a change of so many steps follows rows that were held
 LONGEST = 50  # a measurement that stays for more rows is that of a robot at rest
-STIFF = 1e-3  # the weight of second derivatives in splines: 0.6 % of a sine at half of the highest frequency is lost
+STIFF = 1e-3  # the weight of third differences in splines: 1 % of a sine at half of the highest frequency is lost
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
     note = (
         f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
         f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
-        f"{_resting(even, robot, moving.v, cutoff)}"
+        f"{_resting(even, robot, np.array(moving.v), cutoff)}"
     )
     return Prepared(kept, note)
 
@@ -269,10 +270,10 @@ def fresh_samples(recording: Recording) -> Recording:
     """
     measured = recording.q if recording.v is None else np.hstack([recording.q, recording.v])
     changes = np.abs(np.diff(measured, axis=0))
-    steps = [np.quantile(one[one > 0.0], RESOLVED) if one.any() else np.inf for one in changes.T]
+    steps = np.array([np.quantile(one[one > 0.0], RESOLVED) if one.any() else np.inf for one in changes.T])
     starts = np.flatnonzero(np.append(True, changes.any(axis=1)))  # of runs of equal rows
     lengths = np.diff(starts, append=len(recording))
-    jumps = (changes[starts[1:] - 1] > LEAPS * np.array(steps)).any(axis=1)
+    jumps: npt.NDArray[np.bool_] = np.any(changes[starts[1:] - 1] > LEAPS * steps, axis=1)
     jumps = np.append(jumps, jumps[-1:] if len(jumps) else False)  # what follows the last run is not known
     kept = ~np.repeat(jumps & (lengths < LONGEST), lengths)
     kept[starts] = True
@@ -314,15 +315,21 @@ def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
 
 
 def _on_spline(t: Array, x: Array, times: Array) -> Array:
-    """Values at other times of the smoothing spline of samples x (n, k).
+    """Values at evenly spaced times of a cubic spline with knots there, near the samples x (n, k) at times t.
 
-    A spline through all samples would swing between those that are close together.
+    A spline through all samples would swing between those that are close together. This one minimizes the squares of
+    its distances from the samples and, times STIFF, of the third differences of its coefficients.
     """
-    from scipy.interpolate import make_smoothing_spline
+    from scipy.interpolate import BSpline
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import spsolve
 
-    h = float(t[-1] - t[0]) / (len(t) - 1)
-    found: Array = make_smoothing_spline(t / h, x, lam=STIFF)(times / h)
-    return found
+    n = len(times)
+    knots = times[0] + (times[1] - times[0]) * np.arange(-3.0, n + 3.0)
+    B = BSpline.design_matrix(np.clip(t, knots[3], knots[n + 2]), knots, 3)
+    D = diags([-1.0, 3.0, -3.0, 1.0], [0, 1, 2, 3], shape=(n - 1, n + 2))
+    found: Array = BSpline(knots, spsolve((B.T @ B + STIFF * (D.T @ D)).tocsc(), B.T @ x), 3)(times)
+    return found.reshape(n, -1)
 
 
 def _between(kind: str, t: Array, q: Array, times: Array) -> Array:

@@ -95,7 +95,7 @@ class Recording:
         """The samples from index `first` up to, and without, index `last`."""
         return self.chosen(slice(first, last))
 
-    def chosen(self, rows: slice | Array) -> Recording:
+    def chosen(self, rows: slice | npt.NDArray[np.bool_]) -> Recording:
         """The samples in a slice, or those where an array of one truth value for each sample is True."""
 
         def cut(x: Array | None) -> Array | None:
@@ -156,10 +156,10 @@ class Recording:
         return cls(name or run.name, run.t[kept], run.q[kept], run.v[kept], run.a[kept], tau[kept], inputs=inputs)
 
 
-def run_lengths(at: Array) -> Array:
+def run_lengths(at: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
     """The lengths of the runs of True in an array (n,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
-    return edges[1::2] - edges[::2]
+    return np.asarray(edges[1::2] - edges[::2])
 
 
 def _shaft_friction(motor: DCMotor, speed: Array) -> Array:
