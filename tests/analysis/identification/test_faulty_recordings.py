@@ -155,7 +155,8 @@ def test_the_noise_of_velocities_at_rest_is_the_known_one() -> None:
     ):
         prepared = with_rates(Recording("r", t, q, speeds), ROBOT, ZeroPhase(f))
         assert np.std(np.array(prepared.recording.v)[:, 1]) == pytest.approx(deviation, rel=0.15)
-        below = float(prepared.note.partition("(below ")[2].split()[0])  # four deviations
+        assert "(below " in prepared.note  # four deviations
+        below = float(prepared.note.partition("(below ")[2].split()[0])
         assert below == pytest.approx(4.0 * deviation, rel=0.1)
 
 

@@ -108,7 +108,8 @@ def held_out_shares(rows: Rows, wanted: Unknowns, recordings: Sequence[Recording
     for own in sums:
         by = np.append(-_fit(whole - own, wanted.nominal), 1.0)
         left += by @ own @ by
-    return np.minimum(left / np.maximum(whole[:, -1, -1], 1e-300), 1.0)
+    shares: Array = np.minimum(left / np.maximum(whole[:, -1, -1], 1e-300), 1.0)
+    return shares
 
 
 def _fit(squares: Array, nominal: Array) -> Array:
