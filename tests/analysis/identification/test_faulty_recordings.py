@@ -203,7 +203,7 @@ SPOILED: dict[str, tuple[Callable[[Recording], Recording], str]] = {
     "torques in N mm": (lambda r: replace(r, tau=1e3 * r.tau), "if all forces are taken to be in N mm, mN m or mA"),
     "a torque in N mm": (lambda r: replace(r, tau=second(r.tau, 1e3)), "if tau.j1 is taken to be in N mm, mN m or mA"),
 }
-QUICK = ("degrees", "swapped torques", "late torques")  # with the smallest arm
+QUICK = ("degrees", "swapped torques")  # with the smallest arm
 
 
 @cache
