@@ -99,7 +99,7 @@ def held_out_shares(rows: Rows, wanted: Unknowns, recordings: Sequence[Recording
     for one in recordings:
         marks = (np.linspace(MARGIN, 1.0 - MARGIN, PIECES + 1) * len(one)).astype(int).tolist()
         for piece, (first, last) in zip(pieces, pairwise(marks), strict=True):
-            piece += [one.chosen(slice(first, last, stride))] if last > first else []
+            piece += [one.chosen(slice(first, last, stride))] if last > first + stride else []
     sums = np.zeros((PIECES, len(rows.channels), n + 1, n + 1))  # [Y y]^T [Y y] of each piece and channel
     for of_piece, piece in zip(sums, pieces, strict=True):
         for square, channel in zip(of_piece, rows.information(piece).without(wanted.known).channels, strict=True):

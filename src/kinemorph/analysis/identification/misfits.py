@@ -34,6 +34,7 @@ PAIRS = 60  # with more pairs of joints, only neighbors are exchanged
 STILL = 1e-6  # a force whose deviation is a smaller share of the largest force does not change
 DEGREE = np.pi / 180.0
 SHIFTS = (0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25)  # [s]
+MOST = 0.1  # of the shortest recording: the longest of these that is tried
 RIDGE = 1e-3  # the weight of zero in a regression without a robot, relative to the mean square of a feature
 SHORT = 20  # recordings with fewer rows are not judged
 FAR = 5.0  # masses that differ from the model's by a larger factor give a warning
@@ -101,7 +102,7 @@ def misfit(
     told = f"the forces in use are fitted badly; of their variance is unexplained: {listed(names, 12)}."
 
     def after(some: Sequence[Recording]) -> Array:
-        return fit([one.chosen(slice(None, None, stride)) for one in some])
+        return fit([one.chosen(slice(None, None, max(1, min(stride, len(one) // SHORT)))) for one in some])
 
     if refiltered is not None and (found := after(refiltered())).mean() < base:
         return f"{told} It falls to {_percent(found.max())} or less with the default filter: leave `rates` out."
@@ -110,7 +111,8 @@ def misfit(
         return float(held_out_shares(rows, wanted, [mistake.undone(one) for one in recordings], FEW).mean())
 
     only_late, has_tau = slow.max() < LOOK, "tau" in rows.needs
-    every = [one for one in _mistakes(robot) if has_tau or (one.tau is None and not one.shift)]
+    reach = MOST * min(float(one.t[-1] - one.t[0]) for one in recordings) if has_tau else 0.0
+    every = [one for one in _mistakes(robot) if abs(one.shift) <= reach and (has_tau or one.tau is None)]
     close = sorted((one for one in every if one.shift or not only_late), key=judged)[: 1 if only_late else CLOSER]
     for mistake in (*close[:1], *(_common(robot) if has_tau and not only_late else ()), *close[1:]):
         found = after([mistake.undone(one) for one in recordings])

@@ -48,7 +48,7 @@ HIGHEST = 0.5  # the largest default cut-off, as a share of the highest frequenc
 PERIODS = 10.0  # and the smallest has so many periods in the recording
 RESOLVED = 0.01  # the quantile of all changes of a measured value that is taken for the step of its encoder
 LEAPS = 2.5  # a change of so many steps follows rows that were held
-LONGEST = 50  # a measurement that stays for more rows is that of a robot at rest
+LONGEST = 200  # a measurement that stays for more rows is that of a robot at rest
 STIFF = 1e-3  # the weight of third differences in splines: 1 % of a sine at half of the highest frequency is lost
 
 
