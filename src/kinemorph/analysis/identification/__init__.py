@@ -8,6 +8,8 @@ recording          `Recording`: what was measured during one motion
 read_recording     `read_recording`: recordings from text files in any names and units
 recording_checks   mistakes in recordings, told in sentences
 rates              velocities and accelerations from measured positions
+cutoffs            the cut-off of the filter, chosen by the forces of pieces of recordings that are left out
+misfits            why forces are fitted badly: units, signs, swapped columns, delays, filters, another robot
 rows               equations  y = Y theta  of recordings, in blocks: torques, momentum, wrenches, closed chains
 information        `Information`: what recordings say about parameters, as triangles that do not grow with samples
 feasible           `feasible_parameters`: parameters of real bodies that fit measured forces best, by two solvers

@@ -87,6 +87,7 @@ class Identified(ShownIdentification):
     `method`         the estimator; `prior` the weight of the model's values
     `quantile`       the number of standard deviations to either side that `intervals` have
     `notes`          how rates were found, and what was noticed
+    `cutoff`         of the filter [Hz], where it was chosen by the forces of the recordings
     """
 
     system: System
@@ -109,6 +110,7 @@ class Identified(ShownIdentification):
     notes: tuple[str, ...]
     rows: Rows
     rates: Rates | None
+    cutoff: float | None = None
 
     def __repr__(self) -> str:
         return (
@@ -195,8 +197,9 @@ class Identified(ShownIdentification):
         `rates` says how its velocities and accelerations are found; by default as in the identification.
         """
         check_recording(recording, self.robot)
-        prepared = with_rates(recording, self.robot, rates or self.rates, needs=self.rows.needs).recording
-        return predicted(self.rows, prepared, self.all_values)
+        method = rates or self.rates
+        prepared = with_rates(recording, self.robot, method, needs=self.rows.needs, cutoff=self.cutoff)
+        return predicted(self.rows, prepared.recording, self.all_values)
 
     @cached_property
     def all_values(self) -> Array:

@@ -20,15 +20,17 @@ import scipy.linalg
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.identification.covariances import correlation_time, lengths, sandwich, score_sums
+from kinemorph.analysis.identification.cutoffs import chosen_cutoff
 from kinemorph.analysis.identification.estimators import Estimate, Task, estimated
 from kinemorph.analysis.identification.feasible.conditions import Plane
 from kinemorph.analysis.identification.feasible.feasible_parameters import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified, error_of, predicted
 from kinemorph.analysis.identification.information import Block, Information, gathered
-from kinemorph.analysis.identification.rates import Rates, with_rates
+from kinemorph.analysis.identification.misfits import far_masses, misfit, unexplained
+from kinemorph.analysis.identification.rates import Rates, ZeroPhase, with_rates
 from kinemorph.analysis.identification.read_recording import Target, read_recording
 from kinemorph.analysis.identification.recording import Recording
-from kinemorph.analysis.identification.recording_checks import bad_predictions, check_forces, check_recording
+from kinemorph.analysis.identification.recording_checks import bad_predictions, check_recording
 from kinemorph.analysis.identification.rows import FORMS, Rows, torque_rows
 from kinemorph.analysis.identification.runs.moments import Moments
 from kinemorph.analysis.identification.shares import data_shares
@@ -112,20 +114,25 @@ def identify(
     wanted = unknowns(dynamics, system_parameters(system), friction, armature, known or {}, mass_deviation, rows=some)
     notes = _taken_as_known(wanted, known or {})
 
-    def prepared(one: Data) -> Recording:
-        recording = one if isinstance(one, Recording) else read_recording(one, system.robot, columns, units=units)
-        if isinstance(one, Recording):
-            check_recording(one, system.robot)
-        found = with_rates(recording, system.robot, rates, needs=rows.needs)
+    def read(one: Data) -> Recording:
+        if not isinstance(one, Recording):
+            return read_recording(one, system.robot, columns, units=units)
+        check_recording(one, system.robot)
+        return one
+
+    used = [read(one) for one in _listed(data)]
+    if not used:
+        raise ShapeError("identify: no recording is given. Give at least one.")
+    cutoff, why = chosen_cutoff(rows, wanted, system.robot, used, rates)
+
+    def prepared(one: Recording) -> Recording:
+        found = with_rates(one, system.robot, rates, needs=rows.needs, cutoff=cutoff)
         notes.append(found.note)
         return found.recording
 
-    recordings = [prepared(one) for one in _listed(data)]
-    others = [prepared(one) for one in _listed(validate)]
-    if not recordings:
-        raise ShapeError("identify: no recording is given. Give at least one.")
-    for recording in recordings:
-        check_forces(recording, dynamics)
+    notes += [why] if why else []
+    recordings = [prepared(one) for one in used]
+    others = [prepared(read(one)) for one in _listed(validate)]
     passes = Passes(rows, recordings, wanted)
     info = passes.information
     _check_rows(info, wanted)
@@ -146,6 +153,19 @@ def identify(
         tuple(predicted(rows, one, passes.whole(estimate.theta)) for one in group) for group in (recordings, others)
     )
     failures += bad_predictions(error_of(fits), [(one.name, one.error) for one in validation])
+    feasible = _with_measurements(_feasible_solver(wanted, system, prior, limits, []), wanted)
+
+    def shares_of(some: Sequence[Recording]) -> Array:
+        part = Passes(rows, some, wanted)
+        theta = estimated(part.task(feasible if physical else quick, quick), "weighted", {}).theta
+        return unexplained([predicted(rows, one, part.whole(theta)) for one in some])[0]
+
+    def refiltered() -> list[Recording]:
+        own, _ = chosen_cutoff(rows, wanted, system.robot, used, ZeroPhase())
+        return [with_rates(one, system.robot, ZeroPhase(), cutoff=own).recording for one in used]
+
+    told = misfit(rows, wanted, system.robot, recordings, fits, shares_of, None if cutoff else refiltered)
+    failures += [one for one in (told, far_masses(wanted.columns, estimate.theta, wanted.nominal)) if one]
     freedoms = max(1.0, spread.independent - len(wanted.base))
     result = Identified(
         system=system,
@@ -168,6 +188,7 @@ def identify(
         notes=(*notes, *failures),
         rows=rows,
         rates=rates,
+        cutoff=cutoff,
     )
     for failure in failures:
         warnings.warn(f"identify: {failure}", RecordingWarning, stacklevel=users_level())

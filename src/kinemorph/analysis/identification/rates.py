@@ -6,9 +6,10 @@ Each way is a small record, and `with_rates` applies it:
     Periodic     a Fourier series of a motion that repeats, fitted to all of its periods at once
     Measured     nothing is computed: the recording has v and a
 
-Encoder noise is amplified by the square of its frequency in accelerations. Above the frequency at which noise outweighs
-the motion, a signal says nothing; that is the default cut-off of `ZeroPhase`. Forces are not filtered by default:
-their noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
+Encoder noise is amplified by the square of its frequency in accelerations. The default cut-off of `ZeroPhase` is
+between the motion and this noise; `identify` chooses it by forces (`cutoffs`). Rows that repeat the row before are left
+out, and samples at irregular times are moved to even ones on smooth splines. Forces are not filtered by default: their
+noise does not bias estimates, and a filter would blur the steps of Coulomb friction.
 
 A joint at rest has velocities that are noise, and the sign of noise is no direction of friction. The note of
 `ZeroPhase` names the joints that rest for more than a third of the samples; their velocities are left as they are.
@@ -24,9 +25,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.recording import Recording, run_lengths
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
@@ -36,20 +38,25 @@ from kinemorph.model.robot import Robot
 EVEN = 1e-3  # times are evenly spaced if their distances differ by less than this share
 FEWEST = 40  # samples that a filter needs
 FLOOR = 0.25  # the upper share of the frequencies that shows the noise of a coordinate
-ABOVE = 10.0  # the motion has to exceed the noise by this factor of power
+RISE = 4.0  # the factor of power by which noise has to rise above the least power of accelerations
 ENDS = 3.0  # the filter continues a signal at its ends by this many periods of the cut-off
 REST = 4.0  # a velocity that stays below this many standard deviations of its noise is that of a joint at rest
 OFTEN = 1.0 / 3.0  # joints that rest in a larger share of the samples are named
 NUMERICAL = 1e-6  # and so is one that is smaller than this share of the largest velocity of the joint
 AVERAGED = 9  # neighboring frequencies whose powers are averaged
-HIGHEST, LOWEST = 0.5, 0.01  # bounds of the default cut-off, as shares of the highest frequency that samples show
+HIGHEST = 0.5  # the largest default cut-off, as a share of the highest frequency that samples show
+PERIODS = 10.0  # and the smallest has so many periods in the recording
+RESOLVED = 0.01  # the quantile of all changes of a measured value that is taken for the step of its encoder
+LEAPS = 2.5  # a change of so many steps follows rows that were held
+LONGEST = 200  # a measurement that stays for more rows is that of a robot at rest
+STIFF = 1e-3  # the weight of third differences in splines: 1 % of a sine at half of the highest frequency is lost
 
 
 @dataclass(frozen=True)
 class ZeroPhase:
     """A Butterworth low-pass filter, run forward and backward.
 
-    `cutoff`    of positions and velocities [Hz]; by default where noise outweighs the motion
+    `cutoff`    of positions and velocities [Hz]; by default between the motion and its amplified noise
     `forces`    the cut-off of forces [Hz]; None does not filter them
     `order`     of the filter; forward and backward together attenuate like twice this order
     `ends`      the part at both ends that is not used, because the filter feels the ends there, in periods of the
@@ -89,18 +96,35 @@ class Prepared(NamedTuple):
 
 
 def with_rates(
-    recording: Recording, robot: Robot, method: Rates | None = None, *, needs: Sequence[str] = ("v", "a")
+    recording: Recording,
+    robot: Robot,
+    method: Rates | None = None,
+    *,
+    needs: Sequence[str] = ("v", "a"),
+    cutoff: float | None = None,
 ) -> Prepared:
     """The recording with velocities and accelerations. By default a zero-phase filter, unless it has what is needed.
 
-    `needs` says which of v and a the rows read; see `Rows`.
+    `needs` says which of v and a the rows read; see `Rows`. `cutoff` [Hz] is that of a filter that states none, as far
+    as the samples reach.
     """
-    missing = [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
+    missing = missing_rates(recording, needs)
     if method is None:
         method = ZeroPhase() if missing else Measured()
     if isinstance(method, Measured):
         return _measured(recording, missing)
-    return WAYS[type(method)](recording, robot, method)
+    fresh = fresh_samples(recording)
+    if isinstance(method, ZeroPhase) and method.cutoff is None and cutoff is not None:
+        method = replace(method, cutoff=min(cutoff, cutoff_bounds(fresh)[1]))
+    found = WAYS[type(method)](fresh, robot, method)
+    held = len(recording) - len(fresh)
+    told = f"; {held} of {len(recording)} rows repeat the row before and are left out" if held else ""
+    return found._replace(note=found.note + told)
+
+
+def missing_rates(recording: Recording, needs: Sequence[str]) -> list[str]:
+    """Which of v and a are needed and were not recorded."""
+    return [group for group in ("v", "a") if group in needs and getattr(recording, group) is None]
 
 
 # ── measured ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,6 +158,23 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
                 f"ZeroPhase: {name} is {value:g} Hz; expected between 0 and {highest:g} Hz, half of the rate of the "
                 f"samples of '{recording.name}'."
             )
+    moving = filtered(even, robot, cutoff, method)
+    left = round(method.ends / (cutoff * h))
+    kept = moving.part(left, len(even) - left) if len(even) > 4 * left else moving
+    spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
+    source = "slopes of coordinates" if even.v is None else "recorded"
+    loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
+    note = (
+        f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
+        f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
+        f"{_resting(even, robot, np.array(moving.v), cutoff)}"
+    )
+    return Prepared(kept, note)
+
+
+def filtered(even: Recording, robot: Robot, cutoff: float, method: ZeroPhase) -> Recording:
+    """A recording at evenly spaced times with filtered q and v, with a, and with forces as the method says."""
+    h = (even.t[-1] - even.t[0]) / (len(even) - 1)
     smooth = _filter(cutoff, h, method.order)
     q, v = np.array(even.q), np.zeros((len(even), robot.nv))
     for link in resolve(robot).links:
@@ -145,7 +186,7 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
             measured = even.v[:, at_v] if even.v is not None else _chart_rates(link.kind, even.t, even.q[:, at_q])
             v[:, at_v] = smooth(measured)
     forces = (lambda x: x) if method.forces is None else _filter(method.forces, h, method.order)
-    filtered = replace(
+    return replace(
         even,
         q=q,
         v=v,
@@ -153,17 +194,6 @@ def _zero_phase(recording: Recording, robot: Robot, method: ZeroPhase) -> Prepar
         tau=None if even.tau is None else forces(even.tau),
         wrenches={joint: forces(x) for joint, x in even.wrenches.items()},
     )
-    left = round(method.ends / (cutoff * h))
-    kept = filtered.part(left, len(even) - left) if len(even) > 4 * left else filtered
-    spaced = "" if even is recording else f", samples moved to {1.0 / h:.4g} Hz"
-    source = "slopes of coordinates" if even.v is None else "recorded"
-    loads = "forces not filtered" if method.forces is None else f"forces filtered at {method.forces:.3g} Hz"
-    note = (
-        f"'{recording.name}': zero-phase Butterworth filter of order {method.order}, cut-off {cutoff:.3g} Hz{spaced}; "
-        f"velocities {source}{_unused(recording, ('a',))}; {loads}; {len(kept)} of {len(recording)} samples used"
-        f"{_resting(even, robot, v, cutoff)}"
-    )
-    return Prepared(kept, note)
 
 
 def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
@@ -173,8 +203,6 @@ def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
     the cut-off f. Noise of even density S has the variance S f in velocities that were measured, and S (2 pi)^2 f^3 / 3
     in those that are slopes of coordinates.
     """
-    from scipy.ndimage import binary_opening
-
     n = len(even)
     h = (even.t[-1] - even.t[0]) / (n - 1)
     fewest = min(n, max(2, round(1.0 / (cutoff * h))))
@@ -183,14 +211,15 @@ def _resting(even: Recording, robot: Robot, v: Array, cutoff: float) -> str:
         if ELEMENTARY[link.kind].nv != 1:
             continue
         source = even.q[:, link.q] if even.v is None else even.v[:, link.v]
-        density = float(_spectrum(source[:, None], h).noise[0]) ** 2 * 2.0 * h
+        density = float(_spectrum(source[:, None], h)[2][0]) ** 2 * 2.0 * h
         variance = density * (cutoff if even.v is not None else (2.0 * np.pi) ** 2 * cutoff**3 / 3.0)
         speed = np.abs(v[:, link.v])
         band = max(REST * float(np.sqrt(variance)), NUMERICAL * float(speed.max()))
-        rest = binary_opening(speed <= band, np.ones(fewest))
-        if rest.mean() > OFTEN:
+        runs = run_lengths(speed <= band)
+        rest = float(runs[runs >= fewest].sum()) / n
+        if rest > OFTEN:
             unit = robot.v_units[link.v]
-            told.append(f"{robot.v_names[link.v]} in {100.0 * rest.mean():.3g} % (below {band:.2g} {unit})")
+            told.append(f"{robot.v_names[link.v]} in {100.0 * rest:.3g} % (below {band:.2g} {unit})")
     often = "; at rest in more than a third of the samples, where the sign of Coulomb friction is that of noise: "
     return often + ", ".join(told) if told else ""
 
@@ -232,24 +261,42 @@ def _chart_rates(kind: str, t: Array, q: Array) -> Array:
     return found
 
 
+def fresh_samples(recording: Recording) -> Recording:
+    """The recording without rows that repeat the measurement of the row before; itself where there are none.
+
+    A logger that is faster than the sensors writes a measurement several times. Such rows differ from those of a robot
+    at rest, and from the steps of an encoder, by what follows: a measurement that was held is followed by a change of
+    more than one step of the encoder.
+    """
+    measured = recording.q if recording.v is None else np.hstack([recording.q, recording.v])
+    changes = np.abs(np.diff(measured, axis=0))
+    steps = np.array([np.quantile(one[one > 0.0], RESOLVED) if one.any() else np.inf for one in changes.T])
+    starts = np.flatnonzero(np.append(True, changes.any(axis=1)))  # of runs of equal rows
+    lengths = np.diff(starts, append=len(recording))
+    jumps: npt.NDArray[np.bool_] = np.any(changes[starts[1:] - 1] > LEAPS * steps, axis=1)
+    jumps = np.append(jumps, jumps[-1:] if len(jumps) else False)  # what follows the last run is not known
+    kept = ~np.repeat(jumps & (lengths < LONGEST), lengths)
+    kept[starts] = True
+    return recording if kept.all() else recording.chosen(kept)
+
+
 def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
     """The recording at evenly spaced times, as many as it has; itself where its times are evenly spaced already.
 
-    Values between samples lie on cubic splines, of quaternions on the shortest rotation, and of forces on lines.
+    Coordinates and velocities lie on smooth splines, quaternions on the shortest rotations, and forces on lines between
+    samples.
     """
     t = recording.t
     distances = np.diff(t)
     if np.ptp(distances) <= EVEN * distances.mean():
         return recording
-    from scipy.interpolate import CubicSpline
-
     times = np.linspace(t[0], t[-1], len(t))
     q = np.empty_like(recording.q)
+    single = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
+    q[:, single] = _on_spline(t, recording.q[:, single], times)
     for link in resolve(robot).links:
-        at_q, _ = _parts(link.kind, link.q, link.v)
-        if ELEMENTARY[link.kind].nv == 1:
-            q[:, at_q] = CubicSpline(t, recording.q[:, at_q], axis=0)(times)
-        elif ELEMENTARY[link.kind].nv:
+        if ELEMENTARY[link.kind].nv > 1:
+            at_q, _ = _parts(link.kind, link.q, link.v)
             q[:, at_q] = _between(link.kind, t, recording.q[:, at_q], times)
 
     def on_lines(x: Array) -> Array:
@@ -259,12 +306,30 @@ def evenly_spaced(recording: Recording, robot: Robot) -> Recording:
         recording,
         t=times,
         q=q,
-        v=None if recording.v is None else CubicSpline(t, recording.v, axis=0)(times),
+        v=None if recording.v is None else _on_spline(t, recording.v, times),
         a=None,
         tau=None if recording.tau is None else on_lines(recording.tau),
         wrenches={joint: on_lines(x) for joint, x in recording.wrenches.items()},
         inputs={name: on_lines(x) for name, x in recording.inputs.items()},
     )
+
+
+def _on_spline(t: Array, x: Array, times: Array) -> Array:
+    """Values at evenly spaced times of a cubic spline with knots there, near the samples x (n, k) at times t.
+
+    A spline through all samples would swing between those that are close together. This one minimizes the squares of
+    its distances from the samples and, times STIFF, of the third differences of its coefficients.
+    """
+    from scipy.interpolate import BSpline
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import spsolve
+
+    n = len(times)
+    knots = times[0] + (times[1] - times[0]) * np.arange(-3.0, n + 3.0)
+    B = BSpline.design_matrix(np.clip(t, knots[3], knots[n + 2]), knots, 3)
+    D = diags([-1.0, 3.0, -3.0, 1.0], [0, 1, 2, 3], shape=(n - 1, n + 2))
+    found: Array = BSpline(knots, spsolve((B.T @ B + STIFF * (D.T @ D)).tocsc(), B.T @ x), 3)(times)
+    return found.reshape(n, -1)
 
 
 def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
@@ -278,33 +343,37 @@ def _between(kind: str, t: Array, q: Array, times: Array) -> Array:
 
 
 def default_cutoff(recording: Recording, robot: Robot) -> float:
-    """The frequency [Hz] above which noise outweighs the motion of every coordinate with one axis.
+    """The frequency [Hz] at which accelerations have the least power: between the motion and its amplified noise.
 
-    The upper quarter of the spectrum of a coordinate is taken for noise of even density. The cut-off is the highest
-    frequency at which some coordinate has ten times that power.
+    The spectra of all joints with one axis are added, each divided by its motion. Above the motion, power falls, until
+    that of noise, which derivatives multiply by the square of the frequency or its fourth power, lifts it by RISE.
     """
-    n = len(recording)
-    highest = 0.5 * (n - 1) / float(recording.t[-1] - recording.t[0])
+    least, most = cutoff_bounds(recording)
     lines = [link.q for link in resolve(robot).links if ELEMENTARY[link.kind].nv == 1]
-    source = recording.q[:, lines] if recording.v is None or not lines else recording.v
-    if not source.shape[1]:
-        return 0.2 * highest
-    found = _spectrum(source, 0.5 / highest)
-    above = found.frequencies[(found.power > ABOVE * found.floor).any(axis=1)]
-    return float(np.clip(above.max(initial=0.0), LOWEST * highest, HIGHEST * highest))
+    if not lines:
+        return float(np.clip(0.4 * most, least, most))
+    measured = recording.q[:, lines] if recording.v is None else recording.v
+    frequencies, power, _ = _spectrum(measured, 0.5 * HIGHEST / most)
+    speeds = power * (frequencies[:, None] ** 2 if recording.v is None else 1.0)
+    speed = np.sum(speeds / np.maximum(speeds.max(axis=0), 1e-300), axis=1)
+    beyond = slice(int(np.argmax(speed)), None)
+    power, frequencies = (speed * frequencies**2)[beyond], frequencies[beyond]
+    risen = np.append(np.flatnonzero(power > RISE * np.minimum.accumulate(power)), len(power))[0]
+    return float(np.clip(frequencies[np.argmin(power[:risen])], least, most))
 
 
-class Spectrum(NamedTuple):
-    """Smoothed powers (m, k) of k signals at frequencies [Hz], those of their noise (k,), and its deviations (k,)."""
-
-    frequencies: Array
-    power: Array
-    floor: Array
-    noise: Array
+def cutoff_bounds(recording: Recording) -> tuple[float, float]:
+    """The lowest and the highest cut-off [Hz] that are chosen for a recording."""
+    span = float(recording.t[-1] - recording.t[0])
+    most = HIGHEST * 0.5 * (len(recording) - 1) / span
+    return min(PERIODS / span, most), most
 
 
-def _spectrum(x: Array, h: float) -> Spectrum:
-    """The spectra of signals x (n, k) with samples every h [s]; their upper quarter is taken for noise."""
+def _spectrum(x: Array, h: float) -> tuple[Array, Array, Array]:
+    """Smoothed powers of signals x (n, k) with samples every h [s], and the deviations of their noise (k,).
+
+    The powers (m, k) are at the frequencies [Hz] that come first. Their upper quarter is taken for noise.
+    """
     n, highest = len(x), 0.5 / h
     # the fourth power of a sine as a window: its sidelobes fall by ten powers of the frequency, below any noise
     window = np.sin(np.pi * (np.arange(n) + 0.5) / n)[:, None] ** 4
@@ -313,7 +382,7 @@ def _spectrum(x: Array, h: float) -> Spectrum:
     smooth = (sums[AVERAGED:] - sums[:-AVERAGED]) / AVERAGED
     frequencies = highest * (np.arange(len(smooth)) + 0.5 * (AVERAGED - 1)) / (len(power) - 1)
     floor = np.median(smooth[frequencies > (1.0 - FLOOR) * highest], axis=0)
-    return Spectrum(frequencies, smooth, floor, np.sqrt(floor / np.sum(window**2)))
+    return frequencies, smooth, np.sqrt(floor / np.sum(window**2))
 
 
 # ── periodic fit ──────────────────────────────────────────────────────────────────────────────────────────────────────

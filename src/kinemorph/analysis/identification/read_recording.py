@@ -30,7 +30,7 @@ from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.simulation.files.text_tables import MARK
-from kinemorph.words import did_you_mean, listed, quoted
+from kinemorph.words import counted, did_you_mean, listed, quoted
 
 DEGREE, TURN = np.pi / 180.0, 2.0 * np.pi
 UNITS: dict[str, float] = {
@@ -74,6 +74,12 @@ def read_recording(
     label = name or path.name
     file = text_table(path)
     titles, table = file.titles, numbers(file)
+    again = np.append(False, ~np.diff(table, axis=0).any(axis=1))
+    if again.any():
+        what = f"{counted(int(again.sum()), 'row')} of {len(table)} have the time and all values of the row before"
+        told = Problem("recording", label, what, "They are left out; check the logger.")
+        warnings.warn(told, RecordingWarning, stacklevel=users_level())
+        table = table[~again]
     known = known_names(robot)
     signals = _by_map(label, titles, columns or {}, known)
     signals |= _by_name(label, titles, known, columns or {}, {signal.name for signal in signals.values()})

@@ -100,20 +100,24 @@ class Recording:
 
     def part(self, first: int, last: int) -> Recording:
         """The samples from index `first` up to, and without, index `last`."""
+        return self.chosen(slice(first, last))
+
+    def chosen(self, rows: slice | npt.NDArray[np.bool_]) -> Recording:
+        """The samples in a slice, or those where an array of one truth value for each sample is True."""
 
         def cut(x: Array | None) -> Array | None:
-            return None if x is None else x[first:last]
+            return None if x is None else x[rows]
 
         return replace(
             self,
-            t=self.t[first:last],
-            q=self.q[first:last],
+            t=self.t[rows],
+            q=self.q[rows],
             v=cut(self.v),
             a=cut(self.a),
             tau=cut(self.tau),
-            wrenches={joint: x[first:last] for joint, x in self.wrenches.items()},
-            inputs={name: x[first:last] for name, x in self.inputs.items()},
-            outputs={name: x[first:last] for name, x in self.outputs.items()},
+            wrenches={joint: x[rows] for joint, x in self.wrenches.items()},
+            inputs={name: x[rows] for name, x in self.inputs.items()},
+            outputs={name: x[rows] for name, x in self.outputs.items()},
         )
 
     @classmethod
@@ -157,6 +161,12 @@ class Recording:
         kept = np.append(np.diff(run.t) > 0.0, True)
         inputs = {column.name: run.u[kept, k] for k, column in enumerate(plant.u)}
         return cls(name or run.name, run.t[kept], run.q[kept], run.v[kept], run.a[kept], tau[kept], inputs=inputs)
+
+
+def run_lengths(at: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """The lengths of the runs of True in an array (n,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
+    return np.asarray(edges[1::2] - edges[::2])
 
 
 def _shaft_friction(motor: DCMotor, speed: Array) -> Array:

@@ -2,22 +2,20 @@
 
 Data that cannot be meant raise ShapeError: velocities that belong to another joint, degrees in place of radians, times
 in milliseconds. Data that are questionable give a RecordingWarning, and can be used: a joint that never moves, a
-position that jumps in a single sample, a force that stays at its extreme, forces whose sign or order contradicts the
-model, gaps between samples, other recordings that are predicted far worse than the used ones are fitted.
+position that jumps in a single sample, a force that stays at its extreme, gaps between samples, other recordings that
+are predicted far worse than the used ones are fitted. Forces that contradict the model are the subject of `misfits`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.identification.recording import Recording
+from kinemorph.analysis.identification.recording import Recording, run_lengths
 from kinemorph.analysis.recorded_tables import time_gaps
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.words import listed
@@ -35,12 +33,6 @@ USUAL = 3.0  # ... and larger by this factor than 99 % of all steps, and than th
 LEAST_SPIKE = 5e-3  # [rad or m], smaller spikes are not told
 TURNS = 12.0  # [rad], an angle with limits is in degrees if it is beyond them, and beyond this
 HELD = 20  # samples in a row at an extreme that are a saturation
-AGAINST = -0.5  # a force whose correlation with the model is below has the wrong sign
-THIN = 2000  # samples that the comparison with the model uses
-BETTER, EACH = (
-    0.05,
-    0.5,
-)  # two forces are swapped if what stays unexplained falls to the first share, each to the second
 WORSE, LARGE = 3.0, 0.2  # a prediction is bad if its error is larger than this factor times that of the fit, and this
 
 
@@ -58,11 +50,6 @@ def check_recording(recording: Recording, robot: Robot) -> None:
             *_saturated(recording, robot),
         ]
     )
-
-
-def check_forces(recording: Recording, dynamics: Dynamics) -> None:
-    """Warns of measured forces whose sign or order contradicts the model; `recording` has v and a."""
-    _warn(list(_against_model(recording, dynamics)))
 
 
 def _warn(problems: list[Problem]) -> None:
@@ -271,7 +258,8 @@ def _saturated(recording: Recording, robot: Robot) -> Iterator[Problem]:
                 )
             continue
         for extreme in (tau.max(), tau.min()):
-            longest, total = _held(tau == extreme)
+            runs = run_lengths(tau == extreme)
+            longest, total = int(runs.max(initial=0)), int(runs[runs >= HELD].sum())
             if longest >= HELD:
                 yield _problem(
                     recording,
@@ -279,67 +267,6 @@ def _saturated(recording: Recording, robot: Robot) -> Iterator[Problem]:
                     "them in a row, so it is saturated",
                     "Move more slowly, or remove these samples.",
                 )
-
-
-def _held(at: Array) -> tuple[int, int]:
-    """The length of the longest run of True, and how many are True in runs of at least HELD."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
-    lengths = edges[1::2] - edges[::2]
-    return int(lengths.max(initial=0)), int(lengths[lengths >= HELD].sum())
-
-
-def _against_model(recording: Recording, dynamics: Dynamics) -> Iterator[Problem]:
-    """Forces with the wrong sign, or swapped, compared with those that the model predicts for the same motion."""
-    robot = dynamics.robot
-    if recording.tau is None or recording.v is None or recording.a is None or not robot.is_open:
-        return
-    few = slice(None, None, max(1, len(recording) // THIN))
-    before = [recording.t[few]] if robot.is_timed else []
-    predicted = dynamics.inverse_dynamics(*before, recording.q[few], recording.v[few], recording.a[few])
-    found = _correlations(predicted, recording.tau[few])
-    left = _unexplained(predicted, recording.v[few], recording.tau[few])
-    swapped: set[int] = set()
-    for k, other in combinations(range(robot.nv), 2):
-        own, crossed = (left[k, k], left[other, other]), (left[k, other], left[other, k])
-        if crossed[0] * crossed[1] < BETTER * own[0] * own[1] and all(
-            there < EACH * min(here, 1.0) for there, here in zip(crossed, own, strict=True)
-        ):
-            swapped |= {k, other}
-            first, second = robot.v_names[k], robot.v_names[other]
-            yield _problem(
-                recording,
-                f"tau.{first} and tau.{second} may be swapped: the model and the friction of '{second}' leave "
-                f"{100.0 * crossed[0]:.3g} % of the variance of tau.{first} unexplained, those of '{first}' "
-                f"{100.0 * own[0]:.3g} %; for tau.{second} it is {100.0 * crossed[1]:.3g} % and {100.0 * own[1]:.3g} %",
-                "Correct the names of the columns.",
-            )
-    for k, name in enumerate(robot.v_names):
-        if found[k, k] < AGAINST and k not in swapped:
-            yield _problem(
-                recording,
-                f"tau.{name} is opposite to what the model predicts (correlation {found[k, k]:.2f}), so its sign "
-                "seems to be wrong",
-                f"Give it with a factor of -1: columns={{'tau.{name}': ('tau.{name}', -1)}}.",
-            )
-
-
-def _unexplained(predicted: Array, v: Array, tau: Array) -> Array:
-    """Shares of the variances of forces i that the model and the friction of velocity j leave, shape (nv, nv).
-
-    A force is fitted by the predicted force, viscous and Coulomb friction with factors that are not negative, and an
-    offset. A force that does not change has the share 1.
-    """
-    from scipy.optimize import nnls
-
-    measured = tau - tau.mean(axis=0)
-    squares = np.sum(measured**2, axis=0)
-    found = np.ones((tau.shape[1], tau.shape[1]))
-    for j in range(tau.shape[1]):
-        parts = np.stack([predicted[:, j], v[:, j], np.sign(v[:, j])], axis=1)
-        parts = parts - parts.mean(axis=0)
-        for i in np.flatnonzero(squares > 0.0):
-            found[i, j] = nnls(parts, measured[:, i])[1] ** 2 / squares[i]
-    return found
 
 
 def bad_predictions(error: float, others: Sequence[tuple[str, float]]) -> list[str]:
