@@ -11,7 +11,7 @@ import pytest
 
 from kinemorph.bench import report
 from kinemorph.bench.cockroach import compare
-from kinemorph.bench.cockroach.problem import SIZES, STEPS, gait_of, problem
+from kinemorph.bench.cockroach.compare import SIZES, STEPS, gait_of, problem
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.bench.standing import kinemorph_run
 from kinemorph.bench.standing.kinemorph_run import OursStanding

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.bench.loops import entries, four_bar_motion, four_bar_runs, models, simulator_entries
+from kinemorph.bench.loops import entries, forward_dynamics, four_bar_motion, four_bar_runs, simulator_entries
+from kinemorph.bench.loops.forward_dynamics import LOOPED, LoopContest, side_by_side
 from kinemorph.bench.loops.four_bar_motion import START, TIMES, acceleration, assembled
-from kinemorph.bench.loops.models import LOOPED, LoopContest, side_by_side
 from kinemorph.bench.loops.pinocchio_loops import settled, twin_with_loops
 from kinemorph.bench.peers.pinocchio_python import PythonPeer
 from kinemorph.bench.speed.contest import AGREE
@@ -77,7 +77,9 @@ def test_states_are_closed_keep_closed_and_differ() -> None:
 def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
     pair = side_by_side(four_bar(), 2)
     assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).closures)) == (6, 2, 2)
-    states = models.closed_states(derive(four_bar(), backend="interpreter"), np.array(models.ASSEMBLED), 2)
+    states = forward_dynamics.closed_states(
+        derive(four_bar(), backend="interpreter"), np.array(forward_dynamics.ASSEMBLED), 2
+    )
     single, both = (derive(robot, backend="interpreter").forward_dynamics for robot in (four_bar(), pair))
     wanted = [single(*(states[key][k] for key in ("q", "v", "tau"))) for k in range(2)]
     found = both(*(states[key].ravel() for key in ("q", "v", "tau")))

@@ -25,7 +25,7 @@ from kinemorph.elements import PythonController
 from kinemorph.errors import KinemorphError, ModelWarning, UnsupportedError
 from kinemorph.programs import Job, make_job, write_program
 from kinemorph.programs.fmi import binaries
-from kinemorph.programs.fmi.unit_definitions import unit_definition
+from kinemorph.programs.fmi.description import unit_definition
 from kinemorph.programs.targets.fmu import fmu_files
 from support.cases.c_programs import needs_cc
 from support.tools.command_line import parsed, run

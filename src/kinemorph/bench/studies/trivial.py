@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.contestants import imported
 from kinemorph.errors import MissingExtraError
 from kinemorph.studies.spaces.parts import Values
 from kinemorph.studies.spaces.space import Space
@@ -50,7 +49,10 @@ def by_kinemorph(count: int) -> Array:
 
 def by_joblib(count: int) -> Array:
     """By joblib's Parallel, which sends items to its processes in batches."""
-    joblib = imported("joblib", "joblib")
+    try:
+        import joblib
+    except ImportError:
+        raise MissingExtraError("joblib", "peers") from None
     x, y = pairs(count)
     work = (joblib.delayed(product)(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True))
     return np.array(joblib.Parallel(n_jobs=WORKERS)(work))
@@ -79,7 +81,11 @@ def by_dask(count: int) -> Array:
 def by_ray_tune(count: int) -> Array:
     """By Ray Tune: a trial for every item."""
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
-    ray, tune = imported("ray", "ray"), imported("ray.tune", "ray")
+    try:
+        import ray
+        from ray import tune
+    except ImportError:
+        raise MissingExtraError("ray", "peers") from None
     x, y = pairs(count)
     ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     try:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.errors import InactiveWarning, users_level
+from kinemorph.model.elements.inactive import inactive_data
+from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.results.stops import warn_of_stops
@@ -16,11 +20,13 @@ from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
 from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy, warn_of_made_energy
 from kinemorph.simulation.running.ground_check import warn_of_ground
 from kinemorph.simulation.running.impact_check import warn_of_impacts
-from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.running.step_damping import warn_of_damping
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.words import as_sentence
+
+_reported: set[tuple[str, str, tuple[str, ...]]] = set()  # (file, robot, sentences)
 
 
 def warn_before(
@@ -63,3 +69,22 @@ def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | Forei
     if options.step is None or isinstance(method, ForeignMethod):
         return False
     return warn_of_kinks(run.segments, method, options)
+
+
+def warn_of_inactive(model: Any, *, driven: bool) -> None:
+    """Warns once of data in the model file that have no effect; `driven` says that the run has inputs or forces."""
+    if not isinstance(model, System) or not model.source:
+        return
+    data = inactive_data(model, driven=driven)
+    found = data.joint_sentences + data.other_sentences
+    key = (model.source, model.name, tuple(found))
+    if not found or key in _reported:
+        return
+    _reported.add(key)
+    warnings.warn(
+        f"'{model.name}': some data of {model.source} do not act in this run; each is listed with its remedy. "
+        f"{'. '.join(map(as_sentence, found))}. system.run({{'time': 1.0}}) runs with limits, friction and contacts "
+        "with the ground, as `kinemorph simulate` does.",
+        InactiveWarning,
+        stacklevel=users_level(),
+    )

@@ -11,6 +11,5 @@ process           the main program of such a process
 child             a process that works for another one and ends with it
 frames            messages between processes, on pipes
 memory            how much memory a process uses and may use
-here              an executor that calls at once
 cpus              the number of CPUs that this process may use
 """

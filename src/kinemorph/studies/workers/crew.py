@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from kinemorph.studies.outcomes import Chunk
 from kinemorph.studies.packing import Packed
 from kinemorph.studies.workers.companions import work_apart
-from kinemorph.studies.workers.here import Here
 from kinemorph.studies.workers.processes import Processes
 from kinemorph.studies.workers.work import Computing, Limits, Trouble, computed, work
 
+T = TypeVar("T")
 SMALL = 1 << 16  # bytes of an experiment that travels with every chunk; larger ones go to workers that ask for them
+
+
+class Here(Executor):
+    """An executor in this process, which calls each function when it is submitted.
+
+    Ctrl-C ends the function, and passes through.
+    """
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Calls the function; the future is done when this returns."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 class Packable(Computing, Protocol):

@@ -14,6 +14,7 @@ help, defaults and choices, the document gives values as they are written, with 
 
 from __future__ import annotations
 
+import inspect
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -21,8 +22,8 @@ from typing import Any, TypeAlias
 from kinemorph.errors import ModelError
 from kinemorph.formats.toml.schema import Schema
 from kinemorph.model import units
+from kinemorph.model.modules.catalog import KINDS
 from kinemorph.studio.documents.commands.layout import spelled, written
-from kinemorph.studio.forms.inherited_values import inherited
 from kinemorph.studio.schema.schema_walk import (
     alternatives,
     blank,
@@ -47,6 +48,10 @@ DEEPEST = 12  # levels of tables in tables that a form shows; deeper ones are ed
 COORDINATES = {"prismatic": 1, "m": 1, "revolute": 0, "rad": 0, "spherical": 0, "universal": 0, "gimbal": 0}
 SINGLE = ("number", "integer", "flag", "text", "label", "choice", "data")
 SPATIAL = ("x", "y", "z")
+# keys of a run, and the keys of [settings] that count where a run leaves them out
+FROM_SETTINGS = {
+    **{"time": "duration", "output_step": "sample", "max_step": "max_step", "loops": "loops", "q": "q", "v": "v"},
+}
 
 
 def form(data: Mapping[str, Any], path: Sequence[str | int]) -> Field:
@@ -299,3 +304,27 @@ def _read_number(field: Field, text: str) -> int | float | str:
             usual = f" [{field['unit']}]" if field["unit"] else ""
             raise ModelError(f"{field['label']}: {error}. Correct the unit, or write a plain number{usual}.") from None
     return text
+
+
+def inherited(data: Mapping[str, Any], path: tuple[str | int, ...]) -> dict[str, Any] | None:
+    """The value that counts for a key that a file leaves out, and where it comes from; None if there is no such value.
+
+    A module type that is `like` a built-in one has the data of that type; a run has the duration and the initial
+    state of [settings].
+    """
+    if len(path) != 3:
+        return None
+    section, name, key = path
+    table = data.get(section) if isinstance(section, str) else None
+    part = table.get(name) if isinstance(table, Mapping) else None
+    if not isinstance(part, Mapping) or key in part:
+        return None
+    if section == "module_types" and part.get("like") in KINDS:
+        known = inspect.signature(KINDS[part["like"]]).parameters.get(str(key))
+        if known is not None and isinstance(known.default, (int, float, str)):
+            return {"value": known.default, "source": f"the built-in type {part['like']}"}
+    settings = data.get("settings")
+    named = FROM_SETTINGS.get(str(key), "")
+    if section == "runs" and isinstance(settings, Mapping) and named in settings:
+        return {"value": settings[named], "source": "[settings]"}
+    return None
