@@ -68,9 +68,7 @@ class DataOptions:
     unit: Annotated[
         list[str] | None, option("Unit of a column or a group, as q=deg. May be repeated.", "NAME=UNIT")
     ] = None
-    cutoff: Annotated[
-        float | None, option("Cut-off [Hz] of the zero-phase filter.", default="chosen by forces")
-    ] = None
+    cutoff: Annotated[float | None, option("Cut-off [Hz] of the zero-phase filter.", default="chosen by forces")] = None
     force_cutoff: Annotated[float | None, option("Cut-off [Hz] for forces.", default="forces are not filtered")] = None
     period: Annotated[float | None, option("Fit Fourier series of this period [s] instead of filtering.")] = None
     harmonics: Annotated[int | None, option("Number of harmonics of the Fourier series.", default="5")] = None
