@@ -228,7 +228,8 @@ class ImpedanceStop:
 
     Here s is how far the coordinate is beyond the limit, which `margin` moves inwards, and I the `inertia`: by default
     the one that an effort of this joint alone accelerates, at the neutral configuration. The impedance goes from
-    `start` at s = 0 to `end` at s = `width` as that of `ImpedanceNormal`. The defaults are those of MuJoCo.
+    `start` at s = 0 to `end` at s = `width` as that of `ImpedanceNormal`. `time` and the damping `ratio` are those of a
+    free joint at its stop. The defaults are those of MuJoCo.
     """
 
     time: float = field(default=0.02, metadata={"kind": "time"})

@@ -46,7 +46,6 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.elements.ensemble import instead
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -83,8 +82,7 @@ class Place(NamedTuple):
 AT = "t base s m u p"  # the inputs of `rate`
 AT_A = "t base s a:nv m u p"  # and with accelerations
 READ_ONLY = ("start", "stated", "outputs", "output_units")  # fields of a plant that are mappings
-# default sizes of inputs
-SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}
+SIZES = {"t": "", "h": "", "guard": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # of inputs
 
 
 def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program | None]:
@@ -408,10 +406,7 @@ class Plant(Fixed, Shown):
         return self.traced(what, partial(getattr(self.laws.jumps, what), choice), AT, outputs)
 
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: Sequence[int] = ()) -> Program:
-        """The program (t, base, s, m, u, p) -> out with one number for each of the laws.
-
-        The values of the elements' guards with the indices `switches` come after these numbers.
-        """
+        """The program (t, base, s, m, u, p) -> out: the values of the laws, then of the elements' guards `switches`."""
         return observed(self, laws, name, switches)
 
     # ── from laws to programs and functions ───────────────────────────────────────────────────────────────────────
@@ -481,13 +476,6 @@ class Plant(Fixed, Shown):
         Its objects may refer to the plant, as functions do whose program is traced only when it is needed.
         """
         return {}
-
-    @property
-    def moves(self) -> list[tuple[int, int]]:
-        """For each coordinate, the index of the first velocity that moves it, and how many do; all for quaternions."""
-        rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in self.manifold]
-        found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
-        return found if rows else [(k, 1) for k in range(self.nq)]
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 

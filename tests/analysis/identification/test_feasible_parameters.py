@@ -329,7 +329,6 @@ def test_shares_of_data_are_parts_of_variances() -> None:
     ("change", "error", "message"),
     [
         ({"weight": 0.0}, ModelError, "weight is 0.0, expected a number above 0"),
-        ({"solver": "magic"}, ModelError, "solver is 'magic', expected one of gauss_newton"),
         ({"plane": "zz"}, ModelError, "plane is 'zz', expected one of xy, xz, yz"),
         ({"known": {"one.mass": 1.0}}, ModelError, "parameter 'one.mass': it is known, but is not among the columns"),
         ({"known": {"one.m": "heavy"}}, ModelError, "known: 'one.m' is 'heavy', expected a finite number"),

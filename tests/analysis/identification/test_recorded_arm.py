@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.analysis.identification.feasible.feasible_parameters import SOLVERS
+from kinemorph.analysis.identification.feasible import feasible_parameters
 from kinemorph.analysis.identification.identified import Identified
 from kinemorph.analysis.identification.identify import identify
 from kinemorph.analysis.identification.rates import ZeroPhase
@@ -69,7 +69,7 @@ def test_friction_is_the_published_one_and_an_unseen_motion_is_predicted(
     """The published estimate weighs all joints alike. All bodies are real, and masses are near those of the maker."""
     if solver == "clarabel":
         pytest.importorskip("clarabel")
-        monkeypatch.setitem(SOLVERS, "gauss_newton", solve_by_cones)
+        monkeypatch.setattr(feasible_parameters, "solve_by_factors", solve_by_cones)
     result = identified(method="ordinary")
     friction = np.array([[result.values[f"{joint}.{part}"] for part in ("viscous", "coulomb")] for joint in JOINTS])
     assert np.abs(friction / PUBLISHED - 1.0).max() < 0.02

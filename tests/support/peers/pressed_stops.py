@@ -7,6 +7,7 @@ keep the inertia that MuJoCo finds. Dry friction is left out, because it holds j
 is pressed against one of them by an effort under which a stop of MuJoCo's default softness gives way by PRESSED rad or
 m. The actuators, springs, tendons and equalities of the file act, with all controls at zero; equalities are as soft as
 the file says. Both simulators get the same text, and begin in its neutral pose.
+Where ours rests in another posture, MuJoCo is started there, and has to stay.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PRESSED = 0.005
 USUAL = 5e4  # [1/s^2], the stiffness of MuJoCo's default stop over its inertia
 LONGEST = 60.0  # [s] that MuJoCo may take to come to rest
 UNTIL = 10.0  # [s] of our runs, or as long as MuJoCo takes
+FAR = 0.1  # [rad or m]: robots with saturated drives can rest in several postures, which differ by more
 SLOW = 1e-6  # [rad/s or m/s], of joints at rest
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
 
@@ -91,8 +93,7 @@ def pressed(name: str, text: str, side: str, *, soft: bool = True) -> Pressed | 
     for j in limited:
         v = model.jnt_dofadr[j]
         data.qfrc_applied[v] = (1.0 if side == "upper" else -1.0) * PRESSED * USUAL / model.dof_invweight0[v]
-    while data.time < LONGEST and not (data.time > 2.0 and np.abs(data.qvel).max() < 1e-9):
-        mujoco.mj_step(model, data)
+    _rest(model, data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         system: Any = load_text(text, "mjcf", soft_equalities=soft)
@@ -103,16 +104,28 @@ def pressed(name: str, text: str, side: str, *, soft: bool = True) -> Pressed | 
         run = prepared_run(system, plan).run(forces=lambda t, q, v: force)
     if not run.outcome.ok:
         raise ArithmeticError(str(run.outcome))
+    ends = {j: float(run.q[-1][robot.q_slice(model.joint(j).name).start]) for j in limited}
+    if any(abs(data.qpos[model.jnt_qposadr[j]] - q) > FAR for j, q in ends.items()):  # another posture
+        data.time, data.qvel[:] = 0.0, 0.0
+        for j, q in ends.items():
+            data.qpos[model.jnt_qposadr[j]] = q
+        _rest(model, data)
     off, beyond = {}, 0.0
     for j in limited:
         q, joint = float(data.qpos[model.jnt_qposadr[j]]), model.joint(j).name
-        off[joint] = abs(float(run.q[-1][robot.q_slice(joint).start]) - q)
+        off[joint] = abs(ends[j] - q)
         low, high = model.jnt_range[j]
         beyond = max(beyond, float(low) - q, q - float(high))
     worst = max(off, key=lambda joint: off[joint])
     moving = (float(np.abs(run.v[-1]).max()), float(np.abs(data.qvel).max()))
     loops = int(np.sum(model.eq_type < 2))
     return Pressed(name, side, len(off), loops, off[worst], worst, beyond, *moving)
+
+
+def _rest(model: Any, data: Any) -> None:
+    """Runs MuJoCo until it rests, or LONGEST."""
+    while data.time < LONGEST and not (data.time > 2.0 and np.abs(data.qvel).max() < 1e-9):
+        mujoco.mj_step(model, data)
 
 
 def scenes(folder: Path) -> Iterator[Path]:

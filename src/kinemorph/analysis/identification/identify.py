@@ -77,7 +77,6 @@ def identify(
     mirrored: Mapping[str, str] | None = None,
     plane: Plane = "xz",
     shapes: Mapping[str, Shape] | None = None,
-    solver: str = "gauss_newton",
     confidence: float = 0.95,
 ) -> Identified:
     """Identifies masses, inertias and friction of a robot from recordings of its motions and forces.
@@ -99,7 +98,7 @@ def identify(
                    that differs from the model by as much as itself costs as much as `prior` residuals of one standard
                    deviation; 0 for none, which needs physical=False
     `physical`     whether parameters have to be those of real bodies: every body has a mass distribution, and friction
-                   and armatures are not negative. `mirrored`, `plane`, `shapes` and `solver` as in
+                   and armatures are not negative. `mirrored`, `plane` and `shapes` as in
                    `feasible_parameters`
     `confidence`   the probability with which intervals hold the true values
     """
@@ -139,7 +138,7 @@ def identify(
     D = wanted.trust(info)
     quick = _free_solver(wanted, D, prior)
     failures: list[str] = []
-    limits = {"mirrored": mirrored, "plane": plane, "shapes": shapes, "solver": solver}
+    limits = {"mirrored": mirrored, "plane": plane, "shapes": shapes}
     solve = _feasible_solver(wanted, system, prior, limits, failures) if physical else quick
     solve, quick = (_with_measurements(one, wanted) for one in (solve, quick))
     task = passes.task(solve, quick)

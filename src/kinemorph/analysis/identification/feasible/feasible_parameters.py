@@ -30,7 +30,6 @@ from kinemorph.model.shapes import Shape
 from kinemorph.model.system import System, as_robot
 from kinemorph.words import counted, listed
 
-SOLVERS = {"gauss_newton": solve_by_factors}
 ACCURATE = 1e-5  # the residual up to which a solution counts as found
 
 
@@ -46,7 +45,7 @@ class Feasible:
     `divergence`    of the values from the prior, without its weight
     `residual`      how far the conditions of a minimum are from being satisfied: about the error of the values,
                     relative to those of the prior
-    `solver`        the name of the solver, and `iterations`, the number of its steps
+    `iterations`    the number of steps of Newton's method
     `failure`       empty, or a sentence that says why the values are no solution
     """
 
@@ -56,7 +55,6 @@ class Feasible:
     misfit: float
     divergence: float
     residual: float
-    solver: str
     iterations: int
     failure: str = ""
 
@@ -67,7 +65,7 @@ class Feasible:
 
     def __repr__(self) -> str:
         state = self.failure or f"residual {self.residual:.1e} after {counted(self.iterations, 'step')}"
-        return f"<Feasible: {counted(len(self.columns), 'parameter')} by {self.solver}, {state}>"
+        return f"<Feasible: {counted(len(self.columns), 'parameter')}, {state}>"
 
 
 def feasible_parameters(
@@ -82,7 +80,6 @@ def feasible_parameters(
     mirrored: Mapping[str, str] | None = None,
     plane: Plane = "xz",
     shapes: Mapping[str, Shape] | None = None,
-    solver: str = "gauss_newton",
 ) -> Feasible:
     """The possible parameters that minimize |R theta - z|^2, and that are near the CAD values where data say nothing.
 
@@ -97,14 +94,11 @@ def feasible_parameters(
                    have the same armature and friction as others: {"left_thigh": "right_thigh"}
     `plane`        the plane of the mirror, in axes of the world
     `shapes`       for bodies, a Box, Sphere, Cylinder or Ellipsoid that contains the center of mass
-    `solver`       "gauss_newton"
 
-    Raises ModelError for conditions that cannot be met together, ShapeError for arrays that do not fit. Where the
-    solver does not converge, `Feasible.failure` says so.
+    Raises ModelError for conditions that cannot be met together, ShapeError for arrays that do not fit. Where no
+    solution is found, `Feasible.failure` says so.
     """
     R, z, names = _checked(R, z, columns)
-    if solver not in SOLVERS:
-        raise ModelError(f"solver is {solver!r}, expected one of {listed(SOLVERS)}.")
     if plane not in NORMALS:
         raise ModelError(f"plane is {plane!r}, expected one of {listed(NORMALS)}.")
     if not (0.0 < weight < np.inf):
@@ -124,12 +118,12 @@ def feasible_parameters(
     )
     short = triangle(np.column_stack([R, z])) if len(z) > len(names) + 1 else np.column_stack([R, z])
     statement = stated(short[:, :-1], short[:, -1], names, robot, wishes)
-    found = SOLVERS[solver](statement.problem, statement.start)
-    return _result(statement, found, R, z, names, solver, wishes)
+    found = solve_by_factors(statement.problem, statement.start)
+    return _result(statement, found, R, z, names, wishes)
 
 
 def _result(
-    statement: Statement, found: Solution, R: Array, z: Array, names: tuple[str, ...], solver: str, wishes: Wishes
+    statement: Statement, found: Solution, R: Array, z: Array, names: tuple[str, ...], wishes: Wishes
 ) -> Feasible:
     problem, weight = statement.problem, wishes.weight
     theta = statement.constants + statement.spread @ found.x
@@ -141,7 +135,7 @@ def _result(
     if not off <= ACCURATE:
         why = found.note or "the conditions of a minimum are not satisfied"
         failure = (
-            f"{solver} did not converge: {why}; the residual is {off:.1e}, expected at most {ACCURATE:g}. Check that "
+            f"Newton's method did not converge: {why}; the residual is {off:.1e}, expected at most {ACCURATE:g}. Check that "
             "the known values and shapes are possible together, or give the prior more weight."
         )
     left = R @ theta - z
@@ -151,7 +145,7 @@ def _result(
     if not failure:
         curvature = prior_curvature(statement, found.x)
         shares = data_shares(problem.R[: statement.data], curvature, statement.spread, problem.A)
-    return Feasible(names, theta, shares, misfit, divergence, off, solver, found.iterations, failure)
+    return Feasible(names, theta, shares, misfit, divergence, off, found.iterations, failure)
 
 
 def divergence_of(statement: Statement, x: Array, weight: float) -> float:
