@@ -10,15 +10,14 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.initial_values import ACCOUNT
-from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
 from kinemorph.programs.sentences import sentences, watch_sentences
 from kinemorph.simulation.files.text_tables import title
 from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
+from kinemorph.simulation.march.start import coordinate_moves
 from kinemorph.simulation.results.columns import per_second
 from kinemorph.simulation.results.event_log import LogFormat
 from kinemorph.simulation.running.patience import HOPELESS
@@ -125,7 +124,7 @@ def job_tables(job: Job) -> JobTables:
         tuple(first.limits.tolist()),
         () if isinstance(job.spacing, float) else job.spacing,
         tuple((tick.instants.first, tick.instants.step, tick.instants.parts) for tick in plant.ticks),
-        tuple(_moves(job.plant)),
+        tuple(coordinate_moves(job.plant)),
         tuple(_columns(job)),
         tuple(_curves(job)),
         _header(job),
@@ -184,20 +183,13 @@ def _header(job: Job) -> str:
     return line.getvalue()
 
 
-def _moves(plant: Plant) -> list[tuple[int, int]]:
-    """For each coordinate, the index of the first velocity that moves it, and how many do; all for quaternions."""
-    rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in plant.manifold]
-    found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
-    return found if rows else [(k, 1) for k in range(plant.nq)]
-
-
 def _curves(job: Job) -> Iterator[str]:
     """The titles of the columns of EasyDyn's .res file, as `simulation.files.easydyn` orders them.
 
     There are none where a coordinate is not moved by a velocity of its own, as those of quaternions.
     """
     plant = job.plant
-    if [first for first, _ in _moves(plant)] != list(range(plant.nv)) or not plant.nv:
+    if [first for first, _ in coordinate_moves(plant)] != list(range(plant.nv)) or not plant.nv:
         return
     for q, v in zip(plant.q, plant.v, strict=True):
         yield bare(title(Column(f"q.{q.name}", q.unit)))

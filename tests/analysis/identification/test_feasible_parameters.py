@@ -357,7 +357,7 @@ def test_impossible_conditions_are_told() -> None:
     with pytest.raises(ModelError, match=r"body 'one': its mass in the prior is -1 kg"):
         feasible_parameters(R, z, columns, prior=prior | {"one.m": -1.0})
     found = feasible_parameters(R, z, columns, prior=prior, known={"one.m": -1.0})
-    assert "did not converge" in found.failure
+    assert found.failure.startswith("no solution is found: ")
     wrong = legs()
     names = derive(wrong, backend="interpreter").regressor_columns
     with pytest.raises(ModelError, match=r"differ by 0\.2 m along the plane 'yz' at the neutral configuration"):

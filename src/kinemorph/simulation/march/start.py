@@ -23,6 +23,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, LONGEST, MOST_STEPS
+from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import NEAR, Instants
@@ -157,10 +158,18 @@ def _satisfy(loop: LoopBuilder, plant: Plant, here: LocalInstant) -> None:
     )
 
 
+def coordinate_moves(plant: Plant) -> list[tuple[int, int]]:
+    """For each coordinate, the index of the first velocity that moves it, and how many do; all for quaternions."""
+    rows = [(joint.v, ELEMENTARY[joint.kind]) for joint in plant.manifold]
+    found = [(v + k, 1) if row.nq == row.nv else (v, row.nv) for v, row in rows for k in range(row.nq)]
+    return found if rows else [(k, 1) for k in range(plant.nq)]
+
+
 def _stated(plant: Plant) -> tuple[list[float], list[float]]:
     """For each velocity, 1 where its coordinate, and 1 where itself is stated by name; 0 else, and where all are."""
-    moves = [plant.moves[plant.index("q", name)] for name in plant.stated.get("q") or ()]
-    moving = {first + j for first, count in moves for j in range(count)}
+    moves = coordinate_moves(plant)
+    chosen = [moves[plant.index("q", name)] for name in plant.stated.get("q") or ()]
+    moving = {first + j for first, count in chosen for j in range(count)}
     named = {plant.index("v", name) for name in plant.stated.get("v") or ()}
     q, v = (some if len(some) < plant.nv else set() for some in (moving, named))
     return [float(j in q) for j in range(plant.nv)], [float(j in v) for j in range(plant.nv)]

@@ -135,8 +135,8 @@ def _result(
     if not off <= ACCURATE:
         why = found.note or "the conditions of a minimum are not satisfied"
         failure = (
-            f"no solution is found: {why}; the residual is {off:.1e}, expected at most {ACCURATE:g}. Check that the known "
-            "values and shapes are possible together, or give the prior more weight."
+            f"no solution is found: {why}; the residual is {off:.1e}, expected at most {ACCURATE:g}. Check that the "
+            "known values and shapes are possible together, or give the prior more weight."
         )
     left = R @ theta - z
     misfit = float(left @ left)
