@@ -25,6 +25,7 @@ from kinemorph.words import counted, did_you_mean
 WIDE = 30.0  # [rad]; nearly five turns: a hinge with a wider limit probably has it in degrees
 ENDLESS = 1e4  # [rad]; larger limits mean that there is no limit
 SEARCHED = 200_000  # characters of names that are searched for similar names, over all messages
+USUAL_STOP = "Leave this number out for the one of MuJoCo."
 
 
 def body_problems(body: Body) -> list[Problem]:
@@ -102,7 +103,7 @@ def joint_problems(joint: Joint) -> list[Problem]:
         note(f"stop is given, but a {joint.kind} joint has no single coordinate with limits", "Leave stop out.", "stop")
     elif joint.stop is not None:
         for what in stop_problems(joint.stop):
-            note(f"stop: {what}", "Correct it.", "stop")
+            note(f"stop: {what}", USUAL_STOP, "stop")
     return found
 
 

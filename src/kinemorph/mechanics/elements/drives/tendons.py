@@ -16,7 +16,7 @@ from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, Jo
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
-from kinemorph.model.building.part_checks import stop_problems
+from kinemorph.model.building.part_checks import USUAL_STOP, stop_problems
 from kinemorph.model.elements.drives.tendons import Tendon
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
@@ -43,7 +43,7 @@ class TendonLaw(ElementLaw[Tendon]):
             problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower not above upper"
             found.append(wrong(element.name, problem, "Exchange them.", "lower"))
         clauses = [] if element.stop is None else stop_problems(element.stop)
-        return found + [wrong(element.name, f"stop: {what}", "Correct it.", "stop") for what in clauses]
+        return found + [wrong(element.name, f"stop: {what}", USUAL_STOP, "stop") for what in clauses]
 
     def signals_on(self, element: Tendon, robot: Robot) -> tuple[Slot, ...]:
         """Length, rate and tension: those of a slide where a joint of the tendon slides, else those of a hinge."""
