@@ -7,9 +7,9 @@ import warnings
 
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, simulate
+from kinemorph import Body, Parameter, RobotBuilder, System, library, simulate
 from kinemorph.elements import Contact, HuntCrossley, JointLimits
-from kinemorph.errors import LimitWarning
+from kinemorph.errors import LimitWarning, ModelError
 from kinemorph.mechanics.elements.forces.carried_efforts import carried_efforts
 from kinemorph.model.robot import Robot
 
@@ -86,3 +86,15 @@ def test_joints_that_end_far_beyond_their_stops_are_named() -> None:
     weak = System(leg("fixed"), (JointLimits("stops", stiffness=1e-3, damping=0.1),))
     with pytest.warns(LimitWarning, match=r"'hip' of 'leg' ends .* beyond its limit: .* So do those of knee\. Press"):
         simulate(weak, 0.01, q=[1.4, 0.2], output_step=0.01)
+
+
+@pytest.mark.parametrize("given", [{"give": Parameter("g", 0.02)}, {"time": Parameter("t", 0.01)}])
+def test_the_numbers_by_which_a_stop_is_chosen_are_plain(given: dict[str, Parameter]) -> None:
+    """A Parameter would choose the stiffness by its nominal value, and its derivative would be 0 in silence."""
+    (name,) = given
+    with pytest.raises(ModelError) as refused:
+        simulate(System(library.puma(), [JointLimits("stops", **given)]), 0.01)
+    assert str(refused.value) == (
+        f"element 'stops': {name} has Parameters; expected plain numbers. Give a number, or make stiffness and damping "
+        "Parameters."
+    )

@@ -78,7 +78,9 @@ class JointLimits:
     damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
     time: float = field(default=0.01, metadata={"kind": "time"})
     onset: Paired = field(default=1e-3, metadata={"kind": "joint coordinate", "pair": True})
-    give: Paired = field(default=(0.02, 0.002), metadata={"kind": "joint coordinate", "pair": True})
+    give: float | tuple[float, float] = field(
+        default=(0.02, 0.002), metadata={"kind": "joint coordinate", "pair": True}
+    )
 
 
 def for_unit(value: Paired, unit: str) -> Value:
