@@ -112,27 +112,30 @@ LIMBS = """
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_limbs_in_flight_change_momentum_no_more_than_in_mujoco(method: str, tmp_path: Any) -> None:
-    """At 11 rad/s for 1 s, with steps of 1 ms; the momentum is computed by MuJoCo."""
+    """At about 10 rad/s for 1 s, with steps of 1 ms, on the mean of sixty states; MuJoCo computes the momenta."""
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(LIMBS)
     data = mujoco.MjData(model)
-    q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.3, -0.4, 1.0, 0.0, 0.0, 0.0])
-    v = np.array([1.0, 0.5, 0.2, 5.0, 8.0, -6.0, 3.0, -4.0, 2.0, 5.0, -3.0])
+    (tmp_path / "limbs.xml").write_text(LIMBS)
+    system = System(load(tmp_path / "limbs.xml").robot, (contact("base", method, -1000.0),))
+    rng = np.random.default_rng(0)
 
-    def momentum(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def momenta(q: np.ndarray, v: np.ndarray) -> np.ndarray:
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(model, data)
         mujoco.mj_subtreeVel(model, data)
-        return np.array(data.subtree_linvel[1] * model.body_subtreemass[1]), np.array(data.subtree_angmom[1])
+        return np.array([data.subtree_linvel[1] * model.body_subtreemass[1], data.subtree_angmom[1]])
 
-    before = momentum(q, v)
-    for _ in range(1000):
-        mujoco.mj_step(model, data)
-    theirs = momentum(data.qpos.copy(), data.qvel.copy())
-    (tmp_path / "limbs.xml").write_text(LIMBS)
-    robot = load(tmp_path / "limbs.xml").robot
-    run = simulate(System(robot, (contact("base", method, -1000.0),)), 1.0, q=q, v=v, method=method, step=1e-3)
-    turned = direction_to_rotation(run.q[-1][3:7]) @ run.v[-1][:3]
-    ours = momentum(run.q[-1], np.array([*turned, *run.v[-1][3:]]))
-    for start, one, other in zip(before, ours, theirs, strict=True):
-        assert np.linalg.norm(one - start) < 1.15 * np.linalg.norm(other - start)
+    ratios = []
+    for _ in range(60):
+        q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, *rng.normal(size=2), 1.0, 0.0, 0.0, 0.0])
+        v = np.concatenate([rng.normal(size=3), 6.0 * rng.normal(size=8)])
+        before = momenta(q, v)
+        for _ in range(1000):
+            mujoco.mj_step(model, data)
+        theirs = momenta(data.qpos.copy(), data.qvel.copy()) - before
+        run = simulate(system, 1.0, q=q, v=v, method=method, step=1e-3)
+        turned = direction_to_rotation(run.q[-1][3:7]) @ run.v[-1][:3]
+        ours = momenta(run.q[-1], np.array([*turned, *run.v[-1][3:]])) - before
+        ratios.append(np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1))
+    assert (np.exp(np.mean(np.log(ratios), axis=0)) < 1.01).all()  # of linear and of angular momentum
