@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, RobotBuilder, System, Trajectory, elements, load_trajectory, simulate
+from kinemorph import Body, Guard, Parameter, RobotBuilder, System, Trajectory, elements, load_trajectory, simulate
 from kinemorph.plants import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from support.tools.each_case import each_case
@@ -183,3 +183,19 @@ def test_a_plant_with_laws_of_the_user_goes_on_where_it_is_the_same_plant(tmp_pa
     assert simulate(made, 1.0, start=begun, rtol=1e-4).v[-1] == pytest.approx(one.v[-1], rel=1e-12)
     begun.save(tmp_path / "run.npz")  # a file cannot say which law it was
     assert load_trajectory(tmp_path / "run.npz", model=made).kept is None
+
+
+@pytest.mark.parametrize(
+    "changed", [{"p": {"mass": 2.0}}, {"inputs": [1.0]}, {"max_step": 0.02}], ids=["p", "u", "step"]
+)
+def test_a_run_with_other_numbers_starts_where_the_first_one_ended(changed: dict[str, Any]) -> None:
+    """The step that the end has cut short belongs to the first run: it is not taken again with other numbers."""
+    builder = RobotBuilder("rod").add(Body.rod("rod", Parameter("mass", 1.0), 0.5, center=(0.1, 0.0, -0.25)))
+    robot = builder.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.3).build()
+    given: dict[str, Any] = {"method": "rk4", "step": 0.03}
+    first = simulate(robot, 0.0777, q=[0.5], p={"mass": 1.0}, **given)
+    assert first.kept is not None
+    here = {"q": first.q[-1], "v": first.v[-1], "start": 0.0777}
+    changed = {"p": {"mass": 1.0}, **changed}
+    last, wanted = (simulate(robot, 0.3, **begin, **given, **changed) for begin in ({"start": first}, here))
+    assert [*last.q[-1], *last.v[-1]] == pytest.approx([*wanted.q[-1], *wanted.v[-1]], rel=1e-13)

@@ -148,8 +148,11 @@ def aligned(loaded: LoadedRobot, s: Any) -> list[Any]:
 
 
 def turned(loaded: LoadedRobot, s: Any) -> list[Any]:
-    """The velocities v, shape (nv,), of s = [w, v, x], whose linear ones are in the axes of the base."""
-    return charts.turned(loaded.bare, *split(s, loaded.nv)[:2])
+    """The velocities v, shape (nv,), of s = [w, v, x], whose linear ones are in the axes of the base; locked ones
+    are 0.
+    """
+    found = charts.turned(loaded.bare, *split(s, loaded.nv)[:2])
+    return [0.0 if k in loaded.locked else one for k, one in enumerate(found)]
 
 
 def flying(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,38 @@ def test_a_top_on_a_spherical_joint_keeps_its_angular_momentum(method: str) -> N
     about = MOMENT + MASS * 0.25 * np.diag((1.0, 1.0, 0.0))
     L = [direction_to_rotation(q) @ (about @ w) for q, w in zip(run.q, run.v, strict=True)]
     assert largest_change(np.array(L)) < 1e-12
+
+
+@each_case("kind", ["free", "free on a hinge", "spherical with armature", "corner on a plane"])
+@each_case("method", ["extrapolated_contact", "centered_contact"])
+def test_steps_of_half_the_size_have_the_expected_error(method: str, kind: str) -> None:
+    """The order stays with a locked velocity in moving axes, on a moving parent, and with the inertia of a rotor."""
+    builder = RobotBuilder("box").add(Body.box("box", 2.0, (0.1, 0.2, 0.3), (0.05, 0.02, -0.1)))
+    start: dict[str, Any] = {"v": [1.0, 0.0, 0.3, 2.0, 1.0, 2.0], "locked": ("joint.vy",)}
+    if kind == "free on a hinge":
+        builder.add(Body.box("base", 1.0, (0.1, 0.2, 0.3), (0.0, 0.05, 0.1)))
+        builder.joint("hinge", "revolute", "world", "base", axis=(1, 0, 0)).joint("joint", "free", "base", "box")
+        start = {"v": [2.0, 1.0, -0.5, 0.3, 3.0, -2.0, 4.0]}
+    elif kind == "free":
+        builder.joint("joint", "free", "world", "box")
+    elif kind == "corner on a plane":
+        builder.joint("joint", "free", "world", "box").frame("corner", "box", translation=(0.1, 0.2, 0.3))
+    else:
+        builder.joint("joint", "spherical", "world", "box", armature=(0.01, 0.02, 0.03))
+        start = {"v": [3.0, -2.0, 4.0]}
+    model = System(builder.build())
+    if kind == "corner on a plane":
+        model = replace(model, elements=(elements.PointOnPlane("rail", "corner", origin=(0.0, 0.0, 1.0)),))
+        start = {"q": {"joint.x": 0.0}, "v": {"joint.wz": 4.0, "joint.wx": 3.0, "joint.vx": 1.0}}
+    exact = simulate(model, 0.2, **start, method="dop853", rtol=1e-11, atol=1e-12)
+    steps = (4e-3, 2e-3)
+    runs = [simulate(model, 0.2, **start, method=method, step=step) for step in steps]
+    last = [np.concatenate([run.q[-1], run.v[-1]]) for run in (exact, *runs)]
+    coarse, fine = (float(np.abs(one - last[0]).max()) for one in last[1:])
+    order = 2 if method == "extrapolated_contact" or kind == "corner on a plane" else 1
+    assert coarse / fine == pytest.approx(2.0**order, rel=0.2) and fine < (2e-3 if order == 2 else 2e-2)
+    if kind == "free":  # also where results in axes that have turned by different angles are combined
+        assert not any(run.v[:, 1].any() for run in runs)
 
 
 # ── beside MuJoCo ─────────────────────────────────────────────────────────────────────────────────────────────────────
