@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import System, Trajectory, elements, load, load_text, load_trajectory, save, scaled, simulate
+from kinemorph import (
+    RobotBuilder,
+    System,
+    Trajectory,
+    elements,
+    load,
+    load_text,
+    load_trajectory,
+    save,
+    scaled,
+    simulate,
+)
 from kinemorph.errors import ModelError, ModelWarning, ParseError, PlanWarning
 from kinemorph.formats.loading import saved_texts
 from kinemorph.formats.toml import template_files
@@ -318,3 +329,12 @@ def test_plans_of_a_scaled_system_give_the_scaled_run() -> None:
     assert np.allclose(other.t, 2.0 * one.t, rtol=1e-14) and np.allclose(other.q, one.q, atol=1e-7)
     with pytest.raises(ModelError, match="cannot be scaled"):
         scaled(System(pendulum(), runs={"x": {"inputs": {"motor": 1.0}}}), length=2.0)
+
+
+def test_a_robot_without_coordinates_can_run() -> None:
+    block = RobotBuilder("block")
+    block.body("block", 1.0)
+    block.joint("weld", "fixed", "world", "block")
+    with pytest.warns(PlanWarning, match="starts at rest"):
+        run = System(block.build()).run({"time": 0.1})
+    assert run.q.shape == (11, 0)

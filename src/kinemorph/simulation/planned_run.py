@@ -210,7 +210,7 @@ def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
         return system, None
     stance = [float(value) for value in closed_stance(robot)[0]]
     pose = put_down(system, stance)
-    raised = max(0.0, *(high - low for high, low in zip(pose, stance, strict=True)))
+    raised = max((high - low for high, low in zip(pose, stance, strict=True)), default=0.0)
     lifted = f"is raised by {raised:.3g} m onto the ground z = 0 and " if raised else ""
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"

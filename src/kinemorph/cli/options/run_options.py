@@ -71,7 +71,7 @@ class RunOptions:
         bool | None,
         option(
             "Let them touch the plane z = 0, if the model has no other ground.",
-            default="the one in the model file, or --ground under a free base",
+            default="the one in the model file, or --ground under a free base, but not for MJCF",
             names=("--ground/--no-ground",),
         ),
     ] = None
