@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, Parameter, RobotBuilder, System, Trajectory, elements, load_trajectory, simulate
+from kinemorph import (
+    Body,
+    Guard,
+    Parameter,
+    RobotBuilder,
+    System,
+    Trajectory,
+    elements,
+    library,
+    load_trajectory,
+    simulate,
+)
+from kinemorph.errors import OptionWarning
 from kinemorph.plants import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from support.tools.each_case import each_case
@@ -199,3 +212,17 @@ def test_a_run_with_other_numbers_starts_where_the_first_one_ended(changed: dict
     changed = {"p": {"mass": 1.0}, **changed}
     last, wanted = (simulate(robot, 0.3, **begin, **given, **changed) for begin in ({"start": first}, here))
     assert [*last.q[-1], *last.v[-1]] == pytest.approx([*wanted.q[-1], *wanted.v[-1]], rel=1e-13)
+
+
+def test_inputs_that_a_continued_run_had_are_told_if_they_are_not_given_again() -> None:
+    robot = library.double_pendulum()
+    begun = simulate(robot, 0.1, inputs=[1.0, 0.0])
+    with pytest.warns(OptionWarning) as told:
+        simulate(robot, 0.2, start=begun)
+    assert str(told[0].message) == (
+        "start: the run of 'double_pendulum' that is continued had inputs at its end, and none are given now, so that "
+        "they are 0. Give inputs= again, or inputs=run.u[-1] for those at its end."
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(robot, 0.2, start=begun, inputs=begun.u[-1])

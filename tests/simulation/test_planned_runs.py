@@ -275,6 +275,18 @@ def test_an_mjcf_file_without_a_ground_has_none() -> None:
     assert own.settings.ground is None and len(elements.contacts(own)) == 1 and told(own) == []
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_ground_that_is_asked_for_beside_another_one_has_no_effect_and_says_so(asked: bool) -> None:
+    floor = '<worldbody><geom type="plane" size="1 1 1"/></worldbody>'
+    own = load_text(BALL.format(ground=floor, height=0.2), "mjcf")
+    word = "ground" if asked else "no-ground"
+    (note,) = prepared_run(own, {"time": 0.01, "ground": asked}).notes
+    assert note.told("--") == f"has a ground of its own; --{word} has no effect"
+    if asked:
+        notes = prepared_run(pendulum(), {"time": 0.01, "ground": True}).notes
+        assert notes[0].told("--") == "has no contacts of collision shapes in this run; --ground has no effect"
+
+
 def test_a_ground_that_a_file_cannot_have_is_added_and_told() -> None:
     system = load_text(LINK, "urdf", base="free")
     raised = "is raised by 0.5 m onto the ground z = 0 and starts at rest at b_root.z = 0.5"

@@ -149,10 +149,15 @@ def on_ground(system: System, plan: RunPlan) -> System:
 def _ground_notes(system: System, made: Sequence[Contact], *, acts: bool) -> list[Note]:
     """A note where contacts are `made` with z = 0 by default, or none because there is no ground, if they act."""
     robot, asked = system.robot, system.settings.ground
-    if made and asked is None and not has_own_ground(robot):
+    has_own = has_own_ground(robot) or bool(touched_grounds(system.elements))
+    if has_own and asked is not None:
+        return [Note("has a ground of its own", ("ground" if asked else "no-ground",), "has no effect")]
+    if asked and not made:
+        return [Note("has no contacts of collision shapes in this run", ("ground",), "has no effect")]
+    if made and asked is None and not has_own:
         what = "touches the ground z = 0, which its model does not have"
         return [Note(what, ("no-ground",), "leaves it out")]
-    if acts and asked is False and not touched_grounds(system.elements) and not has_own_ground(robot):
+    if acts and asked is False:
         return [Note("finds no ground, because its file has none", ("ground",), "adds the plane z = 0")]
     return []
 

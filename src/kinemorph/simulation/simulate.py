@@ -7,6 +7,7 @@ dock or undock is carried out in pieces (`running.docked_run`).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import ModelError, OptionWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
@@ -167,6 +168,13 @@ def simulate(
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}
     if before is not None:
         end = final_state(before, plant, placed=q is not None)
+        if inputs is None and plant.u and before.segments[-1].u[-1:].any():
+            warnings.warn(
+                f"start: the run of '{plant.name}' that is continued had inputs at its end, and none are given now, so "
+                "that they are 0. Give inputs= again, or inputs=run.u[-1] for those at its end.",
+                OptionWarning,
+                stacklevel=users_level(),
+            )
         first = {group: end[group] if given is None else given for group, given in first.items()}
     begins = before.t[-1] if before is not None else start if chosen is None else chosen.t
     times, spacing = run_times(model, plant, begins, until, output_step)

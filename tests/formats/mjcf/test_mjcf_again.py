@@ -189,3 +189,19 @@ def test_inputs_by_the_files_own_name_reach_an_actuator_whose_name_is_reserved(n
     assert np.array_equal(runs[0].q, runs[1].q) and runs[0].q[-1].any()
     off = kinemorph.simulate(system, 0.01, inputs={name: 0.0})
     assert not np.array_equal(runs[0].q, off.q)
+
+
+def test_a_coupling_that_qpos0_violates_begins_alike_in_all_runs_and_is_told() -> None:
+    joints = "".join(f'<body pos="0 {k} 0"><joint name="j{k}"/><geom size=".1" pos=".3 0 0"/></body>' for k in (1, 2))
+    text = f"""<mujoco><worldbody>{joints}</worldbody><equality>
+        <joint joint1="j2" joint2="j1" polycoef="0.4 1 0 0 0"/></equality></mujoco>"""
+    with pytest.warns(ModelWarning) as told:
+        system = kinemorph.load_text(text, "mjcf")
+    assert str(told[-1].message).endswith(
+        "the initial configuration leaves loops open: 'j2' by 0.4 m or rad; expected one that closes all loops. Runs "
+        "begin in the nearest configuration that closes them. [start]"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, other = kinemorph.simulate(system, 0.01), system.run({"time": 0.01})
+    assert one.q[0].tolist() == other.q[0].tolist() and one.q[0][1] - one.q[0][0] == pytest.approx(0.4)

@@ -107,7 +107,10 @@ def test_a_robot_that_falls_is_as_deep_as_with_a_method_for_stiff_equations() ->
     path = next(Path(str(one.locate())).resolve() for one in files if one.name == "hyq_no_sensors.urdf")
     system = load(path, base="free", package_dirs=[path.parents[2]])
     ready = prepared_run(system, {"time": 0.5})
-    height = {**ready.arguments, "q": [x + 0.05 * (k == 2) for k, x in enumerate(ready.arguments["q"])]}
+    height = {
+        **ready.arguments,
+        "q": [x + 0.05 * (k == 2) for k, x in enumerate(ready.system.initial_state()[0].tolist())],
+    }
     deepest = []
     for options in ({}, {"method": "rodas", "rtol": 1e-7, "atol": 1e-9}):
         with warnings.catch_warnings():

@@ -7,6 +7,7 @@ four-bar as the intersection of two circles, and the place and the speed of a sl
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from kinemorph import (
     library,
     linearize,
     load,
+    load_text,
     save,
     sensitivities,
     simulate,
@@ -272,3 +274,19 @@ def sliding_point() -> Robot:
     builder = RobotBuilder("point").add(Body.massless("cart")).add(Body.point("mass", 1.0))
     builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
     return builder.joint("y", "prismatic", "cart", "mass", axis=(0.0, 1.0, 0.0)).build()
+
+
+@pytest.mark.parametrize("group", ["q", "v"])
+def test_values_that_are_edited_and_not_stated_are_told(group: str) -> None:
+    """A whole q in place of that of a file would be moved in silence, since only the names of the file count."""
+    system = load_text(FOUR_BAR, "toml")
+    values = [x + 0.3 * (k > 0) for k, x in enumerate(system.initial_state()[0])]
+    edited = replace(system, settings=replace(system.settings, **{group: tuple(values)}))
+    with pytest.warns(ModelWarning) as told:
+        simulate(edited, 0.01)
+    sentence = str(told[0].message)
+    assert sentence.startswith(f"{group} of 'four bar' violates constraints, 'closure' by ")
+    assert sentence.endswith(f": only 'drive' is stated, and the others follow. To state all, set stated_{group}=None.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(system, 0.01)

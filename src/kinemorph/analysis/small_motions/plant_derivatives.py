@@ -32,8 +32,9 @@ from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.law import ONCE
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import summed_states
-from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, row_gaps, stated
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
+from kinemorph.simulation.stepping.violations import row_gaps
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
 OPEN = 1e-6  # a constraint whose error is larger than this, relative to the size of its loop, is violated

@@ -20,6 +20,7 @@ from kinemorph.model.elements import Bushing, Constraint, Tendon
 CONNECT, WELD = 0, 1  # mjtEq
 TORQUE = 10  # the place of the torquescale among the data of a weld
 OTHERS = {4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
+VIOLATED = 1e-9  # [rad or m]: a coupling that qpos0 violates by more is told
 SITE = 6  # mjtObj
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
 
@@ -121,6 +122,7 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
     if not _meet(model, one, two, c1, offset):
         return "couplings of joints whose limits contradict each other"
     leaders[one] = two
+    reading.violated |= abs(c0) > VIOLATED
     reading.equalities[e] = reading.joints[one]
     line = reading.line("equality", model.names["eq"][e])
     reading.blueprint.couple(line, reading.joints[one], reading.joints[two], c1, offset)

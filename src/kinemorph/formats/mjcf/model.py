@@ -68,6 +68,7 @@ class _Reading:
         self.geometry = Geometry(model, bundle)
         self.world = WORLD  # the body that gets the geoms of the world, if there are any
         self.equalities: dict[int, str] = {}  # names of loops, joints that follow and constraints, by equality
+        self.violated = False  # whether qpos0 violates a coupling
         self.left_out: list[str] = []  # what a file that is written cannot have again
 
     def system(self) -> System | None:
@@ -296,7 +297,7 @@ class _Reading:
         for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
             if kind in (FREE, BALL):
                 neutral[q + (3 if kind == FREE else 0)] = 1.0
-        held = any(isinstance(element, Constraint) for element in self.blueprint.elements)
+        held = self.violated or any(isinstance(element, Constraint) for element in self.blueprint.elements)
         if np.all(np.isfinite(model.qpos0)) and (np.any(model.qpos0 != neutral) or held):
             self.blueprint.settings = replace(self.blueprint.settings, q=tuple(model.qpos0.tolist()))
 

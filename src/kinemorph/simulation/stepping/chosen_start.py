@@ -19,7 +19,8 @@ from kinemorph.model.elements import Constraint
 from kinemorph.model.starts import GROUPS, Start
 from kinemorph.model.system import start_of
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps, stated, tell_moved
+from kinemorph.simulation.stepping.initial_state import closed_start, stated
+from kinemorph.simulation.stepping.violations import row_gaps, tell_moved
 
 TOLD = 1e-9  # relative to the size of the loop: a start that is farther away from closed loops gives a warning
 

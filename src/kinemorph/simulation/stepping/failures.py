@@ -19,7 +19,8 @@ from kinemorph.simulation.march.jumps import BREACH
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
-from kinemorph.simulation.stepping.initial_state import row_gaps, undecided
+from kinemorph.simulation.stepping.initial_state import undecided
+from kinemorph.simulation.stepping.violations import row_gaps
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, users_level
-from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
+from kinemorph.mechanics.constraints.closures import constraint_owners
 from kinemorph.mechanics.constraints.kept_coordinates import Kept
 from kinemorph.mechanics.constraints.newton_closing import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
 from kinemorph.mechanics.elements.law import ElementLaw, law_of
@@ -33,6 +33,8 @@ from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
 from kinemorph.plants.loop_methods import Baumgarte, Projection, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.stepping.violations import row_gaps, tell_moved
+from kinemorph.words import quoted
 
 CONTRADICTORY = (
     1e-5  # relative to the size of the loop: redundant rows that disagree by more are a mistake, not rounding
@@ -73,6 +75,9 @@ def closed_start(
         q_given, v_given = _followed(look, (q, v), (q_given, v_given, m_given), enters)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         look.following = _following(plant, m_given) if enters else ()
+        for group, values, mine in (("q", q, given[0]), ("v", v, given[1])):
+            if mine is None:
+                _tell_edited(look, group, values, (q, v))
         q = _closed(look, q, kept_values(plant, "q", q_given), q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return ClosedState(q, v, m)  # loops close during the run, and so do velocities
@@ -91,6 +96,25 @@ def stated(plant: Plant, group: str, given: Any) -> Any:
     if given is not None or not names:
         return given
     return {name: plant.start[group][plant.index(group, name)] for name in names}
+
+
+def _tell_edited(look: _ConstraintsAt, group: str, values: Array, state: tuple[Array, Array]) -> None:
+    """Warns where a model has values of q or v besides those that it states by name, and they violate constraints."""
+    plant, names = look.plant, look.plant.stated.get(group)
+    if not names or plant.robot is None:
+        return
+    usual = neutral(plant.robot) if group == "q" else np.zeros(plant.nv)
+    own = np.array([column.name not in names for column in getattr(plant, group)]) & (values != usual)
+    nominal = look.at_parameters(look.nominal)
+    gaps = nominal.at(*state)[group == "v"] if own.any() else np.zeros(0)
+    if float(np.abs(gaps).max(initial=0.0)) > OPEN:
+        warnings.warn(
+            f"{group} of '{plant.name}' violates constraints, {nominal.gaps(gaps)}: only {quoted(names)} "
+            f"{'is' if len(names) == 1 else 'are'} stated, and the others follow. To state all, set "
+            f"stated_{group}=None.",
+            ModelWarning,
+            stacklevel=users_level(),
+        )
 
 
 def _followed(look: _ConstraintsAt, state: tuple[Array, Array], given: tuple[Any, ...], enters: bool) -> Sequence[Any]:
@@ -278,25 +302,6 @@ class _ConstraintsAt:
         return all(any(row == name or row.startswith(f"{name}.") for name in prescribed) for row in off)
 
 
-def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
-    """The violated constraints in words, `'closure' by 0.3 m`, the worst first.
-
-    `values` (nc,) are divided by the row `sizes` (nc,), and `per` is appended to units, as in "m/s". Rows of a loop or
-    of coupled joints are listed under its name, rows of elements under their own, `rail.y`.
-    """
-    assert plant.robot is not None
-    own = constraint_owners(plant.robot)
-    owners = (*own, *plant.constraint_names[len(own) :])
-    units = [f" {unit}{per}" for unit in constraint_units(plant.robot)]
-    worst: dict[str, tuple[float, str]] = {}
-    for row, (owner, value) in enumerate(zip(owners, np.abs(values), strict=False)):
-        if value > max(CLOSED, worst.get(owner, (0.0, ""))[0]):
-            unit = units[row] if row < len(units) else ""
-            worst[owner] = float(value), f"'{owner}' by {value * sizes[row]:.3g}{unit}"
-    listed = sorted(worst.values(), key=lambda entry: -entry[0])
-    return ", ".join(words for _, words in listed[:6]) or "none"
-
-
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
     """(errors phi (nh,), rates (nc,), Jacobian J (nc, nv), row sizes (nc,)) of the constraints at one state.
 
@@ -401,16 +406,6 @@ def _followed_from_nominal(look: _ConstraintsAt, q: Array, kept: Kept) -> Array:
             return q
         q = found
     return q
-
-
-def tell_moved(state: str, gaps: str, moved: Array) -> None:
-    """Warns that a `state` of a model file was moved onto the constraints; `gaps` are as in `row_gaps`."""
-    warnings.warn(
-        f"{state} violates constraints, {gaps}; the nearest state that satisfies them is taken, "
-        f"{float(np.abs(moved).max(initial=0.0)):.2g} rad or m away in the coordinate that moves most.",
-        ModelWarning,
-        stacklevel=users_level(),
-    )
 
 
 def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:

@@ -351,7 +351,6 @@ def experiment_of(
     chosen = known.pop("model", {}) | (dict(model) if isinstance(model, Mapping) else {})
     if model is not None and not isinstance(model, Mapping):
         chosen[ONLY] = model
-    if isinstance(depends, (str, os.PathLike)):
-        depends = (depends,)
-    besides = None if depends is None else tuple(depends)
+    several = isinstance(depends, (list, tuple, set, frozenset))
+    besides = None if depends is None else tuple(depends) if several else (depends,)
     return Experiment(chosen, measures_of(measures), known, Run(until, run, options), loading, besides)
