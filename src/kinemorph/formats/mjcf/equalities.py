@@ -20,7 +20,7 @@ from kinemorph.model.elements import Bushing, Constraint, Tendon
 CONNECT, WELD = 0, 1  # mjtEq
 TORQUE = 10  # the place of the torquescale among the data of a weld
 OTHERS = {4: "flex equalities", 5: "flex equalities", 6: "flex equalities"}
-VIOLATED = 1e-9  # [rad or m]: a coupling that qpos0 violates by more is told
+VIOLATED = 1e-9  # [rad or m]: a coupling that qpos0 violates by more is reported
 SITE = 6  # mjtObj
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
 
