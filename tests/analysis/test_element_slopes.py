@@ -1,10 +1,10 @@
 """Exact derivatives of motions by every number of every element, reference, gait and controller.
 
 The references are central differences of runs at a tight tolerance. Kinks that derivatives leave out are listed below,
-each with its reason, and warnings name them. Kinks of another kind only change the rate of a motion: the touch of a soft
-contact, of a tire or of a stop, contacts that begin to slide, backlash, and knots of a MinimumJerk whose times vary.
-Derivatives hold on both sides of them; specimens start beside them, because `sensitivities` at 1e-11 may end on one with
-the sentence that its steps became too short.
+each with its reason, and warnings name them. Kinks of another kind only change the rate of a motion: the touch of a
+soft contact, of a tire or of a stop, contacts that begin to slide, backlash, and knots of a MinimumJerk whose times
+vary. Derivatives hold on both sides of them; specimens start beside them, because `sensitivities` at 1e-11 may end on
+one with the sentence that its steps became too short.
 """
 
 from __future__ import annotations
