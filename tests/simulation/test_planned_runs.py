@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -23,7 +24,7 @@ from kinemorph import (
     scaled,
     simulate,
 )
-from kinemorph.errors import ModelError, ModelWarning, ParseError, PlanWarning
+from kinemorph.errors import InactiveWarning, ModelError, ModelWarning, ParseError, PlanWarning
 from kinemorph.formats.loading import saved_texts
 from kinemorph.formats.toml import template_files
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
@@ -263,13 +264,18 @@ def test_an_mjcf_file_without_a_ground_has_none() -> None:
     pytest.importorskip("mujoco")
     system = load_text(BALL.format(ground="", height=0.2), "mjcf")
     assert system.settings.ground is False and elements.contacts(system) == ()
-    assert told(system) == ["ball finds no ground, because its file has none; ground = true adds the plane z = 0"]
-    note = prepared_run(system, {"time": 0.01}).notes[0]
-    assert note.told("--") == "finds no ground, because its file has none; --ground adds the plane z = 0"
+    fresh = load_text(BALL.format(ground="", height=0.2).replace("ball", "bare"), "mjcf")  # told once for each model
+    says = "Collision shapes of 1 body: the file has no ground; ground = true in a run (--ground) adds the plane z = 0"
+    with pytest.warns(InactiveWarning, match=re.escape(says)):
+        fresh.run({"time": 0.01})
+    assert told(system) == []
     prepared = prepared_run(system, {"time": 0.01, "ground": True})
     assert prepared.notes == () and [one.name for one in prepared.system.elements] == ["ball"]
     again = load_text(saved_texts(system, "toml", "ball")["ball.toml"], "toml")
     assert again.settings.ground is False and elements.contacts(again) == ()
+    assert told(again) == ["ball finds no ground, because its file has none; ground = true adds the plane z = 0"]
+    note = prepared_run(again, {"time": 0.01}).notes[0]
+    assert note.told("--") == "finds no ground, because its file has none; --ground adds the plane z = 0"
     floor = '<worldbody><geom type="plane" size="1 1 1"/></worldbody>'
     own = load_text(BALL.format(ground=floor, height=0.2), "mjcf")
     assert own.settings.ground is None and len(elements.contacts(own)) == 1 and told(own) == []
@@ -299,7 +305,7 @@ def test_a_ground_that_a_file_cannot_have_is_added_and_told() -> None:
         f"{raised}; --q and --v choose another initial state",
     ]
     bare = prepared_run(system, {"time": 0.01, "ground": False})
-    assert bare.system.elements == () and bare.notes[0].told("--").endswith("--ground adds the plane z = 0")
+    assert bare.system.elements == () and [note.options for note in bare.notes] == [("q", "v")]
     inner = LINK[LINK.index("<inertial>") : LINK.index("</link>")]
     hinge = '<joint name="j" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint></robot>'
     fixed = load_text(LINK.replace("</robot>", f'<link name="c">{inner}</link>{hinge}'), "urdf")
@@ -312,15 +318,18 @@ def test_the_command_line_adds_and_removes_the_ground(tmp_path: Path, monkeypatc
     Path("box.urdf").write_text(LINK)
     common = ("simulate", "box.urdf", "--base", "free", "--time", "0.01", "--method", "euler", "--step", "0.005")
     assert f"note: box {ON_ADDED_GROUND}; --no-ground leaves it out" in command(*common).stderr
-    assert (
-        "note: box finds no ground, because its file has none; --ground adds" in command(*common, "--no-ground").stderr
-    )
+    assert "finds no ground" not in command(*common, "--no-ground").stderr
     assert ON_ADDED_GROUND not in command(*common, "--ground").stderr
 
 
 def test_wrong_plans_are_refused() -> None:
     for wrong, sentence in (
         ({"x": {"tiem": 1.0}}, "Did you mean 'time'"),
+        (
+            {"x": {"contacts": "no"}},
+            "contacts is 'no', expected true or false. Write contacts = true or contacts",
+        ),
+        ({"x": {"ground": 0}}, "ground is 0, expected true or false"),
         ({"x": 3}, "expected a RunPlan or a dict"),
         ({"x": {"q": "ab"}}, "q is 'ab', expected finite numbers"),
         ({"x": {"v": [np.nan]}}, "expected finite numbers"),

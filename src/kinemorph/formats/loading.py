@@ -103,8 +103,7 @@ def load(
 
     Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
-    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c, srdf)
-    options = replace(options, soft_equalities=soft_equalities)
+    options = _options(base, merge_fixed, package_dirs, sidecar, arguments, allow_c, srdf, soft_equalities)
     return settled(examine(path, options=options, strict=strict), str(path))
 
 
@@ -125,8 +124,8 @@ def load_text(
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
-    options = _options(base, merge_fixed, package_dirs, None, None, allow_c)
-    system = _read(reader, source, replace(options, soft_equalities=soft_equalities), findings)
+    options = _options(base, merge_fixed, package_dirs, allow_c=allow_c, soft_equalities=soft_equalities)
+    system = _read(reader, source, options, findings)
     return settled(Examination(system, tuple(findings.found), findings.unlisted), source.name)
 
 
@@ -224,18 +223,30 @@ def _options(
     base: Base | None,
     merge_fixed: bool,
     package_dirs: Sequence[str | Path],
-    sidecar: str | Path | None,
+    sidecar: str | Path | None = None,
     arguments: Mapping[str, object] | None = None,
     allow_c: bool = False,
     srdf: str | Path | None = None,
+    soft_equalities: bool = False,
 ) -> Options:
     """The checked arguments of `load`."""
+    if not isinstance(soft_equalities, bool):
+        raise ModelError(f"soft_equalities is {soft_equalities!r:.60}, expected True or False. Leave it out for False.")
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out to take the base of the file.")
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
     beside, states = (None if path is None else Path(path) for path in (sidecar, srdf))
     given = tuple((name, written(value)) for name, value in (arguments or {}).items())
-    return Options(base, merge_fixed, tuple(map(Path, folders)), beside, False, given, allow_c, srdf=states)
+    return Options(
+        base,
+        merge_fixed,
+        tuple(map(Path, folders)),
+        beside,
+        arguments=given,
+        allow_c=allow_c,
+        srdf=states,
+        soft_equalities=soft_equalities,
+    )
 
 
 def written(value: object) -> str:
@@ -266,6 +277,9 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
 
     Bodies connected by fixed joints are merged if the options say so.
     """
+    if options.soft_equalities is not False and reader.name != "mjcf":
+        wrong = f"soft_equalities is given, but it is for equalities of MJCF files, and the file is {reader.title}"
+        findings.error("unknown", 0, "", wrong, "Leave it out.")
     with uncollected():
         system: System | None = reader.read(source, options, findings)
         if system is None or findings.failed:

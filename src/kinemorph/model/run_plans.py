@@ -104,6 +104,13 @@ class RunPlan:
                 unit = "" if name in ("rtol", "atol") else " s"
                 what = f"{name} is {value}{unit}, expected a finite number above 0"
                 problems.append(Problem("run", "", what, f"Give a positive {name}.", name))
+        for name in ("limits", "friction", "contacts", "ground"):
+            value = getattr(self, name)
+            if not isinstance(value, bool) and (name != "ground" or value is not None):
+                what = f"{name} is {value!r:.60}, expected true or false"
+                problems.append(
+                    Problem("run", "", what, f"Write {name} = true or {name} = false, without quotes.", name)
+                )
         if self.step is not None and (self.rtol, self.atol) != (None, None):
             what = "step is given together with rtol or atol, but tolerances adapt the step size"
             problems.append(Problem("run", "", what, "Give either a step or tolerances.", "step"))

@@ -126,7 +126,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     q, note = chosen.numbers("q"), None
     if begins is None:
         acting, note = begun(acting, q, chosen.numbers("v"))
-    notes = [*_ground_notes(whole, made, acts=chosen.contacts), *([] if note is None else [note])]
+    notes = [*_ground_notes(whole, made, chosen), *([] if note is None else [note])]
     until = chosen.time
     if until is None:
         until = acting.settings.duration
@@ -146,8 +146,8 @@ def on_ground(system: System, plan: RunPlan) -> System:
     return system if plan.ground is None else replace(system, settings=replace(system.settings, ground=plan.ground))
 
 
-def _ground_notes(system: System, made: Sequence[Contact], *, acts: bool) -> list[Note]:
-    """A note where contacts are `made` with z = 0 by default, or none because there is no ground, if they act."""
+def _ground_notes(system: System, made: Sequence[Contact], plan: RunPlan) -> list[Note]:
+    """A note where contacts are `made` with z = 0 by default, or none as there is no ground; `plan` may ask for it."""
     robot, asked = system.robot, system.settings.ground
     has_own = has_own_ground(robot) or bool(touched_grounds(system.elements))
     if has_own and asked is not None:
@@ -157,7 +157,7 @@ def _ground_notes(system: System, made: Sequence[Contact], *, acts: bool) -> lis
     if made and asked is None and not has_own:
         what = "touches the ground z = 0, which its model does not have"
         return [Note(what, ("no-ground",), "leaves it out")]
-    if acts and asked is False:
+    if plan.contacts and asked is False and plan.ground is None and not system.source:  # else see `inactive_data`
         return [Note("finds no ground, because its file has none", ("ground",), "adds the plane z = 0")]
     return []
 

@@ -14,7 +14,7 @@ import pytest
 import kinemorph
 from kinemorph import load_text, scaled, simulate
 from kinemorph.elements import ImpedanceStop, JointLimits, with_joint_forces
-from kinemorph.errors import ModelError, ModelWarning
+from kinemorph.errors import ModelError, ModelWarning, ParseError
 from kinemorph.model.system import System
 from support.peers.pressed_stops import bare_text, pressed, scenes
 
@@ -183,6 +183,16 @@ def test_equalities_hold_exactly_or_as_softly_as_the_file_says() -> None:
     assert run.q[-1, :5] == pytest.approx(there[:5], abs=1e-6)
     assert there[0] - 0.1 + 2.0 * there[1] == pytest.approx(0.0117, abs=1e-3), "far from exact"
     assert run.q[-1, 5:] == pytest.approx(there[5:], abs=1e-6), "the weld is violated by more than its width"
+
+
+def test_soft_equalities_that_do_not_act_are_refused() -> None:
+    link = '<robot name="r"><link name="b"/></robot>'
+    with pytest.raises(ParseError, match=r"soft_equalities is given, but it is for equalities of MJCF files, .*URDF\."):
+        load_text(link, "urdf", soft_equalities=True)
+    with pytest.raises(ModelError, match="soft_equalities is 'no', expected True or False"):
+        load_text(LOOSE, "mjcf", soft_equalities="no")  # type: ignore[arg-type]
+    with pytest.warns(ModelWarning, match="soft_equalities is given, but the file has no equalities"):
+        load_text(ROW, "mjcf", soft_equalities=True)
 
 
 def test_soft_equalities_that_are_not_written_again_are_named(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def far_masses(columns: Sequence[str], theta: Array, nominal: Array) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g} %"
+    return f"{100.0 * share:.3g} %" if share < 9.995 else f"{100.0 * share:.0f} %"
 
 
 # ── mistakes ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ from kinemorph.cli.output_files import make_folder, write_text, wrote
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS, by_ending
+from kinemorph.model.system import FileData
 from kinemorph.words import listed
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def _written(
         beside = path.with_suffix(FORMATS["toml"].endings[0])
         say(f"note: {row.title} cannot hold {listed(lost, 8)}, so '{beside}' has the model with all identified values")
         with reported_warnings():
-            files += save(result.model, beside, format="toml")
+            files += save(replace(result.model, file_data=FileData()), beside, format="toml")  # `path` has them
     return files
 
 

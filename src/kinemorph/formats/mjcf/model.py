@@ -322,6 +322,9 @@ class _Reading:
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
+        if self.soft and not len(model.eq_type):
+            wrong = "soft_equalities is given, but the file has no equalities"
+            self.findings.warn("unknown", 0, "", wrong, "Leave it out.")
         for what, (names, remedy) in softened(model, self.joints, self.tendons, soft=self.soft).items():
             self.drop(what, names, remedy, kept=True)
         self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")

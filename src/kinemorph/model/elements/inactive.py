@@ -31,7 +31,7 @@ class Inactive:
     shapes: tuple[str, ...]  # bodies with collision shapes and no contact
     controllers: tuple[str, ...]  # the controllers that exceed effort limits
     grounded: bool  # whether there is a ground that the collision shapes could touch
-    floating: bool  # whether the base is free
+    freeable: bool  # whether the base is fixed, and the option base='free' frees it
 
     @property
     def joint_sentences(self) -> list[str]:
@@ -54,11 +54,10 @@ class Inactive:
             added = "ground = true in a run (--ground) adds the plane z = 0"
             if self.grounded:
                 remedy = "elements.contacts(system) makes contacts with the ground of them"
-            elif self.floating:
-                remedy = f"the file has no ground; {added}"
             else:
-                freed = "base='free' (--base free) puts a robot of URDF or xacro on z = 0"
-                remedy = f"the base is fixed, and the file has no ground; {freed}, and {added}"
+                freed = "base='free' (--base free) puts a robot of URDF or xacro on z = 0, and "
+                fixed, freed = ("the base is fixed, and ", freed) if self.freeable else ("", "")
+                remedy = f"{fixed}the file has no ground; {freed}{added}"
             found.append(f"collision shapes of {bodies}: {remedy}")
         return found
 
@@ -83,8 +82,8 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     moving = [body for body in robot.bodies if fixed_pose(robot, body.name) is None]
     shapes = () if contacts else tuple(body.name for body in moving if body.collisions)
     grounded = bool(shapes and grounds(system))
-    floating = has_free_base(robot)
-    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded, floating)
+    freeable = not has_free_base(robot) and system.file_data.format != "mjcf"  # an MJCF file is a whole scene
+    return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers, grounded, freeable)
 
 
 def _beyond(element: Any, limited: dict[str, float]) -> list[str]:

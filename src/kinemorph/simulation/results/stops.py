@@ -20,6 +20,16 @@ from kinemorph.words import listed
 
 NAMED = 4  # coordinates that a sentence lists
 PASSED = 1e-6  # tolerance of joint limits [m or rad]
+STAYED = 0.5  # of how far a joint begins beyond its limit: one that is still that far at the end has not returned
+GIVES = (  # why a joint ends beyond its limit, and what to do
+    "its stop gives way that far under what presses on it",
+    "Press it less, or give it a harder stop: elements.JointLimits with these joints and a larger stiffness (in an "
+    "MJCF file, a shorter solreflimit).",
+)
+STAYS = (
+    "it began beyond it, and loops, loads or too little time keep it from returning",
+    "Begin within the limits: give q, or a `start` of the model.",
+)
 FAR = {"rad": 0.05, "m": 0.005}  # beyond a limit: a joint that ends a run farther beyond its stop gets a warning
 
 
@@ -31,25 +41,28 @@ def stopped_joints(robot: Robot, elements: Sequence[Any]) -> set[str]:
 
 def warn_of_stops(run: Trajectory) -> bool:
     """Warns where joints end a run far beyond limits at which they have stops; returns whether it did."""
-    last, found = run.segments[-1], []
+    first, last, found = run.segments[0], run.segments[-1], []
     robot = last.robot
     if robot is None or not run.outcome.ok or not len(last.q):
         return False
+    if first.robot is None or first.robot.q_names != robot.q_names:  # modules have docked
+        first = last
     for joint in map(robot.joint, stopped_joints(robot, last.plant.elements)):
-        values = last.q[-1][robot.q_slice(joint.name)].tolist()
+        values = np.array([first.q[0], last.q[-1]])[:, robot.q_slice(joint.name)].T.tolist()
         names = zip(joint.q_names, joint.table.q_units, strict=True)
-        for q, (name, unit), low, high in zip(values, names, joint.lower, joint.upper, strict=True):
-            beyond = max(low - q, q - high)
+        for (begun, q), (name, unit), low, high in zip(values, names, joint.lower, joint.upper, strict=True):
+            before, beyond = (max(low - x, x - high) for x in (begun, q))
             if beyond > FAR.get(unit, math.inf):
-                found.append((beyond / FAR[unit], name, f"at {q:.4g} {unit}, {beyond:.3g} {unit} beyond its limit"))
+                where = f"at {q:.4g} {unit}, {beyond:.3g} {unit} beyond its limit"
+                found.append((beyond / FAR[unit], name, where, before > STAYED * beyond))
     if not found:
         return False
-    _, worst, where = max(found)
-    others = [name for _, name, _ in found if name != worst]
+    _, worst, where, stayed = max(found)
+    others = [name for _, name, *_ in found if name != worst]
+    reason, advice = STAYS if stayed else GIVES
     warnings.warn(
-        f"'{worst}' of '{last.plant.name}' ends the run {where}: its stop gives way that far under what presses on it."
-        f"{f' So do those of {listed(others, NAMED)}.' if others else ''} Press it less, or give it a harder stop: "
-        "elements.JointLimits with these joints and a larger stiffness (in an MJCF file, a shorter solreflimit).",
+        f"'{worst}' of '{last.plant.name}' ends the run {where}: {reason}."
+        f"{f' Also beyond their limits: {listed(others, NAMED)}.' if others else ''} {advice}",
         LimitWarning,
         stacklevel=users_level(),
     )
