@@ -43,6 +43,7 @@ FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freel
 LISTED = 6  # coordinates of an initial state that a note lists
 
 
+KEPT = "systems of runs"  # where a model keeps them; a model is frozen, and pickles leave this out
 IN_PYTHON = {"ground": "ground = true", "no-ground": "ground = false"}  # keys of a run for flags of the command line
 
 
@@ -118,15 +119,8 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
     """A planned run with all that it needs: the elements that are added, the initial state, the time and the events."""
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
-    whole = on_ground(whole, chosen)
-    acting = with_joint_forces(whole, limits=chosen.limits, friction=chosen.friction)
-    made = missing_contacts(whole) if chosen.contacts else ()
-    acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
+    acting, made, (*notes,) = _equipped(system, chosen)
     begins = acting.start(chosen.start) if chosen.start else None
-    q, note = chosen.numbers("q"), None
-    if begins is None:
-        acting, note = begun(acting, q, chosen.numbers("v"))
-    notes = [*_ground_notes(whole, made, chosen), *([] if note is None else [note])]
     until = chosen.time
     if until is None:
         until = acting.settings.duration
@@ -136,9 +130,37 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
             notes.append(Note(falls, ("time",), "chooses another time"))
     if begins is not None:
         until += begins.t
-    arguments: dict[str, Any] = {"q": q, **{group: chosen.numbers(group) for group in ("v", "x", "inputs")}}
+    arguments: dict[str, Any] = {group: chosen.numbers(group) for group in ("q", "v", "x", "inputs")}
     arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
     return PreparedRun(acting, until, arguments, tuple(notes))
+
+
+class _Equipped(NamedTuple):
+    """A system with all that a plan adds to it, the contacts among this, and what its user is told of it."""
+
+    system: System
+    made: tuple[Contact, ...]
+    notes: tuple[Note, ...]
+
+
+def _equipped(model: System | Robot, plan: RunPlan) -> _Equipped:
+    """The system of a model with what a plan adds. It is kept with the model: hulls of meshes, contacts and the plant
+    are made for its first run only.
+    """
+    placed = bool(plan.start or plan.q or plan.v)
+    choice = (plan.limits, plan.friction, plan.contacts, plan.ground, placed)
+    kept: dict[Any, _Equipped] = vars(model).setdefault(KEPT, {})
+    if choice not in kept:
+        whole = on_ground(model if isinstance(model, System) else System(model), plan)
+        acting = with_joint_forces(whole, limits=plan.limits, friction=plan.friction)
+        made = missing_contacts(whole) if plan.contacts else ()
+        acting = replace(acting, elements=(*acting.elements, *made)) if made else acting
+        notes = _ground_notes(whole, made, plan)
+        if not placed:
+            acting, note = begun(acting, None, None)
+            notes += [] if note is None else [note]
+        kept[choice] = _Equipped(acting, made, tuple(notes))
+    return kept[choice]
 
 
 def on_ground(system: System, plan: RunPlan) -> System:

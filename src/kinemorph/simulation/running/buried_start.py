@@ -8,7 +8,8 @@ configuration, the robot was put too low: by less than is seen in a picture, but
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import GroundWarning, users_level
 from kinemorph.frozen import kept_with
+from kinemorph.mechanics.elements.contact.clearances import bounds
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.elements.contact.touching_points import spots
@@ -30,6 +32,7 @@ from kinemorph.plants.programs import Plant
 
 MOST = 20.0  # weights by which the contacts may push at the start
 CHECKED = 64  # configurations of a batch that are checked, evenly spaced
+REMEMBERED = 1000  # starts without a finding, which are not checked again
 
 
 class Buried(NamedTuple):
@@ -47,27 +50,40 @@ def buried_start(plant: Plant, q: Array) -> Buried | None:
         return None
     q = q[rows]
     q = q[np.unique(np.linspace(0, len(q) - 1, min(len(q), CHECKED)).astype(int))]
+    if (q.shape, q.tobytes()) in checked.passed:  # runs often begin where others did
+        return None
     columns = q[0].tolist() if len(q) == 1 else list(q.T)  # floats are much faster than arrays of one number
-    bodies = [contact.body for contact in checked.contacts]
-    poses = forward_kinematics(checked.tree, checked.tree.all_joints(columns).q, bodies)
-    depths, force = np.empty((len(bodies), len(q))), np.zeros(len(q))
-    for k, (contact, pose) in enumerate(zip(checked.contacts, poses, strict=True)):
-        reached = _depths(contact, pose, len(q))
-        force += np.asarray(normal_law(contact.normal).at_rest(reached)).sum(axis=0)
-        depths[k] = reached.max(axis=0)
+    poses = forward_kinematics(checked.tree, checked.tree.all_joints(columns).q, checked.bodies)
+    depths, force = np.zeros((len(checked.contacts), len(q))), np.zeros(len(q))
+    for k, near in enumerate(_near_ground(checked, poses, len(q))):
+        if near:
+            reached = _depths(checked.contacts[k], poses[checked.owners[k]], len(q))
+            force += np.asarray(normal_law(checked.contacts[k].normal).at_rest(reached)).sum(axis=0)
+            depths[k] = reached.max(axis=0)
     worst = int(np.argmax(force))
     if not force[worst] > MOST * checked.weight:
+        if len(checked.passed) < REMEMBERED:
+            checked.passed.add((q.shape, q.tobytes()))
         return None
     deepest = int(np.argmax(depths[:, worst]))
     return Buried(checked.contacts[deepest].name, float(depths[deepest, worst]), float(force[worst]) / checked.weight)
 
 
 class _Checked(NamedTuple):
-    """What is checked of a plant: its robot, its soft contacts with grounds at rest, and its weight [N]."""
+    """What is checked of a plant: its robot, its soft contacts with grounds at rest, and its weight [N].
+
+    `bodies` are those of the contacts, each once, and `owners` (n,) the index of each contact's body. A contact is
+    within `reach` (n,) [m] of its `middle` (n, 3) in the axes of its body. Starts that `passed` are not checked again.
+    """
 
     tree: Tree
     contacts: list[Contact]
     weight: float
+    bodies: list[str]
+    owners: Array
+    middle: Array
+    reach: Array
+    passed: set[tuple[Any, bytes]]
 
 
 @kept_with
@@ -84,7 +100,27 @@ def _checked(plant: Plant) -> _Checked | None:
         return None
     mass = sum(float(evaluate(body.mass)) for body in plant.robot.bodies)
     weight = mass * float(np.linalg.norm(np.array(evaluate_all(plant.robot.gravity), dtype=float)))
-    return _Checked(resolve(plant.robot).at_time(0.0), contacts, weight) if weight > 0.0 else None
+    if not weight > 0.0:
+        return None
+    bodies = [*dict.fromkeys(contact.body for contact in contacts)]
+    low, high = np.swapaxes([bounds(spots(contact)) for contact in contacts], 0, 1)
+    owners = np.array([bodies.index(contact.body) for contact in contacts])
+    reach = 0.5 * np.linalg.norm(high - low, axis=1)
+    tree = resolve(plant.robot).at_time(0.0)
+    return _Checked(tree, contacts, weight, bodies, owners, 0.5 * (low + high), reach, set())
+
+
+def _near_ground(checked: _Checked, poses: Sequence[Pose], count: int) -> Array:
+    """Whether each contact may touch in one of `count` poses, (n,): those whose spheres touch the ground."""
+    R = np.array([[[np.broadcast_to(x, count) for x in row] for row in pose.R] for pose in poses], dtype=float)
+    p = np.array([[np.broadcast_to(x, count) for x in pose.p] for pose in poses], dtype=float)
+    places = np.einsum("nijc,nj->nic", R[checked.owners], checked.middle) + p[checked.owners]
+    return np.array(
+        [
+            np.min(surface(contact.ground)(place).height) < reach
+            for contact, place, reach in zip(checked.contacts, places, checked.reach, strict=True)
+        ]
+    )
 
 
 def _depths(contact: Contact, pose: Pose, count: int) -> Array:

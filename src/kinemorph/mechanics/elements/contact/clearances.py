@@ -55,7 +55,7 @@ def clearance(element: Contact, view: ElementView) -> S:
     """A lower bound [m] of the heights of all touching points of a contact over its plane."""
     motions = view.instant.motions
     at = motions.attachment(element.body)
-    low, high = _bounds([spot.moved(at.pose) for spot in spots(element)])
+    low, high = bounds([spot.moved(at.pose) for spot in spots(element)])
     center = motions.point(at.link, (0.5 * (low + high)).tolist())
     height, normal = surface(element.ground)(center.position)
     for half, part in zip((0.5 * (high - low)).tolist(), center.into(normal), strict=True):
@@ -63,7 +63,7 @@ def clearance(element: Contact, view: ElementView) -> S:
     return height
 
 
-def _bounds(found: list[Spot]) -> tuple[Array, Array]:
+def bounds(found: list[Spot]) -> tuple[Array, Array]:
     """The lowest and the highest corner [m], (3,) each, of a box around touching points."""
     lows, highs = [], []
     for spot in found:

@@ -1,0 +1,57 @@
+"""What runs are made from is made once for each model: contacts, hulls of meshes and the plant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinemorph import RobotBuilder, System, simulate
+from kinemorph.elements import Contact, HuntCrossley
+from kinemorph.errors import GroundWarning
+from kinemorph.model.body import Body
+from kinemorph.model.shapes import Box
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.planned_run import prepared_run
+from kinemorph.simulation.running import buried_start
+
+
+def boxed() -> System:
+    builder = RobotBuilder("boxed").add(Body.box("hull", 1.0, (0.2, 0.2, 0.2)))
+    return System(builder.joint("root", "free", "world", "hull").build())
+
+
+def test_a_plan_equips_a_system_once_for_each_choice() -> None:
+    system = boxed()
+    first, again = (prepared_run(system, {"time": time}) for time in (1.0, 2.0))
+    assert first.system is again.system and again.until == 2.0 and first.notes == again.notes
+    placed = prepared_run(system, {"time": 1.0, "q": {"root.z": 1.0}})
+    assert placed.system is not first.system and placed.system.settings.q == ()
+    assert prepared_run(system, {"time": 1.0, "ground": True}).system.settings.ground is True
+    assert prepared_run(system).system.settings.ground is None
+
+
+def test_starts_that_passed_are_not_checked_again_and_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    contact = Contact("feet", "hull", HuntCrossley(1e5), shape=Box((0.2, 0.2, 0.2)))
+    system = System(boxed().robot, (contact,))
+    asked: list[str] = []
+    depths = buried_start._depths
+    monkeypatch.setattr(buried_start, "_depths", lambda one, *more: asked.append(one.name) or depths(one, *more))
+    for z, calls in ((1.0, 0), (0.0999, 1), (0.0999, 1), (0.0998, 2)):
+        simulate(system, 1e-3, q={"root.z": z}, output_step=1e-3)
+        assert len(asked) == calls
+    for _ in range(2):
+        with pytest.warns(GroundWarning, match="'feet' by about 70 mm"):
+            simulate(system, 1e-3, q={"root.z": 0.03}, output_step=1e-3)
+
+
+def test_contacts_that_are_left_out_of_the_check_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    contact = Contact("feet", "hull", HuntCrossley(1e5), shape=Box((0.2, 0.2, 0.2)))
+    made, rng = plant(System(boxed().robot, (contact,))), np.random.default_rng(3)
+    starts = rng.normal(size=(200, 7))
+    starts[:, 2] = rng.uniform(0.05, 0.25, 200)
+    starts[:, 3:] /= np.linalg.norm(starts[:, 3:], axis=1)[:, None]
+    found = [buried_start.buried_start(made, q[None]) for q in starts]
+    assert 20 < sum(one is not None for one in found) < 180
+    monkeypatch.setattr(buried_start, "_near_ground", lambda checked, *more: [True] * len(checked.contacts))
+    other = plant(System(boxed().robot, (contact,)))
+    assert [buried_start.buried_start(other, q[None]) for q in starts] == found
