@@ -97,5 +97,3 @@ class Laws:
     dependence: Law | None = None  # (instant) -> J scaled, and margin of the dependent velocities
     flatness: Law | None = None  # (instant) -> 1 where the direction of a fast motion is not determined
     stabilized: Law | None = None  # (instant, z, forces, pushes) -> moving, left, phi, rate; see `constrained_motion`
-    near: Law | None = None  # (instant) -> which of the `lighter` laws hold; None without any
-    lighter: tuple[Laws, ...] = ()  # without contacts that are above the ground, see `contacts.distant_contacts`

@@ -247,8 +247,6 @@ class Plant(Fixed, Shown):
     """
     time_step = _optional("time_step", "t base s h m u p", out="ns", m="nm")
     """(s, m) after a step of Moreau and Jean, from (t, base, s, h, m, u, p); None without rigid contacts."""
-    near = _optional("near", AT, out="")
-    """Which of the laws without distant contacts hold: their index in `laws.lighter`, or their count if none does."""
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 

@@ -31,7 +31,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
 from kinemorph.plants import constrained_motion, variational
-from kinemorph.plants.contacts.distant_contacts import lighter_robots, near
+from kinemorph.plants.contacts.joined_contacts import joined
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
@@ -68,10 +68,9 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.flatness: constrained and isinstance(loops, SingularPerturbation),
         constrained_motion.stabilized: constrained,
     }
-    lighter = lighter_robots(loaded)
-    table[near] = bool(lighter)
-    laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
-    laws["lighter"] = tuple(map(robot_laws, lighter))
+    moving = {rate, residual, implicit, stored, energy}  # laws that a march evaluates at every step
+    owners = {law: joined(loaded) if law in moving else loaded for law in table}
+    laws: dict[str, Any] = {law.__name__: partial(law, owners[law]) for law, exists in table.items() if exists}
     return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), tells=tells, **laws)
 
 
@@ -90,7 +89,7 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
         fast = constrained_motion.corrections(loaded, ready, now, per_time=1.0 / loaded.loops.epsilon).change
         slow = constrained_motion.corrections(loaded, ready, now).change
         now, drifting = now._replace(v=summed(now.v, slow)), summed(now.v, fast)
-    found = acting(loaded, ready, now)
+    found = acting(loaded, ready, now, tables=True)
     solved = constrained_motion.solved(loaded, ready, now, found)
     rates = extra_rates(loaded, ready, now, found, solved.supplied, solved.lost)
     return [*charts.local_rate(loaded.bare, at.s[: loaded.nv], drifting), *solved.a, *rates]
@@ -105,7 +104,7 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
     ready = loaded.prepared(tree)
     now = loaded.instant(at)
     a = [0.0 if k in loaded.locked else entry for k, entry in enumerate(z[:nv])]
-    found = acting(loaded, ready, now)
+    found = acting(loaded, ready, now, tables=True)
     driven: Any = 0.0
     lost: Any = 0.0
     unmet: Sequence[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.algebra.rows import columns, has_rows, summed_rows
+from kinemorph.algebra.rows import OPEN, Gate, columns, has_rows, summed_rows
 from kinemorph.algebra.scalar import maximum, minimum, sqrt, where
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
@@ -14,7 +14,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ShapeError, TracingError
 from kinemorph.vocabulary.blocks import Table
 from support.references.derivative_oracles import run
-from support.tools.program_runs import all_ways, assert_agrees
+from support.tools.program_runs import WAYS, all_ways, assert_agrees
 
 CURVE = Table((0.0,), (0.0, 0.0), ((0.0, 1.0, 0.2), (0.0, 2.0, -0.1)))
 ROWS = np.random.default_rng(5).normal(size=(19, 3))
@@ -54,6 +54,45 @@ def test_every_backend_sums_over_the_rows(way: str, count: int) -> None:
     assert program.sums_rows and sum(isinstance(block, RowSum) for block in program.blocks) == 2
     (found,) = assert_agrees(way, program, [states], 1e-12)
     assert np.allclose(found, [expected(rows, x) for x in states], rtol=1e-12, atol=1e-12)
+
+
+def pressed(gated: bool, rows: np.ndarray = ROWS) -> Program:
+    """Forces of points that touch where they are lower than x[2]: the table has a gate, and so does each row."""
+
+    def function(x: list) -> list:
+        a, b, k = columns(table_of(rows), x)
+        depth = maximum(x[2] - k, 0.0)
+        lowest = float(rows[:, 2].min())
+        gate = Gate(x[2] - lowest, x[2] - k + 1e-9) if gated else OPEN
+        force = depth * depth * (1.0 + (x[0] - a) * (x[1] - b))
+        return summed_rows([k], [force, force * a, depth * b / (1.0 + depth)], gate)
+
+    return trace(function, {"x": (3,)}, name="pressed")
+
+
+@all_ways
+@pytest.mark.parametrize("count", [1, 19, pytest.param(530, marks=pytest.mark.slow)])
+def test_gates_change_no_bit(way: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    rows, states = rng.normal(size=(count, 3)), rng.normal(size=(40, 3)) * [1.0, 1.0, 3.0]
+    dense, gated = pressed(False, rows), pressed(True, rows)
+    assert [block.gated for block in gated.blocks] == [True] and gated.key != dense.key
+    for one, other in ((dense, gated), (jacobian(dense, "out", "x"), jacobian(gated, "out", "x"))):
+        assert_agrees(way, other, [states], 1e-12)
+        (wanted,), (found,) = (WAYS[way](program, [states]) for program in (one, other))
+        assert found.any() and (found.reshape(40, -1) == 0.0).all(axis=1).any() and np.array_equal(found, wanted)
+
+
+def test_rows_with_closed_gates_are_not_computed() -> None:
+    """A formula that has no value where its gate is closed shows it."""
+
+    def function(x: list) -> list:
+        (a, *_) = columns(table_of(ROWS[:16]), x)
+        return summed_rows([a], [1.0 / (x[0] * a)], Gate(x[0], x[1] - a))
+
+    program = trace(function, {"x": (2,)}, name="divided")
+    (open_,), (shut,), (low,) = (run(program, [np.array(x)]) for x in ((2.0, 9.0), (0.0, 9.0), (2.0, -9.0)))
+    assert open_ == pytest.approx((0.5 / ROWS[:16, 0]).sum()) and shut == 0.0 and low == 0.0
 
 
 @all_ways

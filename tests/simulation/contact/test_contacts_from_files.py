@@ -361,7 +361,7 @@ def test_parts_of_a_mesh_touch_at_the_same_point_in_a_table() -> None:
     grid = np.linspace(-0.1, 0.1, 5)
     mesh = Mesh(tuple((float(x), float(y), z) for x in grid for y in grid for z in (-0.1, 0.1)), ())
     parts = spots(Contact("ground", "b", NORMAL, shape=mesh))
-    rows = _table(parts, ())
+    rows = _table([(part, ()) for part in parts], max(len(part.corners) for part in parts) + 1)
     assert rows is not None and len({len(part.corners) for part in parts}) > 1
     for part, row in zip(parts, rows, strict=True):
         for normal in ((0.0, 0.0, 1.0), (0.6, 0.0, -0.8)):

@@ -2,7 +2,7 @@
 
     y = sum over k of f(x, row k)       dy = sum over k of df/dx dx,        x' = sum over k of (df/dx)^T y'
 
-x' and y' are the adjoints of x and y. So a derivative of a `RowSum` is a `RowSum` again.
+x' and y' are the adjoints of x and y. So a derivative of a `RowSum` is a `RowSum` again, with the same gates.
 """
 
 from __future__ import annotations
@@ -21,15 +21,31 @@ from kinemorph.vocabulary.block_derivatives import Evaluate, Rule, Vector
 def _forward(
     block: RowSum, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
 ) -> list[list[Any]]:
-    found = RowSum(_differentiated(block.program, "forward"), block.rows)
-    return [list(evaluate(found, [*args, *rates])) for rates in tangents]
+    found, skipped = _derived(block, "forward"), int(block.gated)
+    return [list(evaluate(found, [*args, *rates[skipped:]])) for rates in tangents]
 
 
 def _reverse(
     block: RowSum, evaluate: Evaluate, args: Vector, values: Vector, adjoints: Sequence[Vector], moving: Sequence[bool]
 ) -> list[list[Any]]:
-    found = RowSum(_differentiated(block.program, "reverse"), block.rows)
-    return [list(evaluate(found, [*args, *weights])) for weights in adjoints]
+    found, still = _derived(block, "reverse"), [0.0] * block.gated
+    return [[*still, *evaluate(found, [*args, *weights])] for weights in adjoints]
+
+
+def _derived(block: RowSum, mode: str) -> RowSum:
+    """The sum of derivatives; its gates are those of the sum, as a formula that is 0 near a point has none there."""
+    program = _differentiated(block.program, mode)
+    gate = None if block.gate is None else _widened(block.gate, program.inputs[0].size)
+    return RowSum(program, block.rows, gate, block.gated)
+
+
+@lru_cache(maxsize=256)
+def _widened(gate: Program, size: int) -> Program:
+    """A gate with `size` arguments, of which it takes the first ones."""
+    x, row = gate.inputs
+    return trace(
+        lambda given, row: inlined(gate, [given[: x.size], row]), {"x": (size,), "row": row.shape}, name=gate.name
+    )
 
 
 @lru_cache(maxsize=256)

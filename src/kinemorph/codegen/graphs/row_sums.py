@@ -2,11 +2,15 @@
 
     x, y = v.tables.columns(((0.1, 0.2), (0.3, 0.4), ...))    expressions for the numbers of any row
     (total,) = x.tables.summed([x * v + y * w])               v and w: expressions of the outer graph
+    (total,) = x.tables.summed([...], Gate(any_row, row))         the same, with a gate
 
 `columns` opens a graph inside another one. Expressions of the inner graph stand for one number per row; where they meet
 an expression of the outer graph, that one becomes an input of the inner graph. `summed` makes one block of the
 outer graph, a `RowSum`, from them. Its program is the formula for one row, of which all rows and all tables of the same
 formula share the code; backends run several rows at a time in SIMD lanes.
+
+A formula that is 0 for most rows, as the force of a contact that does not touch, may have a gate (`algebra.rows.Gate`).
+Backends need not compute rows whose gate is closed. Sums are the same numbers with gates and without.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from kinemorph.algebra.rows import OPEN, Gate
 from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program
@@ -34,17 +39,20 @@ Rows = tuple[tuple[float, ...], ...]
 class RowSum(Block):
     """The sum over all rows of a table of the outputs of a program.
 
-    `program` has the inputs `x`, shape (n_in,), those of the block, and `row`, the numbers of a row. Its output `y` has
-    shape (n_out,).
+    `program` has the inputs `x`, the arguments of the block, and `row`, the numbers of a row. Its output `y` has shape
+    (n_out,). `gate` is a program with the same inputs and one output: rows for which it is not positive count as 0. If
+    the block is `gated`, it has one more argument before the others: where that is not positive, all sums are 0.
     """
 
     of_rows: ClassVar[bool] = True
     program: Program = field(repr=False)
     rows: Rows = field(repr=False)
+    gate: Program | None = field(default=None, repr=False)
+    gated: bool = False
 
     @property
     def n_in(self) -> int:
-        return self.program.inputs[0].size
+        return self.program.inputs[0].size + self.gated
 
     @property
     def n_out(self) -> int:
@@ -53,7 +61,8 @@ class RowSum(Block):
     @cached_property
     def key(self) -> str:
         data = np.array(self.rows, dtype=float)
-        return f"sum over {len(self.rows)} rows {hashlib.sha256(data.tobytes()).hexdigest()} of {self.program.key}"
+        name = f"sum over {len(self.rows)} rows {hashlib.sha256(data.tobytes()).hexdigest()} of {self.program.key}"
+        return name + (f" where {self.gate.key}" if self.gate else "") + " if open" * self.gated
 
     @property
     def label(self) -> str:
@@ -64,12 +73,18 @@ class RowSum(Block):
         return len(self.rows) * (self.program.cost + self.n_out)
 
     def meaning(self, *args: Any) -> tuple[Any, ...]:
-        given = [np.asarray(arg, dtype=float) for arg in args]
+        numbers = [np.asarray(arg, dtype=float) for arg in args]
+        gates, given = numbers[: int(self.gated)], numbers[int(self.gated) :]
         totals: list[Any] = [0.0] * self.n_out
         with np.errstate(all="ignore"):
             for row in self.rows:
                 found = carry_out(self.program, [*given, *row], meaning_of)
+                if self.gate is not None:
+                    (number,) = carry_out(self.gate, [*given, *row], meaning_of)
+                    found = [np.where(np.asarray(number) > 0.0, one, 0.0) for one in found]
                 totals = [total + one for total, one in zip(totals, found, strict=True)]
+        for gate in gates:
+            totals = [np.where(np.asarray(gate) > 0.0, total, 0.0) for total in totals]
         return tuple(totals)
 
 
@@ -85,7 +100,7 @@ class RowGraph(Graph):
         self.columns = [self.input(f"row[{k}]") for k in range(len(rows[0]))]
         self.met: list[int] = []  # the references of the outer graph that have an input, in the order of these inputs
         self._inputs: dict[int, int] = {}  # their inputs
-        self._sums: dict[tuple[int, ...], list[Any]] = {}
+        self._sums: dict[tuple[tuple[int, ...], ...], list[Any]] = {}
 
     def foreign(self, value: Expr) -> int:
         if value.graph is not self.outer:
@@ -96,17 +111,24 @@ class RowGraph(Graph):
             self.met.append(value.ref)
         return self._inputs[value.ref]
 
-    def summed(self, refs: Sequence[int]) -> list[Any]:
+    def summed(self, refs: Sequence[int], gate: Gate = OPEN) -> list[Any]:
         """The sums over all rows of expressions of this graph, by reference, as expressions of the outer graph."""
         nodes = tuple(dict.fromkeys(abs(ref) for ref in refs))
-        if nodes not in self._sums:
-            self._sums[nodes] = self.outer.block(*self._block(nodes))
-        totals = dict(zip(nodes, self._sums[nodes], strict=True))
+        outer = () if gate.any_row is None else (self.outer.reference(gate.any_row),)
+        inner = () if gate.row is None else (self.reference(gate.row),)
+        key = (nodes, outer, inner)
+        if key not in self._sums:
+            block, taken = self._block(nodes, inner, bool(outer))
+            self._sums[key] = self.outer.block(block, [*outer, *taken])
+        totals = dict(zip(nodes, self._sums[key], strict=True))
         return [totals[ref] if ref > 0 else -totals[-ref] for ref in refs]
 
-    def _block(self, nodes: Sequence[int]) -> tuple[RowSum, list[int]]:
-        """The block that sums these nodes, and the references in the outer graph of what it takes."""
-        order, count = self.reachable(nodes), len(self.columns)
+    def _block(self, nodes: Sequence[int], inner: Sequence[int], gated: bool) -> tuple[RowSum, list[int]]:
+        """The block that sums these nodes, and the references in the outer graph of what it takes.
+
+        `inner` is the reference of a gate for each row, if there is one.
+        """
+        order, count = self.reachable([*nodes, *map(abs, inner)]), len(self.columns)
         used = {i: self.nodes[i][1] for i in order if self.nodes[i][0] == "input"}
         met = {i: self.met[k - count] for i, k in used.items() if k >= count}
         asked = {i: k for i, k in used.items() if k < count} or {self.columns[0].ref: 0}  # at least one column
@@ -120,9 +142,11 @@ class RowGraph(Graph):
             elif op != "input":
                 refs[i] = graph.intern((op, *(refs[arg] if arg >= 0 else -refs[-arg] for arg in args)))
         inputs = (Port("x", (len(met),)), Port("row", (len(column),)))
-        made = Program("row", inputs, (Port("y", (len(nodes),)),), graph, tuple(refs[i] for i in nodes))
-        program = _SHARED.setdefault(made.key, made)
-        return RowSum(program, tuple(zip(*column.values(), strict=True))), list(met.values())
+        formulas = [tuple(refs[i] for i in nodes), *((refs[i] if i >= 0 else -refs[-i],) for i in inner)]
+        made = [Program("row", inputs, (Port("y", (len(one),)),), graph, one) for one in formulas]
+        program, *gate = (_SHARED.setdefault(one.key, one) for one in made)
+        rows = tuple(zip(*column.values(), strict=True))
+        return RowSum(program, rows, gate[0] if gate else None, gated), list(met.values())
 
 
 _SHARED: WeakValueDictionary[str, Program] = WeakValueDictionary()  # so that equal programs are compiled once
@@ -148,10 +172,10 @@ class Tables(NamedTuple):
             self.graph.inside[rows] = RowGraph(self.graph, rows)
         return list(self.graph.inside[rows].columns)
 
-    def summed(self, values: Sequence[Any]) -> list[Any]:
+    def summed(self, values: Sequence[Any], gate: Gate = OPEN) -> list[Any]:
         """The sums of values over all rows of the graph's table, as expressions of the graph that it is inside.
 
-        A value that is the same in all rows counts in each of them.
+        A value that is the same in all rows counts in each of them. With a `gate`, values are 0 where it is closed.
         """
         graph = self.graph
         if not isinstance(graph, RowGraph):
@@ -159,5 +183,5 @@ class Tables(NamedTuple):
         refs = [graph.reference(value) for value in values]
         known = [graph.value_of(ref) for ref in refs]
         open_refs = [ref for ref, number in zip(refs, known, strict=True) if number is None]
-        totals = iter(graph.summed(open_refs)) if open_refs else iter(())
+        totals = iter(graph.summed(open_refs, gate)) if open_refs else iter(())
         return [next(totals) if number is None else number * len(graph.rows) for number in known]

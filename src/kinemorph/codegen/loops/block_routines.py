@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -227,16 +228,59 @@ def _even_piece(block: Table, loop: LoopBuilder, piece: View) -> None:
     )
 
 
+GROUP = 8  # rows that are computed together where one of them has an open gate
+MOST_GROUPS = 64  # of a table; they are larger in long tables, as each has code of its own
+
+
 def _row_sum(block: RowSum, loop: LoopBuilder) -> None:
-    """Writes code that runs the program of a sum on every row, several at a time, and adds up what it gives."""
-    count, width = len(block.rows), len(block.rows[0])
-    rows = loop.constant("rows", [number for row in block.rows for number in row], (count, width))
-    y, found = loop["y"], loop.buffer("found", (count, block.n_out))
-    with loop.repeat(count, apart=True) as k:
-        loop.call(block.program, [found[k]], [loop["x"], rows[k]])
-    loop.copy(y, found[0])
-    with loop.repeat(1, count) as k, loop.repeat(block.n_out) as j:
+    """Writes code that runs the program of a sum on every row, several at a time, and adds up what it gives.
+
+    Rows are left out group by group, where the gates of all rows of a group are closed.
+    """
+    count, y = len(block.rows), loop["y"]
+    x = loop["x"].part(int(block.gated), block.n_in - block.gated)
+    if block.gate is None and not block.gated:
+        _add_rows(block, loop, x, block.rows, "rows", begins=True)
+        return
+    with loop.repeat(block.n_out) as j:
+        loop.let(y[j], lambda: 0.0)
+    with loop.if_(loop["x"][0]) if block.gated else nullcontext():
+        if block.gate is None:
+            _add_rows(block, loop, x, block.rows, "rows")
+            return
+        rows, opened, some = _table_of(loop, "gates", block.rows), loop.buffer("open", (count,)), loop.buffer("some")
+        with loop.repeat(count, apart=True) as k:
+            loop.call(block.gate, [opened[k]], [x, rows[k]])
+        size = GROUP * -(-count // (GROUP * MOST_GROUPS))
+        for first in range(0, count, size):
+            own = block.rows[first : first + size]
+            loop.let(
+                some, lambda *gates: sum(gate > 0.0 for gate in gates), *(opened[first + k] for k in range(len(own)))
+            )
+            with loop.if_(some):
+                _add_rows(block, loop, x, own, f"rows_{first}")
+
+
+def _add_rows(
+    block: RowSum, loop: LoopBuilder, x: View, own: Sequence[Sequence[float]], name: str, *, begins: bool = False
+) -> None:
+    """Writes code that adds the outputs of the program on these rows, one after the other, to those before.
+
+    `name` is that of the table with these rows. Where the sum `begins` with them, the first row sets the outputs.
+    """
+    y, found = loop["y"], loop.scratch(f"found_{len(own)}", (len(own), block.n_out))
+    rows = _table_of(loop, name, own)
+    with loop.repeat(len(own), apart=True) as k:
+        loop.call(block.program, [found[k]], [x, rows[k]])
+    if begins:
+        loop.copy(y, found[0])
+    with loop.repeat(int(begins), len(own)) as k, loop.repeat(block.n_out) as j:
         loop.let(y[j], lambda total, one: total + one, y[j], found[k, j])
+
+
+def _table_of(loop: LoopBuilder, name: str, rows: Sequence[Sequence[float]]) -> View:
+    """A constant with these rows."""
+    return loop.constant(name, [number for row in rows for number in row], (len(rows), len(rows[0])))
 
 
 # ── surfaces over a grid ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import act
-from kinemorph.algebra.rows import summed_rows
+from kinemorph.algebra.rows import OPEN, Gate, summed_rows
 from kinemorph.algebra.scalar import S, absolute, less, maximum, minus, plus, times, where
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
@@ -125,7 +125,7 @@ class SystemInstant:
         active = self.activity(member)
         power = [where(active, number, 0.0) for number in (effort.supplied, effort.dissipated, effort.stored)]
         return Effort(
-            [Push(push.point, _gated(active, push.force)) for push in effort.pushes],
+            [push._replace(force=_gated(active, push.force)) for push in effort.pushes],
             [Wrench(one.frame, _gated(active, one.force), _gated(active, one.moment)) for one in effort.wrenches],
             {index: where(active, torque, 0.0) for index, torque in effort.torques.items()},
             _gated(active, effort.rates),
@@ -261,7 +261,7 @@ class SystemInstant:
             for index, torque in effort.torques.items():
                 torques[index] = torques[index] + torque
             for push in effort.pushes:
-                _load(loads, push.point, push.force)
+                _load(loads, push.point, push.force, gate=push.gate)
             for wrench in effort.wrenches:
                 frame = wrench.frame
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
@@ -383,7 +383,13 @@ class ElementView:
         return self.instant.signal(name)
 
 
-def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:
+def _load(
+    loads: dict[int, Load],
+    point: PointState,
+    force: Sequence[S],
+    moment: Sequence[S] | None = None,
+    gate: Gate = OPEN,
+) -> None:
     """Adds a force [N] on a point, and a moment [N m], both in the axes of its link, to the load on that link."""
     if point.link == WORLD:
         return
@@ -391,7 +397,7 @@ def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment:
     n = (y * c - z * b, z * a - x * c, x * b - y * a)
     if moment is not None:
         n = (n[0] + moment[0], n[1] + moment[1], n[2] + moment[2])
-    a, b, c, *turning = summed_rows(point.point, (a, b, c, *n))
+    a, b, c, *turning = summed_rows(point.point, (a, b, c, *n), gate)
     load: Load = ((a, b, c), (turning[0], turning[1], turning[2]))
     loads[point.link] = added(loads[point.link], load) if point.link in loads else load
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
+from kinemorph.algebra.rows import OPEN, Gate
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError, Problem
@@ -64,10 +65,11 @@ ONCE = 1e300  # [s] the period of a clock that ticks once, when a run begins
 
 
 class Push(NamedTuple):
-    """A force [N] on a point, in the axes of the link that carries it."""
+    """A force [N] on a point, in the axes of the link that carries it; of many points, where their `gate` is open."""
 
     point: PointState
     force: Sequence[S]
+    gate: Gate = OPEN
 
 
 class Wrench(NamedTuple):

@@ -32,7 +32,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, times_blocks
-from kinemorph.algebra.rows import has_rows
+from kinemorph.algebra.rows import OPEN, Gate, has_rows
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
@@ -46,6 +46,7 @@ from kinemorph.mechanics.recursions.newton_euler import (
     outward,
     project,
 )
+from kinemorph.mechanics.steps.gates import gate, late_motion, steady
 from kinemorph.mechanics.steps.pair_forces import (
     PairForce,
     PairState,
@@ -167,7 +168,8 @@ def implicit_accelerations(
     sight = Sight(tree, moves)
     origins = origin_velocities(tree, moves, flows, v, {force.link for force in points})
     free = free_motions(tree, sight, flows, v, h, origins, points, pairs)
-    laws = _Laws(q, v, h, points, joints, pairs, sight, free, coordinates(tree), centered)
+    twists = {link: (origin, flows[link].w) for link, origin in origins.items()}
+    laws = _Laws(q, v, h, points, joints, pairs, sight, free, twists, coordinates(tree), centered)
     slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
     before = None if guess is None else given_responses(tree, moves, guess)
@@ -184,10 +186,9 @@ def implicit_accelerations(
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
         ],
     )
-    motions = {link: LinkMotion((origin, flows[link].w), answer.links[link], h) for link, origin in origins.items()}
-    return Ends(
-        answer.a, *forces, laws.accounts(answer, motions, *forces), partial(_power_at, laws, ends, motions, forces[0])
-    )
+    motions = {link: LinkMotion(twist, answer.links[link], h) for link, twist in twists.items()}
+    accounts = laws.accounts(answer, motions, ends.gates, *forces)
+    return Ends(answer.a, *forces, accounts, partial(_power_at, laws, ends, motions, forces[0]))
 
 
 def present_forces(
@@ -219,8 +220,10 @@ class _Tangents(NamedTuple):
     """The results of all laws in one pass: (f + D J a, D) for points and pairs, (force + pivot a, pivot) for joints.
 
     D and pivot are the inertias that a force at the end of the step adds; `a` are accelerations of the pass before.
+    Where one of the `gates` (of points) is closed, both are 0.
     """
 
+    gates: list[Gate]
     points: list[tuple[Vec3, Sym3]]
     joints: list[tuple[S, S]]
     pairs: list[tuple[Vec3, Sym3]]
@@ -238,6 +241,7 @@ class _Laws:
     pairs: Sequence[PairForce]
     sight: Sight
     free: FreeMotions
+    twists: Mapping[int, tuple[Vec3, Vec3]]  # of links at the start: velocity of the origin and angular velocity
     coordinates: Mapping[int, int]
     centered: bool
 
@@ -256,17 +260,27 @@ class _Laws:
 
         `before` has the accelerations of the pass before, `known` the results along joints in that pass.
         """
-        return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
+        return _Tangents(*self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
 
-    def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before."""
-        felt = []
+    def at_points(self, before: Responses | None) -> tuple[list[Gate], list[tuple[Vec3, Sym3]]]:
+        """The gate of each point, and (f + D J a, D), where `a` are the accelerations of the pass before."""
+        gates, felt = [], []
         for force, free in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
             velocity = add(free, scale(self.h, reach))
             late = PointState(force.link, force.point, velocity, self.left, self.sight)
             felt.append(self._line(force.law, late, free, reach))
-        return felt
+            gates.append(self._gate(force, late, before))
+        return gates, felt
+
+    def _gate(self, force: PointForce, late: PointState, before: Responses | None) -> Gate:
+        """Where the line of a force may differ from 0; `late` is the state of its point."""
+        if not hasattr(force.law, "reached"):
+            return OPEN
+        more = None if before is None else before.links[force.link]
+        motions = [late_motion(self.free.field(force.link), more, self.h, self.left)]
+        motions.append(steady(self.twists[force.link], self.left))
+        return gate(force, self.sight, [force.law.reached(late, self.left)], motions)
 
     def _line(self, law: PointLaw, late: PointState, free: Vec3, reach: Vec3) -> tuple[Vec3, Sym3]:
         """(f + D J a, D): the force on the line of a law, where joint accelerations add nothing to the velocity."""
@@ -291,14 +305,16 @@ class _Laws:
         self,
         answer: Responses,
         motions: Mapping[int, LinkMotion],
+        gates: Sequence[Gate],
         points: Sequence[Vec3],
         joints: Sequence[S],
         pairs: Sequence[Vec3],
     ) -> Accounts:
         """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
         found: Accounts = ([], [], [])
-        for force, free, f in zip(self.points, self.free.points, points, strict=True):
-            found[0].append(PointAccount(force, self.sight, self.left, free, motions[force.link], f))
+        for force, line, f in zip(self.points, gates, points, strict=True):
+            field = self.free.field(force.link)
+            found[0].append(PointAccount(force, self.sight, self.left, field, motions[force.link], f, line))
         for joint, push in zip(self.joints, joints, strict=True):
             start = joint.sum_of(self.v)
             late = plus(start, times(self.h, joint.sum_of(answer.a)))
@@ -357,7 +373,9 @@ def _answer(
     """
     loads, tau = list(loads), list(tau)
     lines = {
-        link: summed_lines([laws.points[k] for k in numbers], [ends.points[k] for k in numbers])
+        link: summed_lines(
+            [laws.points[k] for k in numbers], [ends.points[k] for k in numbers], [ends.gates[k] for k in numbers]
+        )
         for link, numbers in _by_link(laws.points).items()
     }
     for link, ((force, moment), _) in lines.items():
@@ -386,9 +404,9 @@ def _answer(
             rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
     for j, pivot in pivots.items():
         M[j][j] = plus(M[j][j], pivot)
-    for force_, slope, line in zip(laws.points, slopes.points, ends.points, strict=True):
+    for force_, slope, line, open_ in zip(laws.points, slopes.points, ends.points, ends.gates, strict=True):
         if _is_many(force_):
-            _, inertia = summed_lines([force_], [line])
+            _, inertia = summed_lines([force_], [line], [open_])
             _add_inertia(tree, M, slope, partial(_times_inertia, inertia), force_.link)
         else:
             _add_inertia(tree, M, slope, partial(times_symmetric, line[1]), force_.link)
@@ -423,8 +441,8 @@ def _power_at(
     for link, own in _by_link(laws.points).items():
         wanted = [k for k in own if k in numbers]
         if wanted:
-            lines, pushes = [ends.points[k] for k in wanted], [forces[k] for k in wanted]
-            power = link_power([laws.points[k] for k in wanted], lines, pushes, motions[link])
+            lines = [ends.points[k] for k in wanted], [ends.gates[k] for k in wanted], [forces[k] for k in wanted]
+            power = link_power([laws.points[k] for k in wanted], *lines, motions[link])
             terms.append((laws.sight.tree.link_sums.get(link), power))
     return over_limbs(terms)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, minus, plus, times
@@ -19,11 +19,13 @@ class FreeMotions(NamedTuple):
     """Velocities at the end of a step without joint acceleration.
 
     Those of points are in the axes of their links. Those of pairs, of the first point relative to the second, are in
-    world axes; the velocity at the start of the step comes first.
+    world axes; the velocity at the start of the step comes first. `field(link)` gives (u, U): u + U p
+    is that of the place p on a link.
     """
 
     points: list[Vec3]
     pairs: list[tuple[Vec3, Vec3]]
+    field: Callable[[int], tuple[Vec3, Mat3]]
 
 
 def free_motions(
@@ -40,12 +42,14 @@ def free_motions(
 
     `origins` are the velocities of the origins of links by index.
     """
-    found = []
-    for link, point, _ in points:
+
+    def field(link: int) -> tuple[Vec3, Mat3]:
         flow = flows[link]
-        origin = add(origins[link], scale(h, add(flow.a, sight.into(link, tree.gravity))))
-        found.append(carried_point(origin, _spread(flow, h), point))
-    return FreeMotions(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
+        x, y, z = add(origins[link], scale(h, add(flow.a, sight.into(link, tree.gravity))))
+        return (x, y, z), _spread(flow, h)
+
+    found = [carried_point(*field(link), point) for link, point, _ in points]
+    return FreeMotions(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs], field)
 
 
 def _spread(flow: Flow, h: S) -> Mat3:

@@ -116,7 +116,8 @@ class PointLaw(Protocol):
 
     A law that stores energy also has a method `stored` with the same argument as `force`; see `step_accounts`. A law
     that knows the line through its force, with the derivative D, at less cost than `linear` does also has a method
-    `line(point, free, h)`: (force on this line at the velocity `free`, D).
+    `line(point, free, h)`: (force on this line at the velocity `free`, D). A law that is 0 away from a ground has
+    `clearance`, `depth` and `reached`, for its gate; see `gates`.
     """
 
     def force(self, point: PointState) -> Vec3: ...

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks, times_blocks
-from kinemorph.algebra.rows import has_rows, summed_rows
+from kinemorph.algebra.rows import OPEN, Gate, has_rows, summed_rows
 from kinemorph.algebra.scalar import S, div, plus, times
 from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.recursions.newton_euler import Wrench, added
+from kinemorph.mechanics.recursions.newton_euler import Wrench, added, carried_point
+from kinemorph.mechanics.steps.gates import either, gate, late_motion, steady
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
 from kinemorph.mechanics.trees.motions import ZERO_SYM
@@ -100,19 +101,22 @@ class PointAccount:
     force: PointForce
     sight: Sight
     left: S  # [s], the time for which the place still moves at the velocity of the end of the step
-    free: Vec3  # [m/s], this velocity where joints do not accelerate
+    free: tuple[Vec3, Mat3]  # (u, U): this velocity u + U p [m/s] of the place p where joints do not accelerate
     motion: LinkMotion
     f: Vec3  # [N], over the step
+    line: Gate  # where f may differ from 0
 
     @cached_property
     def power(self) -> S:
-        return self._sums(dot(self.f, self._velocity(self.motion.mean)))[0]
+        (found,) = summed_rows(self.force.point, [dot(self.f, self._velocity(self.motion.mean))], self.line)
+        return found
 
     @cached_property
     def at_start(self) -> S:
         start = self._velocity(self.motion.twist)
         now = PointState(self.force.link, self.force.point, start, 0.0, self.sight)
-        return self._sums(dot(self.force.law.force(now), start))[0]
+        (found,) = summed_rows(self.force.point, [dot(self.force.law.force(now), start)])
+        return found
 
     @property
     def storing(self) -> S:
@@ -130,47 +134,61 @@ class PointAccount:
     def _at_end(self) -> list[S]:
         """The terms `storing`, `normal` and `missing`, which have most of their operations in common."""
         force, along = self.force, Direction()
-        end = add(self.free, scale(self.motion.h, self._velocity(self.motion.response)))
-        late = LatePoint(force.link, force.point, end, self.left, self.sight, self.free, self.motion, along)
-        return self._sums(along.tangent(stored_energy(force.law, late)), *pressing(force.law, late, self.f, along))
+        free = carried_point(*self.free, force.point)
+        x, y, z = add(free, scale(self.motion.h, self._velocity(self.motion.response)))
+        late = LatePoint(force.link, force.point, (x, y, z), self.left, self.sight, free, self.motion, along)
+        terms = [along.tangent(stored_energy(force.law, late)), *pressing(force.law, late, self.f, along)]
+        return summed_rows(force.point, terms, self._gate(late))
+
+    def _gate(self, late: LatePoint) -> Gate:
+        """Where the terms at the end of the step may differ from 0; `late` is the state of the point there."""
+        law: Any = self.force.law
+        if not hasattr(law, "reached"):
+            return OPEN
+        depths = [law.start.depth, late.course.value(law.depth(late))]
+        end = late_motion(self.free, self.motion.response, self.motion.h, self.left)
+        return either(self.line, gate(self.force, self.sight, depths, [steady(self.motion.twist, 0.0), end]))
 
     def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
         x, y, z = add(twist[0], cross(twist[1], self.force.point))
         return x, y, z
 
-    def _sums(self, *terms: S) -> list[S]:
-        return summed_rows(self.force.point, terms)
-
 
 def link_power(
-    points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]], forces: Sequence[Vec3], motion: LinkMotion
+    points: Sequence[PointForce],
+    lines: Sequence[tuple[Vec3, Sym3]],
+    gates: Sequence[Gate],
+    forces: Sequence[Vec3],
+    motion: LinkMotion,
 ) -> S:
     """The mean power [W] of forces at points of one link: `forces` [N], or f - D J a from the `lines` (f, D)."""
     if len(points) < SEVERAL and not any(has_rows(x) for one in points for x in one.point):
         u, w = motion.mean
         return sum((dot(f, add(u, cross(w, one.point))) for one, f in zip(points, forces, strict=True)), 0.0)
-    given, inertia = summed_lines(points, lines)
+    given, inertia = summed_lines(points, lines, gates)
     taken = times_blocks(inertia, *motion.response)
     return sum((dot(sub(*two), rate) for *two, rate in zip(given, taken, motion.mean, strict=True)), 0.0)
 
 
-def summed_lines(points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]]) -> tuple[Wrench, Blocks]:
+def summed_lines(
+    points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]], gates: Sequence[Gate]
+) -> tuple[Wrench, Blocks]:
     """The `lines` (f, D) of points of one link: the wrench of the forces f [N] about its origin and in its axes, and
-    the matrices D as an inertia of that link.
+    the matrices D as an inertia of that link. Lines are 0 where their gates are closed.
     """
-    first, *rest = (_line_of_link(one.point, *line) for one, line in zip(points, lines, strict=True))
+    first, *rest = (_line_of_link(one.point, *line, on) for one, line, on in zip(points, lines, gates, strict=True))
     for other in rest:
         first = added(first[0], other[0]), joined_blocks(first[1], other[1])
     return first
 
 
-def _line_of_link(place: Vec3, f: Vec3, D: Sym3) -> tuple[Wrench, Blocks]:
+def _line_of_link(place: Vec3, f: Vec3, D: Sym3, gate: Gate) -> tuple[Wrench, Blocks]:
     """A force f at a place of a link as a wrench, and D there as an inertia of the link; see `summed_lines`.
 
     Where `place` stands for many points, both are sums over all of them.
     """
     A, B, J = shifted_blocks((D, (0.0,) * 9, ZERO_SYM), place)
-    x = summed_rows(place, (*f, *cross(place, f), *A, *B, *J))
+    x = summed_rows(place, (*f, *cross(place, f), *A, *B, *J), gate)
     wrench = (x[0], x[1], x[2]), (x[3], x[4], x[5])
     return wrench, (_six(x[6:12]), _nine(x[12:21]), _six(x[21:27]))
 

@@ -27,7 +27,6 @@ from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.asked_inputs import AskingLoop
-from kinemorph.simulation.integrators.distant_contacts import call_by_clearance, lighter_residuals
 from kinemorph.simulation.integrators.method import Shape, Site
 
 
@@ -55,12 +54,6 @@ def residual_derivatives(plant: Plant) -> Program:
 
 
 @lru_cache(maxsize=16)
-def _lighter_derivatives(plant: Plant) -> tuple[Program, ...]:
-    """Programs as `residual_derivatives` without contacts that are above the ground; see `Plant.near`."""
-    return tuple(jacobian(one, "out", ("z", "s", "t"), values=True) for one in lighter_residuals(plant))
-
-
-@lru_cache(maxsize=16)
 def _derivatives_and_inputs(plant: Plant) -> Program:
     """The program of `residual_derivatives` with one more output, R_u (n, nu): the derivative by the inputs u."""
     return jacobian(plant.residual, "out", ("z", "s", "t", "u"), values=True)
@@ -69,9 +62,7 @@ def _derivatives_and_inputs(plant: Plant) -> Program:
 def call_residual_derivatives(loop: LoopBuilder, plant: Plant, outs: Sequence[View], ins: Sequence[View]) -> None:
     """Writes the call of `residual_derivatives`; where foreign functions give inputs, their part by differences."""
     if not isinstance(loop, AskingLoop):
-        t, base, s, _, m, u, p = ins
-        here = [t, base, s, m, u, p]
-        call_by_clearance(loop, plant, here, residual_derivatives(plant), _lighter_derivatives, outs, ins)
+        loop.call(residual_derivatives(plant), outs, ins)
         return
     Ru = loop.scratch("residual_by_inputs", (plant.nv + plant.nx, plant.nu))
     _, _, Rs, Rt = outs

@@ -21,7 +21,6 @@ from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.integrators.distant_contacts import call_by_clearance, lighter_rates
 
 Shape = tuple[int, ...]
 
@@ -78,8 +77,7 @@ class Site:
 
         By default `base` is the configuration at the start of the march's present step.
         """
-        plant, ins = self.plant, self.inputs(t=t, base=base or self.base, s=s)
-        call_by_clearance(self.loop, plant, ins, plant.rate, lighter_rates, [out], ins)
+        self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """Writes code for out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""

@@ -1,69 +1,66 @@
-"""How far a contact is from the ground: a lower bound that costs little, however many points may touch.
+"""How far the touching points of a contact are from the ground, at least: a bound that costs little for many points.
 
-A box around all touching points, in the axes of the link, with center c and half edges e, is above a plane with the
-unit normal n by at least
+A box around the points, in the axes of the link, with center c and half edges e, is above a plane by at least
 
-    height(c) - sum_k e_k |n_k|,        n in the axes of the link
+    height(c) - sum_k e_k |gradient_k|
 
-and exactly so where a corner of the box is a touching point. Above the ground a soft contact has no force, stores no
-energy and loses none (`normal_forces`), so that it may be left out there.
+where heights are linear in the place, as at a state itself, and after a motion of the link (`steps.gates`). It is
+exactly so where a corner of the box is a touching point. Above the ground a soft contact has no force, stores no energy
+and loses none (`normal_forces`), so that its points need not be computed there.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.scalar import S, absolute
-from kinemorph.mechanics.elements.contact.contacts import ContactLaw
-from kinemorph.mechanics.elements.contact.grounds import surface
-from kinemorph.mechanics.elements.contact.touching_points import Spot, spots
-from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, Stiff
-from kinemorph.model.elements.contact.contact_laws import Anchor
-from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.algebra.scalar import S, absolute, minus, plus, times
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.elements.contact.touching_points import Spot
+from kinemorph.mechanics.steps.gates import Moved
+from kinemorph.mechanics.steps.point_states import Sight
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import parameters_of
-from kinemorph.model.topology import WORLD
 
 
-class DistantContactLaw(ContactLaw):
-    """The law of a contact while it is above the ground: it publishes its signals, and has no force."""
+class Clearance(NamedTuple):
+    """A box around touching points, in link axes, and the plane that they touch."""
 
-    def effort(self, element: Contact, view: ElementView) -> Effort:
-        return Effort()
+    center: Vec3  # [m]
+    half: Vec3  # [m]
+    normal: Sequence[S]  # of the plane, of length 1, in world axes
+    level: S  # [m], of the plane along its normal
 
-    def stiff(self, element: Contact, view: ElementView) -> Stiff:
-        return Stiff()
-
-
-def has_clearance(element: Any, law: Any) -> bool:
-    """Whether an element is a soft contact with a plane in the world whose clearance is known, and without memory."""
-    return (
-        type(law) is ContactLaw
-        and isinstance(element.ground, Plane)
-        and element.ground.on == WORLD
-        and not isinstance(element.friction, Anchor)
-        and not parameters_of((element.ground, element.shape, element.point, element.radius, element.end))
-    )
+    def lowest(self, sight: Sight, link: int, moved: Moved) -> S:
+        """A lower bound [m] of the heights of all points, after a motion of the link."""
+        found, gradient = moved.height(sight, link, self.normal)
+        found = plus(minus(found, self.level), dot(gradient, self.center))
+        for half, slope in zip(self.half, gradient, strict=True):
+            found = minus(found, times(half, absolute(slope)))
+        return found
 
 
-def clearance(element: Contact, view: ElementView) -> S:
-    """A lower bound [m] of the heights of all touching points of a contact over its plane."""
-    motions = view.instant.motions
-    at = motions.attachment(element.body)
-    low, high = bounds([spot.moved(at.pose) for spot in spots(element)])
-    center = motions.point(at.link, (0.5 * (low + high)).tolist())
-    height, normal = surface(element.ground)(center.position)
-    for half, part in zip((0.5 * (high - low)).tolist(), center.into(normal), strict=True):
-        height = height - half * absolute(part)
-    return height
+def clearance(spots: Sequence[Spot], ground: Any) -> Clearance | None:
+    """The clearance of touching points in link axes; None where the ground is no plane or where parameters move it."""
+    if not isinstance(ground, Plane) or parameters_of(ground) or not all(map(_is_plain, spots)):
+        return None
+    low, high = bounds(spots)
+    center, half = (tuple(x.tolist()) for x in (0.5 * (low + high), 0.5 * (high - low)))
+    normal = np.array(ground.normal, dtype=float) / np.linalg.norm(np.array(ground.normal, dtype=float))
+    return Clearance(center, half, tuple(normal.tolist()), float(normal @ np.array(ground.point, dtype=float)))
 
 
-def bounds(found: list[Spot]) -> tuple[Array, Array]:
+def _is_plain(spot: Spot) -> bool:
+    numbers = [*spot.center, spot.radius, *(x for part in (*spot.axes, *spot.corners) for x in part)]
+    return all(isinstance(x, (int, float)) for x in numbers)
+
+
+def bounds(found: Sequence[Spot]) -> tuple[Array, Array]:
     """The lowest and the highest corner [m], (3,) each, of a box around touching points."""
     lows, highs = [], []
     for spot in found:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 from kinemorph.algebra.scalar import S, div, less, maximum, minus, plus, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
+from kinemorph.mechanics.elements.contact.clearances import Clearance
 from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
@@ -59,12 +60,25 @@ class Felt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """The law of one touching point. `rub` gives friction from the point, the normal force, the slip and the normal."""
+    """The law of one touching point. `rub` gives friction from the point, the normal force, the slip and the normal.
+
+    `clearance` is that of all points of a table with this law, if there is one.
+    """
 
     surface: Surface
     press: NormalLaw
     rub: Rub
     start: Start
+    clearance: Clearance | None = None
+
+    def depth(self, point: Seen) -> S:
+        """The depth of the point in the ground [m], below 0 above it."""
+        return -self.surface(point.position).height
+
+    def reached(self, point: Seen, h: S) -> S:
+        """The depth [m] at which `linear` and `line` take the force; both are 0 where it is below 0."""
+        height, n_W = self.surface(point.position)
+        return self.start.within(-height, dot(point.into(n_W), point.velocity), h)[0]
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
         """The depth and forces at the point; `meeting` is its height over the ground, where that is known already."""
@@ -149,6 +163,11 @@ class Start(NamedTuple):
         excess = minus(force, times(1.0 + NEARLY, first))
         return maximum(where(less(self.depth, depth), minus(needed, force), excess), 0.0)
 
+    def within(self, depth: S, rise: S, h: S) -> tuple[S, S]:
+        """(depth [m], velocity out of the other body [m/s]) at which `tangent` takes the force; it says why."""
+        least = where(less(maximum(self.rise, 0.0), rise), self.rise, rise)
+        return depth + h * minus(rise, least), least
+
     def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
         """The normal force, linear in the velocity, at the depth [m] and velocity `rise` [m/s] of a pass; h [s].
 
@@ -160,9 +179,7 @@ class Start(NamedTuple):
         Where a step goes deeper, the force grows faster than its derivative says. There the line is the secant to the
         force at the depth of the start: with the derivative, the body would again sink in too deep.
         """
-        least = where(less(maximum(self.rise, 0.0), rise), self.rise, rise)
-        beyond = minus(rise, least)
-        within = depth + h * beyond
+        within, least = self.within(depth, rise, h)
         pressed = press(within, -least)
         begun = maximum(self.depth, 0.0)  # the depth at the start, or 0 where it begins to touch within the step
         grown = minus(within, begun)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.rows import summed_rows
+from kinemorph.algebra.rows import has_rows, summed_rows
 from kinemorph.algebra.scalar import S, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative
 from kinemorph.mechanics.elements.contact import anchors
+from kinemorph.mechanics.elements.contact.clearances import clearance
 from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, total
 from kinemorph.mechanics.elements.contact.friction import (
     SMOOTH,
@@ -25,6 +27,7 @@ from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problem
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, normal_strengths
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
 from kinemorph.mechanics.elements.contact.touching_points import (
+    LEAST_ROWS,
     Spot,
     has_fixed_points,
     in_tables,
@@ -36,6 +39,7 @@ from kinemorph.mechanics.elements.contact.touching_points import (
 )
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
+from kinemorph.mechanics.steps.gates import near_ground, steady
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
@@ -65,6 +69,7 @@ class ContactLaw(ElementLaw[Contact]):
     """The contact of a point, a sphere, a capsule or another solid with the ground."""
 
     contact = True
+    least_rows = LEAST_ROWS  # of a table; fewer points are computed one by one
 
     def of(self, element: Contact) -> ElementLaw[Any]:
         return RigidContactLaw() if is_rigid(element) else self
@@ -90,27 +95,35 @@ class ContactLaw(ElementLaw[Contact]):
     def signals(self, element: Contact) -> tuple[Slot, ...]:
         return SIGNALS
 
+    def all_of(self, element: Contact) -> Sequence[Contact]:
+        """The contacts that this law makes touch."""
+        return (element,)
+
     def touching_points(self, element: Contact, view: ElementView, tables: bool = True) -> list[TouchingPoint]:
         """The touching points with their laws, for `effort` and for implicit steps.
 
         With `tables`, where the instant allows it, points that are alike are one, whose numbers are columns of a table.
         """
         ground, motions = surface(element.ground, view.value), view.instant.motions
-        at, passes = motions.attachment(element.body), passes_over(element.ground)
-        into = motions.point(at.link, at.pose.p).into
-        own = [spot.moved(at.pose) for spot in spots(element, view.value)]
-        strong, slow = view.value(normal_strengths(element.normal)), view.value(_rubbing_numbers(element))
-        numbers: Sequence[S] = (*strong, *slow)
-        each: list[tuple[Spot, Sequence[S]]] = [(spot, numbers) for spot in own]
+        link, passes = motions.attachment(element.body).link, passes_over(element.ground)
+        into = motions.point(link, ZERO3).into
+        each: list[tuple[Spot, Sequence[S]]] = []
+        for one in self.all_of(element):
+            own = (*view.value(normal_strengths(one.normal)), *view.value(_rubbing_numbers(one)))
+            pose = motions.attachment(one.body).pose
+            each += [(spot.moved(pose), own) for spot in spots(one, view.value)]
+        near = None
         if tables and view.instant.tables and not isinstance(element.friction, Anchor):  # each anchor has a memory
-            each = in_tables(own, numbers, (*motions.q, *motions.v))
-        found = []
+            near = clearance([spot for spot, _ in each], element.ground)
+            each = in_tables(each, (*motions.q, *motions.v), self.least_rows)
+        found, strong = [], len(normal_strengths(element.normal))
         for k, (spot, numbers) in enumerate(each):
-            press = normal_law(element.normal, view.value, numbers[: len(strong)])
-            place, meeting = touched(spot, ground, lambda r: motions.point(at.link, r).position, into, passes)
-            point = motions.point(at.link, place)
-            rise = motions.speed(at.link, point.point, point.into(meeting.normal))
-            law = Touch(ground, press, _rubbing(element, view, k, numbers[len(strong) :]), Start(-meeting.height, rise))
+            press = normal_law(element.normal, view.value, numbers[:strong])
+            place, meeting = touched(spot, ground, lambda r: motions.point(link, r).position, into, passes)
+            point = motions.point(link, place)
+            rise = motions.speed(link, point.point, point.into(meeting.normal))
+            rub, start = _rubbing(element, view, k, numbers[strong:]), Start(-meeting.height, rise)
+            law = Touch(ground, press, rub, start, near if any(map(has_rows, place)) else None)
             found.append(TouchingPoint(point, law, meeting))
         return found
 
@@ -120,11 +133,13 @@ class ContactLaw(ElementLaw[Contact]):
         dissipated: S = 0.0
         stored: S = 0.0
         for point, law, meeting in self.touching_points(element, view):
-            felt = law.feel(point, meeting)
-            pushes.append(Push(point, total(felt)))
-            for lost in summed_rows(point.point, [felt.pressed.dissipated, felt.rubbed.dissipated]):
+            felt, here = law.feel(point, meeting), steady((ZERO3, ZERO3), 0.0)
+            near = [law.clearance.lowest(point.sight, point.link, here)] if law.clearance else []
+            gate = near_ground([felt.depth], near)
+            pushes.append(Push(point, total(felt), gate))
+            for lost in summed_rows(point.point, [felt.pressed.dissipated, felt.rubbed.dissipated], gate):
                 dissipated = plus(dissipated, lost)
-            for kept in summed_rows(point.point, [felt.pressed.stored, felt.rubbed.stored]):
+            for kept in summed_rows(point.point, [felt.pressed.stored, felt.rubbed.stored], gate):
                 stored = plus(stored, kept)
             if _rolls(element):  # slip counts only while the point touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
@@ -190,6 +205,30 @@ class ContactLaw(ElementLaw[Contact]):
                 )
             )
         return found
+
+
+@dataclass(frozen=True)
+class JoinedContactLaw(ContactLaw):
+    """The law of a contact that acts for `others` of its link, too, which differ from it in numbers only."""
+
+    others: tuple[Contact, ...]
+    least_rows = 1
+
+    def all_of(self, element: Contact) -> Sequence[Contact]:
+        return (element, *self.others)
+
+    def publish(self, element: Contact, view: ElementView) -> Mapping[str, S]:
+        return ContactLaw().publish(element, view)
+
+
+class SilentContactLaw(ContactLaw):
+    """The law of a contact for which another one acts: it publishes its signals, and has no force."""
+
+    def effort(self, element: Contact, view: ElementView) -> Effort:
+        return Effort()
+
+    def stiff(self, element: Contact, view: ElementView) -> Stiff:
+        return Stiff()
 
 
 def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:

@@ -220,6 +220,11 @@ def normal_strengths(normal: Normal) -> tuple[Any, ...]:
     return _FORMS[type(normal)](normal)[1]
 
 
+def normal_form(normal: Normal) -> tuple[Any, ...]:
+    """What normal force laws have in common that differ in `normal_strengths` only."""
+    return (type(normal), *_FORMS[type(normal)](normal)[2])
+
+
 def _power(x: S, exponent: S) -> S:
     """x to a power, for x above 0; whole powers from 0 to 3 are computed as products."""
     if _is_whole(exponent):

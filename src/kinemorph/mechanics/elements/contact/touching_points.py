@@ -305,42 +305,44 @@ _SPOTS: dict[type, Callable[[Any, Callable[[Any], Any]], list[Spot]]] = {
 # ── points in a table ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 LEAST_ROWS = 3  # fewer points are computed one by one
-FILLED = 4  # the number of corners of a part is filled up to a multiple of this, so that more parts share a formula
+FILLED = 16  # the number of corners of a part is filled up to a multiple of this, so that more parts share a formula
 
 
-def in_tables(found: Sequence[Spot], more: Sequence[S], among: Iterable[S]) -> list[tuple[Spot, Sequence[S]]]:
-    """The spots, each with `more` numbers that belong to it; those that are alike are one, whose numbers, and `more`,
-    are columns of a table (`algebra.rows`).
+def in_tables(
+    found: Sequence[tuple[Spot, Sequence[S]]], among: Iterable[S], least: int = LEAST_ROWS
+) -> list[tuple[Spot, Sequence[S]]]:
+    """Spots with numbers that belong to each of them; `least` or more that are alike are one, whose own numbers and
+    others are columns of a table (`algebra.rows`).
 
     They stay as they are where `among`, the numbers of the state, are not expressions, and where their own are.
     """
-    alike: dict[tuple[int, bool, bool], list[Spot]] = {}
-    for spot in found:
-        alike.setdefault((len(spot.axes), spot.half, is_zero(spot.radius)), []).append(spot)
-    among, count = list(among), len(more)
+    alike: dict[tuple[int, bool, bool, int], list[tuple[Spot, Sequence[S]]]] = {}
+    for spot, own in found:
+        corners = -(-len(spot.corners) // FILLED) * FILLED
+        alike.setdefault((len(spot.axes), spot.half, is_zero(spot.radius), corners), []).append((spot, own))
+    among = list(among)
     joined: list[tuple[Spot, Sequence[S]]] = []
-    for group in alike.values():
-        table = _table(group, more) if len(group) >= LEAST_ROWS else None
+    for (*_, corners), group in alike.items():
+        table = _table(group, corners) if len(group) >= least else None
         numbers = None if table is None else columns(table, among)
         if numbers is None:
-            joined += [(spot, more) for spot in group]
+            joined += group
         else:
-            joined.append((_from_row(group[0], numbers[count:]), numbers[:count]))
+            count = len(group[0][1])
+            joined.append((_from_row(group[0][0], numbers[count:]), numbers[:count]))
     return joined
 
 
-def _table(group: Sequence[Spot], more: Sequence[S]) -> tuple[tuple[float, ...], ...] | None:
-    """`more` numbers and those of spots that are alike, one row each; None where a number is not known yet."""
-    most = max(len(spot.corners) for spot in group)
-    most = -(-most // FILLED) * FILLED
+def _table(group: Sequence[tuple[Spot, Sequence[S]]], most: int) -> tuple[tuple[float, ...], ...] | None:
+    """The numbers of spots that are alike, with up to `most` corners, and those that belong to each, one row each; None
+    where a number is not known yet.
+    """
     rows = []
-    for spot in group:
+    for spot, more in group:
         row = [*more, *spot.center, spot.radius, *spot.turn, *(x for axis in spot.axes for x in axis)]
-        if most:
-            corners = spot.corners or (spot.center,)
-            missing = most - len(corners)
-            row += [x for corner in (*corners, *[corners[0]] * missing) for x in corner]
-            row += [1.0] * len(corners) + [0.0] * missing
+        missing = most - len(spot.corners)
+        row += [x for corner in (*spot.corners, *[spot.corners[0]] * missing) for x in corner] if most else []
+        row += [1.0] * len(spot.corners) + [0.0] * missing
         if not all(isinstance(x, (int, float)) for x in row):
             return None
         rows.append(tuple(map(float, row)))
