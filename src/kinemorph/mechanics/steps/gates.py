@@ -4,8 +4,7 @@ The force of a contact is 0 in a step where its point is above the ground in all
 
     late     the end of the step, with the accelerations of the pass before
     steady   the same with the velocities of the start, to which the law may go back
-    start    the start of the step                                            for the account of its energy
-    end      the end of the step, with the accelerations that were found      likewise
+    end      the end of the step, with the accelerations that were found, for the account of its energy
 
 Each of them moves a link as a rigid body does, linearly in the place on the link: so a box around all points that is
 above the ground in these states has no force.

@@ -23,7 +23,7 @@ from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.newton_euler import Wrench, added, carried_point
-from kinemorph.mechanics.steps.gates import either, gate, late_motion, steady
+from kinemorph.mechanics.steps.gates import either, gate, late_motion
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
 from kinemorph.mechanics.trees.motions import ZERO_SYM
@@ -145,9 +145,9 @@ class PointAccount:
         law: Any = self.force.law
         if not hasattr(law, "reached"):
             return OPEN
-        depths = [law.start.depth, late.course.value(law.depth(late))]
+        depth = late.course.value(law.depth(late))
         end = late_motion(self.free, self.motion.response, self.motion.h, self.left)
-        return either(self.line, gate(self.force, self.sight, depths, [steady(self.motion.twist, 0.0), end]))
+        return either(self.line, gate(self.force, self.sight, [depth], [end]))
 
     def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
         x, y, z = add(twist[0], cross(twist[1], self.force.point))

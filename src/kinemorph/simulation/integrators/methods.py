@@ -11,6 +11,9 @@ import math
 from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -42,9 +45,8 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = (
-    2e-3  # [s], the longest step that they choose: flights stay accurate, and bodies do not pass each other
-)
+CONTACT_LONGEST = 1e-2  # [s], the longest step that they choose on planes: flights stay accurate
+BRIEF_LONGEST = 2e-3  # [s], the same with other contacts, so that bodies and hills are not passed
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
@@ -173,7 +175,13 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
         return Usual(chosen, step)
     if not known.adaptive:
         return Usual(chosen, CONTACT_STEP)
-    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, CONTACT_LONGEST)
+    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, CONTACT_LONGEST if _on_planes(plant) else BRIEF_LONGEST)
+
+
+def _on_planes(plant: Plant) -> bool:
+    """Whether everything that touches does so on planes that do not move, which no step can pass."""
+    touching = [element for element in plant.elements if law_of(element).contact]
+    return all(isinstance(one, Contact) and one.ground.__class__ is Plane for one in touching)
 
 
 def method_named(name: str | Method) -> Method:

@@ -27,7 +27,6 @@ from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problem
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, normal_strengths
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
 from kinemorph.mechanics.elements.contact.touching_points import (
-    LEAST_ROWS,
     Spot,
     has_fixed_points,
     in_tables,
@@ -69,7 +68,7 @@ class ContactLaw(ElementLaw[Contact]):
     """The contact of a point, a sphere, a capsule or another solid with the ground."""
 
     contact = True
-    least_rows = LEAST_ROWS  # of a table; fewer points are computed one by one
+    least_rows: int | None = None  # of a table; None for the usual number
 
     def of(self, element: Contact) -> ElementLaw[Any]:
         return RigidContactLaw() if is_rigid(element) else self

@@ -309,10 +309,10 @@ FILLED = 16  # the number of corners of a part is filled up to a multiple of thi
 
 
 def in_tables(
-    found: Sequence[tuple[Spot, Sequence[S]]], among: Iterable[S], least: int = LEAST_ROWS
+    found: Sequence[tuple[Spot, Sequence[S]]], among: Iterable[S], least: int | None = None
 ) -> list[tuple[Spot, Sequence[S]]]:
-    """Spots with numbers that belong to each of them; `least` or more that are alike are one, whose own numbers and
-    others are columns of a table (`algebra.rows`).
+    """Spots with numbers that belong to each of them; `least` (LEAST_ROWS) or more that are alike are one, whose own
+    numbers and others are columns of a table (`algebra.rows`).
 
     They stay as they are where `among`, the numbers of the state, are not expressions, and where their own are.
     """
@@ -323,7 +323,7 @@ def in_tables(
     among = list(among)
     joined: list[tuple[Spot, Sequence[S]]] = []
     for (*_, corners), group in alike.items():
-        table = _table(group, corners) if len(group) >= least else None
+        table = _table(group, corners) if len(group) >= (LEAST_ROWS if least is None else least) else None
         numbers = None if table is None else columns(table, among)
         if numbers is None:
             joined += group

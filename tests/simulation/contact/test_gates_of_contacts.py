@@ -1,0 +1,188 @@
+"""Contacts of a link act as one, and points above the ground are not computed: no bit of the motion changes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph import Body, RobotBuilder, System, Trajectory, simulate, simulate_batch
+from kinemorph.codegen.storing.cache import switched_off
+from kinemorph.elements import Anchor, Contact, HeightMap, HuntCrossley, ImpedanceNormal, Plane, Regularized
+from kinemorph.mechanics.elements.contact.clearances import clearance
+from kinemorph.mechanics.elements.contact.contacts import ContactLaw
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.elements.contact.touching_points import spots, touched
+from kinemorph.mechanics.elements.places import Motions
+from kinemorph.mechanics.steps import gates
+from kinemorph.mechanics.steps.gates import steady
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Mesh, Sphere
+from kinemorph.plants.contacts import joined_contacts
+from kinemorph.plants.robot_plant import plant
+
+SLOPE = Plane((0, 0, -1.0), (0.1, 0.0, 1.0))
+SOIL = HuntCrossley(1e5, 0.5)
+VERTICES = tuple((0.1 * np.cos(k), 0.2 * np.sin(k), 0.01 * k) for k in range(20))
+SOLIDS = (
+    Box((0.2, 0.1, 0.3)),
+    Sphere(0.2),
+    Capsule(0.1, 0.4),
+    Cylinder(0.1, 0.3),
+    Ellipsoid((0.1, 0.2, 0.3)),
+    HalfEllipsoid((0.1, 0.2, 0.3)),
+    Mesh(VERTICES[:8], ((0, 1, 2),)),
+    Mesh(VERTICES, ((0, 1, 2),)),
+)
+
+
+def tumbling(ground: Any = None, **more: Any) -> System:
+    """A trunk with solids that falls, and a leg on a hinge below it."""
+    builder = RobotBuilder("tumbler").add(Body.sphere("trunk", 2.0, 0.1), Body.sphere("leg", 1.0, 0.1, (0, 0, -0.2)))
+    builder.root("trunk", "free").joint("hip", "revolute", "trunk", "leg", axis=(0, 1, 0))
+    given = {"friction": Regularized(0.5, 0.01), "ground": ground or SLOPE, **more}
+    bodies = ("trunk", "leg")
+    found = [Contact(f"c{k}", bodies[k % 2], SOIL, shape=solid, **given) for k, solid in enumerate(SOLIDS)]
+    return System(builder.build(), tuple(found))
+
+
+def states(count: int) -> np.ndarray[Any, Any]:
+    q = np.random.default_rng(3).normal(size=(count, 8))
+    q[:, 2] = 0.3 * q[:, 2] - 0.6
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    return q
+
+
+def test_a_clearance_is_never_more_than_the_height_of_a_touching_point() -> None:
+    """At a state, and after the motion of a rigid body for a time; on a box, whose corners touch, it is the height."""
+    system, rng, tight = tumbling(), np.random.default_rng(4), []
+    tree = resolve(system.robot)
+    for q in states(20):
+        v = rng.normal(size=7)
+        motions = Motions(tree, q.tolist(), v.tolist())
+        for element in system.elements:
+            at = motions.attachment(element.body)
+            own = [spot.moved(at.pose) for spot in spots(element)]
+            bound = clearance(own, element.ground)
+            assert bound is not None
+            height, point = surface(element.ground), partial(motions.point, at.link)
+            for h in (0.0, 0.01):
+                low = bound.lowest(motions.sight, at.link, steady(motions.twist(at.link), h))
+                for spot in own:
+                    place, _ = touched(spot, height, position_of(point), point((0.0, 0.0, 0.0)).into, 1)
+                    late = replace(point(place), step=h)
+                    assert low <= height(late.position).height + 1e-12
+                    tight.append(height(late.position).height - low)
+    assert min(tight) < 1e-9
+
+
+def position_of(point: Any) -> Any:
+    return lambda place: point(place).position
+
+
+def test_contacts_of_a_link_that_differ_in_numbers_only_act_as_one() -> None:
+    system = tumbling()
+    anchored = Contact("held", "leg", SOIL, Anchor(0.5, 0.4, 1e4, 1e2), SLOPE, shape=Box((0.1, 0.1, 0.1)))
+    other = Contact("b", "leg", replace(SOIL, exponent=1.0), Regularized(0.5, 0.01), SLOPE, shape=SOLIDS[0])
+    more = (*system.elements, anchored, other, replace(other, name="c", ground=Plane()))
+    with switched_off():
+        loaded = plant(replace(system, elements=more)).laws.implicit.args[0]  # type: ignore[union-attr]
+    laws = [type(member.law).__name__ for member in loaded.elements.members]
+    assert laws[:2] == ["JoinedContactLaw"] * 2 and set(laws[2:8]) == {"SilentContactLaw"}
+    assert laws[8:] == ["ContactLaw", "JoinedContactLaw", "JoinedContactLaw"]
+    few = replace(system, elements=system.elements[:2])
+    assert type(plant(few).laws.implicit.args[0].elements.members[0].law) is ContactLaw  # type: ignore[union-attr]
+
+
+def forced(monkeypatch: pytest.MonkeyPatch, system: System, **options: Any) -> list[Trajectory]:
+    """The run of a system three times: as it is, with all gates open, and with each contact for itself."""
+    runs = []
+    for module, name, value in (
+        (gates, "MARGIN", gates.MARGIN),
+        (gates, "MARGIN", 1e9),
+        (joined_contacts, "MANY", 1e9),
+    ):
+        with monkeypatch.context() as patch, switched_off():
+            patch.setattr(module, name, value)
+            made = plant(system, account=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                runs.append(simulate(made, **options))
+    return runs
+
+
+@pytest.mark.parametrize("method", ["extrapolated_contact", "rodas", "dop853"])
+def test_gates_change_no_bit_of_a_fall(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = {"q": [0, 0, 0.6, 1, 0, 0, 0, 0.3], "v": [0.5, 0.2, -1.0, 1.0, 2.0, 0.5, 3.0]}
+    run, dense, apart = forced(monkeypatch, tumbling(), until=0.6, method=method, output_step=0.02, **start)
+    assert run.outcome.ok and max(run[f"c{k}.normal"].max() for k in range(8)) > 0.0
+    for name in "qvx":
+        assert np.array_equal(getattr(run.segments[-1], name), getattr(dense.segments[-1], name))
+    np.testing.assert_allclose(run.q[:12], apart.q[:12], atol=1e-9)  # later, rounding grows by impacts
+    signals = [name for name in ("c0.normal", "c7.depth", "c3.touching")]
+    for name in signals:
+        np.testing.assert_allclose(run[name], dense[name], atol=0.0)
+        np.testing.assert_allclose(run[name][:12], apart[name][:12], atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 20))])
+def test_gates_change_no_bit_of_random_drops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten drops of a random robot on a plane, a slope or hills: from high up, rolling, on an edge, in the floor."""
+    rng = np.random.default_rng(seed)
+    builder = RobotBuilder("random").add(*(Body.sphere(f"b{k}", float(rng.uniform(0.3, 2.0)), 0.1) for k in range(3)))
+    builder.root("b0", "free")
+    for k in (1, 2):
+        builder.joint(
+            f"j{k}",
+            "revolute",
+            f"b{k - 1}",
+            f"b{k}",
+            axis=rng.normal(size=3),
+            normalize=True,
+            translation=(0.1, 0, -0.15),
+        )
+    heights = tuple(map(tuple, (0.1 * rng.uniform(size=(6, 6))).tolist()))
+    ground = (Plane(), Plane((0, 0, -0.1), (0.3, -0.2, 1.0)), HeightMap(heights, (1.0, 1.0), (-2.5, -2.5)))[seed % 3]
+    soils = (HuntCrossley(1e5, 0.5), HuntCrossley(3e4, 0.2, 1.0), ImpedanceNormal(2e3, 60.0, width=0.002))
+    elements = tuple(
+        Contact(f"c{k}", f"b{k % 3}", soils[seed % 3], Regularized(0.5, 0.01), ground, shape=solid)
+        for k, solid in enumerate(SOLIDS)
+    )
+    system = System(builder.build(), elements)
+    q = np.zeros((10, 9))
+    q[:, 2] = [10.0, 0.3, 0.31, 0.2, 0.1, 0.0, -0.02, 0.5, 0.7, 1.0]
+    q[:, 3:7] = rng.normal(size=(10, 4))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    v = rng.normal(size=(10, 8)) * [2, 2, 1, 5, 5, 5, 3, 3]
+    found = []
+    for margin in (gates.MARGIN, 1e9):
+        with monkeypatch.context() as patch, switched_off(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            patch.setattr(gates, "MARGIN", margin)
+            made = plant(system, account=True)
+            many = simulate_batch(made, 0.4, q=q, v=v, output_step=0.1)
+            one = simulate(made, 0.4, q=q[4], v=v[4], output_step=0.1)
+            found.append((many.q, many.v, one.q, one.v))
+    assert np.isfinite(found[0][0]).all()
+    for own, dense in zip(*found, strict=True):
+        assert np.array_equal(own, dense)
+
+
+@pytest.mark.parametrize("method", ["dop853", "rodas"])
+def test_a_fall_onto_the_ground_is_the_same_where_a_parameter_keeps_contacts_apart(method: str) -> None:
+    builder = RobotBuilder("stick").add(Body.sphere("stick", 2.0, 0.1)).root("stick", "free")
+    soil = replace(SOIL, stiffness=Parameter("k", 1e5))
+    given = {"friction": Regularized(0.5, 0.01), "ground": Plane((0, 0, -0.4)), "shape": Box((0.2, 0.2, 0.4))}
+    apart = System(builder.build(), tuple(Contact(f"c{k}", "stick", soil, **given) for k in range(4)))
+    joined = System(apart.robot, tuple(replace(one, normal=SOIL) for one in apart.elements))
+    start = {"q": [0, 0, 0, 1, 0, 0, 0], "v": [0.2, 0, 0, 1.0, 2.0, 0.5]}
+    options = {"method": method, "rtol": 1e-9, "atol": 1e-9, "output_step": 0.05}
+    run, other = (simulate(one, 0.35, **start, **options) for one in (joined, plant(apart, parameters=["k"])))
+    assert run.v[-1, 2] > -1.0  # it falls for 0.2 s and has hit the ground then
+    np.testing.assert_allclose(run.q, other.q, atol=1e-7)
+    np.testing.assert_allclose(run.v, other.v, atol=1e-6)
