@@ -15,7 +15,7 @@ from kinemorph.bench.model_files import compare as files
 from kinemorph.bench.model_files.accuracy import Reference, longest, reference
 from kinemorph.bench.model_files.kinemorph_run import KinemorphFile
 from kinemorph.bench.model_files.problem import PUSH, RAISED, TURN, file_problem, speeds
-from kinemorph.bench.result_tables import files_grid
+from kinemorph.bench.model_files.result_tables import defaults_grid, files_grid
 from kinemorph.bench.targets import judge_file
 from kinemorph.bench.timing import Pace
 from support.tools.command_line import run
@@ -141,6 +141,10 @@ def test_a_row_for_each_file_that_both_read(brief: None, tmp_path: Path) -> None
         assert 0.0 <= row["error"] <= 1e-3 and 0.0 <= row["peer_error"] <= 1e-3
         assert row["ratio"] == pytest.approx(row["peer_ms"] / row["ms"])
         assert row["batch_ratio"] == pytest.approx(row["peer_batch_ms"] / row["batch_ms"])
+        assert row["default_ratio"] == pytest.approx(row["file_ms"] / row["default_ms"])
+        assert 0.0 <= row["default_error"] < 1e-2 and row["file_step"] > 0.0 and row["whole_ms"] > 0.0
+    assert (swing["default_method"], ball["default_method"]) == ("dop853", "extrapolated_contact")
+    assert swing["fixed"] and not ball["fixed"]
     assert swing["apart"] < 1e-6  # nothing touches: the same equations
     limited = run("bench", "simulate", "--markdown", "--most", "1", "--error", "1e-2", "--files", *paths)
     assert "to 0.01" in limited.stdout and f"| {tmp_path.name}/a.xml |" in limited.stdout
@@ -166,6 +170,12 @@ def test_a_table_has_stars_where_targets_are_missed() -> None:
     assert "2.0x*" in cells and "20.0x" in cells and "RK4, step 0.01 s" in cells
     (empty,) = files_grid([{**row, **dict.fromkeys(files.EMPTY)}]).rows
     assert "not reached" in empty
+    chosen = {"fixed": True, "file_step": 2e-3, "file_error": 1e-3, "file_ms": 8.0, "whole_ms": 9.0}
+    chosen |= {"default_method": "dop853", "default_error": 1e-6, "default_ms": 2.0, "default_ratio": 4.0}
+    chosen |= {"file_batch_ms": 8.0, "default_batch_ms": 0.5, "default_batch_ratio": 16.0}
+    grid = defaults_grid([row | chosen, row | chosen | {"fixed": False, "default_ratio": 8.0}])
+    assert "1 with a fixed base: 4.0x, batched 16.0x; 1 with a free base: 8.0x, batched 16.0x" in grid.title
+    assert grid.rows[0][:4] == ["a/b.xml", "fixed", "2", "1.0e-03"]
     assert judge_file(3.0, 10.0).verdict == "met"
     assert judge_file(3.0, 9.9).verdict == "missed: batched 10x"
     assert judge_file(None, None).verdict.startswith("missed")

@@ -49,7 +49,7 @@ def summed_rows(place: Sequence[S], values: Sequence[S], gate: Gate = OPEN) -> l
     """
     for x in map(_plain, place):
         if has_rows(x):
-            found: list[S] = x.tables.summed(values, Gate(*map(_plain, gate)))
+            found: list[S] = x.tables.summed(values, *map(_plain, gate))
             return found
     return list(values)
 

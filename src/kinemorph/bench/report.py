@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.bench import result_tables as shown
 from kinemorph.bench import tables
+from kinemorph.bench.model_files import result_tables as of_files
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.tables import MakeGrid
 from kinemorph.bench.timing import Row, Say
@@ -49,7 +50,8 @@ COMPARISONS = {
             shown.standing_grid,
             shown.terrain_grid,
             shown.curves_grid,
-            shown.files_grid,
+            of_files.files_grid,
+            of_files.defaults_grid,
         ),
         "runs.equal_accuracy",
         pinocchio=False,

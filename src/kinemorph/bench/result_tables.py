@@ -29,7 +29,7 @@ from kinemorph.bench.tables import (
     text,
     three_digits,
 )
-from kinemorph.bench.targets import COCKROACH, FILES, REAL_TIME, STANDING
+from kinemorph.bench.targets import COCKROACH, REAL_TIME, STANDING
 from kinemorph.bench.timing import Row
 from kinemorph.display.tables.grid import Grid
 
@@ -192,36 +192,6 @@ curves_grid = table(
     kind="point",
 )
 
-
-def _setting(header: str, prefix: str) -> Column:
-    """The method and the setting of a contestant, whose keys have a prefix."""
-    method, setting = f"{prefix}method", f"{prefix}setting"
-    return Column(header, lambda row: f"{row[method]}, {row[setting]}" if row[method] else "not reached", False)
-
-
-def _starred(header: str, key: str, mode: str) -> Column:
-    """A ratio, with a star where it misses the target of files in a mode."""
-    return number(header, key, lambda value: ratio(value) + ("" if value >= FILES[mode] else "*"))
-
-
-def _files_title(rows: Sequence[Row]) -> str:
-    files = _rows_of(rows, "file")
-    error = f"{files[0]['wanted']:g}" if files else ""
-    least = f"{ratio(FILES['one robot'])} and {ratio(FILES['batched'])}"
-    return f"5 s of robots from files, every component of q and v to {error}; * misses its target ({least})"
-
-
-# robots from files: settings, times and ratios at equal error, single and batched
-files_grid = table(
-    _files_title,
-    *(text("file", "problem"), number("dof"), number("contacts")),
-    *(number("horizon s", "horizon", "{:.1f}"), number("models apart", "apart", "{:.0e}")),
-    *(_setting("MuJoCo", "peer_"), number("its ms", "peer_ms", three_digits)),
-    *(_setting("ours", ""), number("ours ms", "ms", three_digits), _starred("ratio", "ratio", "one robot")),
-    *(number("its batch ms", "peer_batch_ms", three_digits), number("our batch ms", "batch_ms", three_digits)),
-    _starred("batched", "batch_ratio", "batched"),
-    kind="file",
-)
 
 # ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -136,7 +136,7 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
 
 
 class _Equipped(NamedTuple):
-    """A system with all that a plan adds to it, the contacts among this, and what its user is told of it."""
+    """A system with all that a plan adds to it, the contacts among this, and notes for its user."""
 
     system: System
     made: tuple[Contact, ...]

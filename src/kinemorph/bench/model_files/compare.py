@@ -8,7 +8,8 @@
 5. With its method and setting each contestant runs a batch of robots on one core: ours by `simulate_batch`, MuJoCo's by
    `rollout`. The time per robot counts; where single runs are faster, their time.
 
-Models are made, and ours compiled, before anything is timed.
+Both also run as they do where nothing is chosen: ours with its defaults, MuJoCo with the integrator and the step of the
+file (`by_default`). Models are made, and ours compiled, before anything is timed.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace,
             )
             note(f"{problem.name} is not compared: two references of {unsure} do not agree at the first sample")
             return row | judge_file(None, None)._asdict()
+        row |= by_default(ours, peer, fine, samples, pace, say)
         own = [tuned(entry, fine[0], samples, enough, say) for entry in ours.entries(partial(_read, fine[0], samples))]
         theirs = [
             tuned(entry, fine[1], samples, enough, say) for entry in peer.entries(partial(_read, fine[1], samples))
@@ -118,6 +120,8 @@ def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace,
 EMPTY = (
     *("horizon", "apart", "method", "setting", "error", "ms", "peer_method", "peer_setting", "peer_error", "peer_ms"),
     *("ratio", "batch_ms", "peer_batch_ms", "batch_ratio"),
+    *("default_method", "default_error", "default_ms", "default_batch_ms", "default_ratio", "default_batch_ratio"),
+    *("fixed", "file_step", "file_error", "file_ms", "whole_ms", "file_batch_ms"),
 )
 
 
@@ -175,6 +179,37 @@ def apart(problem: FileProblem, peer: MujocoFile, fine: tuple[Reference, Referen
     rows = fine[0].states[:samples]
     q = to_convention(robot, "mujoco", rows[:, : robot.nq], rows[:, robot.nq :], joints=peer.order or None)[0]
     return float(np.abs(q - fine[1].states[:samples, : robot.nq]).max())
+
+
+def by_default(
+    ours: KinemorphFile, peer: MujocoFile, fine: tuple[Reference, Reference], samples: int, pace: Pace, say: Say
+) -> Row:
+    """Times [ms] and errors of both as they run where nothing is chosen: ours with its default method and tolerances,
+    MuJoCo with the integrator and the step of the file. Times of batches are those of one robot.
+    """
+    problem, (integrator, step) = ours.problem, peer.written
+    say(f"timing {problem.name} by default")
+    run = ours.by_default()
+    states = ours.states(run), peer.as_written()()
+    errors = [
+        float(np.abs(one.scaled(found, samples) - one.scaled(one.states, samples)).max())
+        for one, found in zip(fine, states, strict=True)
+    ]
+    times = take_turns([ours.by_default, peer.as_written(), peer.as_written(whole=True)], pace)
+    count, few = len(problem.q), min(ROLLED, len(problem.q))
+    brief = Pace(min(pace.rounds, BATCH_ROUNDS), pace.seconds)
+    each = take_turns([ours.batch(None, None, count), peer.batch(integrator, step, few)], brief)
+    batches = min(times[0], each[0] / count), min(times[1], each[1] / few)
+    return {
+        "default_method": run.statistics.method,
+        "file_step": step,
+        "fixed": not problem.robot.is_free,
+        **dict(zip(("default_error", "file_error"), errors, strict=True)),
+        **dict(zip(("default_ms", "file_ms", "whole_ms"), (1e3 * one for one in times), strict=True)),
+        **dict(zip(("default_batch_ms", "file_batch_ms"), (1e3 * one for one in batches), strict=True)),
+        "default_ratio": times[1] / times[0],
+        "default_batch_ratio": batches[1] / batches[0],
+    }
 
 
 def _single(timed: Timed | None, prefix: str) -> Row:

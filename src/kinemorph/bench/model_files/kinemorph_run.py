@@ -17,6 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.bench.contestants import TOLERANCE, Entry, by_simulate
 from kinemorph.bench.model_files.problem import DURATION, FileProblem
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.simulate_batch import simulate_batch
 
 METHODS = ("rodas", "dop853")
@@ -74,8 +75,14 @@ class KinemorphFile:
             for method in METHODS
         ]
 
-    def batch(self, method: str, tolerance: float, count: int) -> Callable[[], Any]:
-        """A function that runs the first `count` robots of the problem at once, on one core."""
+    def by_default(self) -> Trajectory:
+        """The run of the first robot with the default method and tolerances."""
+        problem = self.problem
+        samples: Any = problem.times.tolist()
+        return simulate(problem.system, DURATION, q=problem.q[0], v=problem.v[0], output_step=samples, **problem.given)
+
+    def batch(self, method: str | None, tolerance: float | None, count: int) -> Callable[[], Any]:
+        """A function that runs the first `count` robots of the problem at once, on one core; None are the defaults."""
         problem = self.problem
         given = {("u" if key == "inputs" else key): value for key, value in problem.given.items()}
         return partial(

@@ -6,6 +6,7 @@ are switched off: it does the same work, and takes less time than with them.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.contestants import STEP, Entry, by_mujoco
-from kinemorph.bench.model_files.problem import DURATION, FileProblem
+from kinemorph.bench.model_files.problem import DURATION, SAMPLE, FileProblem
 from kinemorph.errors import KinemorphError
 from kinemorph.model.conventions.conversions import to_convention
 
@@ -72,6 +73,8 @@ class MujocoFile:
                 f"{robot.nq} and {robot.nv} here. Name files that both read in the same way."
             )
         _check_drives(problem.path, model)
+        self.written = int(model.opt.integrator), SAMPLE / max(round(SAMPLE / model.opt.timestep), 1)
+        self.whole = copy.copy(model)  # with contacts of bodies with each other
         self.problem, self.model, self.data = problem, model, mujoco.MjData(model)
         on_ground_only(model)
         self.order = [model.joint(k).name for k in range(model.njnt)]
@@ -95,6 +98,21 @@ class MujocoFile:
         problem = self.problem
         return by_mujoco(self, problem.times, problem.q[0], problem.v[0], prepare, state)
 
+    def as_written(self, *, whole: bool = False) -> Callable[[], Array]:
+        """A function that gives the states as `run`, with the integrator of the file and its step, or the nearest one
+        that divides the time between samples; if `whole`, with contacts of bodies with each other, too.
+        """
+        integrator, step = self.written
+        twin = copy.copy(self)
+        if whole:
+            twin.model, twin.data = self.whole, mujoco.MjData(self.whole)
+
+        def prepare(step: float) -> None:
+            twin.model.opt.integrator = integrator
+
+        problem = self.problem
+        return partial(by_mujoco(twin, problem.times, problem.q[0], problem.v[0], prepare, state), step)
+
     def fine_runs(self) -> list[Callable[[], tuple[Array, Array]]]:
         """Functions that give pairs of runs for a reference, the second of smaller steps."""
 
@@ -108,7 +126,7 @@ class MujocoFile:
         """One entry for each integrator."""
         return [Entry("MuJoCo", name, STEPS, STEP, self.run(name), read) for name in INTEGRATORS]
 
-    def batch(self, integrator: str, step: float, count: int) -> Callable[[], None]:
+    def batch(self, integrator: str | int, step: float, count: int) -> Callable[[], None]:
         """A function that runs the first `count` robots of the problem with `rollout`, one after the other."""
         from mujoco import rollout
 
@@ -121,7 +139,8 @@ class MujocoFile:
         room = np.empty((count, steps, first.shape[1]))
 
         def work() -> None:
-            self.model.opt.timestep, self.model.opt.integrator = step, INTEGRATORS[integrator]
+            chosen = INTEGRATORS[integrator] if isinstance(integrator, str) else integrator
+            self.model.opt.timestep, self.model.opt.integrator = step, chosen
             rollout.rollout(self.model, self.data, first, control, nstep=steps, state=room)
 
         return work

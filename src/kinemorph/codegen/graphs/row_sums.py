@@ -2,14 +2,14 @@
 
     x, y = v.tables.columns(((0.1, 0.2), (0.3, 0.4), ...))    expressions for the numbers of any row
     (total,) = x.tables.summed([x * v + y * w])               v and w: expressions of the outer graph
-    (total,) = x.tables.summed([...], Gate(any_row, row))         the same, with a gate
+    (total,) = x.tables.summed([...], any_row, row)           the same, with gates
 
 `columns` opens a graph inside another one. Expressions of the inner graph stand for one number per row; where they meet
 an expression of the outer graph, that one becomes an input of the inner graph. `summed` makes one block of the
 outer graph, a `RowSum`, from them. Its program is the formula for one row, of which all rows and all tables of the same
 formula share the code; backends run several rows at a time in SIMD lanes.
 
-A formula that is 0 for most rows, as the force of a contact that does not touch, may have a gate (`algebra.rows.Gate`).
+A formula that is 0 for most rows, as the force of a contact that does not touch, may have gates (`algebra.rows.Gate`).
 Backends need not compute rows whose gate is closed. Sums are the same numbers with gates and without.
 """
 
@@ -24,7 +24,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from kinemorph.algebra.rows import OPEN, Gate
 from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program
@@ -111,11 +110,11 @@ class RowGraph(Graph):
             self.met.append(value.ref)
         return self._inputs[value.ref]
 
-    def summed(self, refs: Sequence[int], gate: Gate = OPEN) -> list[Any]:
+    def summed(self, refs: Sequence[int], any_row: Any, row: Any) -> list[Any]:
         """The sums over all rows of expressions of this graph, by reference, as expressions of the outer graph."""
         nodes = tuple(dict.fromkeys(abs(ref) for ref in refs))
-        outer = () if gate.any_row is None else (self.outer.reference(gate.any_row),)
-        inner = () if gate.row is None else (self.reference(gate.row),)
+        outer = () if any_row is None else (self.outer.reference(any_row),)
+        inner = () if row is None else (self.reference(row),)
         key = (nodes, outer, inner)
         if key not in self._sums:
             block, taken = self._block(nodes, inner, bool(outer))
@@ -172,10 +171,11 @@ class Tables(NamedTuple):
             self.graph.inside[rows] = RowGraph(self.graph, rows)
         return list(self.graph.inside[rows].columns)
 
-    def summed(self, values: Sequence[Any], gate: Gate = OPEN) -> list[Any]:
+    def summed(self, values: Sequence[Any], any_row: Any = None, row: Any = None) -> list[Any]:
         """The sums of values over all rows of the graph's table, as expressions of the graph that it is inside.
 
-        A value that is the same in all rows counts in each of them. With a `gate`, values are 0 where it is closed.
+        A value that is the same in all rows counts in each of them. Values are 0 where one of the gates `any_row`, an
+        expression of the outer graph, and `row`, one of this graph, is not positive.
         """
         graph = self.graph
         if not isinstance(graph, RowGraph):
@@ -183,5 +183,5 @@ class Tables(NamedTuple):
         refs = [graph.reference(value) for value in values]
         known = [graph.value_of(ref) for ref in refs]
         open_refs = [ref for ref, number in zip(refs, known, strict=True) if number is None]
-        totals = iter(graph.summed(open_refs, gate)) if open_refs else iter(())
+        totals = iter(graph.summed(open_refs, any_row, row)) if open_refs else iter(())
         return [next(totals) if number is None else number * len(graph.rows) for number in known]

@@ -28,10 +28,16 @@ from kinemorph.vocabulary.grid_surfaces import NEAR, STEPS, Bicubic, Grid, Neare
 
 
 @lru_cache(maxsize=256)
-def routine(block: Block) -> LoopProgram:
-    """The loop program that computes a block: input `x` (n_in,), output `y` (n_out,)."""
+def routine(block: Block, *, in_lanes: bool = False) -> LoopProgram:
+    """The loop program that computes a block: input `x` (n_in,), output `y` (n_out,).
+
+    `in_lanes` says that SIMD lanes have a state each, so that rows of tables do not run in them.
+    """
     loop = LoopBuilder(block.label, {"x": (block.n_in,)}, {"y": (block.n_out,)})
-    _WRITERS[type(block)](block, loop)
+    if in_lanes and isinstance(block, RowSum) and block.gate is not None:
+        _row_by_row(block, loop)
+    else:
+        _WRITERS[type(block)](block, loop)
     return loop.program()
 
 
@@ -259,6 +265,24 @@ def _row_sum(block: RowSum, loop: LoopBuilder) -> None:
             )
             with loop.if_(some):
                 _add_rows(block, loop, x, own, f"rows_{first}")
+
+
+def _row_by_row(block: RowSum, loop: LoopBuilder) -> None:
+    """Writes code that adds up what the program gives on every row with an open gate, one after the other."""
+    x, y = loop["x"].part(int(block.gated), block.n_in - block.gated), loop["y"]
+    rows, opened, found = _table_of(loop, "rows", block.rows), loop.buffer("open"), loop.buffer("found", (block.n_out,))
+    assert block.gate is not None
+    with loop.repeat(block.n_out) as j:
+        loop.let(y[j], lambda: 0.0)
+    with (
+        loop.if_(loop["x"][0]) if block.gated else nullcontext(),
+        loop.repeat(len(block.rows)) as k,
+    ):
+        loop.call(block.gate, [opened], [x, rows[k]])
+        with loop.if_(opened):
+            loop.call(block.program, [found], [x, rows[k]])
+            with loop.repeat(block.n_out) as j:
+                loop.let(y[j], lambda total, one: total + one, y[j], found[j])
 
 
 def _add_rows(

@@ -20,7 +20,7 @@ from kinemorph.algebra.rows import OPEN, Gate, has_rows
 from kinemorph.algebra.scalar import S, maximum, minimum, minus, plus, times
 from kinemorph.algebra.turns import Mat3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale
-from kinemorph.mechanics.steps.point_states import PointForce, Sight
+from kinemorph.mechanics.steps.point_states import PointForce, PointState, Sight
 
 MARGIN = 1e-9  # [m]: points that are closer to the ground are computed, whatever rounding does
 
@@ -59,13 +59,35 @@ def late_motion(free: tuple[Vec3, Mat3], more: tuple[Vec3, Vec3] | None, h: S, l
     return Moved((x, y, z), tuple(plus(one, times(h, w)) for one, w in zip(U, _turning(more[1]), strict=True)), left)
 
 
-def gate(force: PointForce, sight: Sight, depths: Sequence[S], motions: Sequence[Moved]) -> Gate:
-    """The gate of a force that is 0 where none of `depths` [m] is above 0: those of its point after these motions."""
-    law: Any = force.law
-    if not hasattr(law, "reached") or not any(map(has_rows, force.point)):
+def grounded(force: PointForce) -> bool:
+    """Whether a force stands for contacts at many points, which may have a gate."""
+    return hasattr(force.law, "reached") and any(map(has_rows, force.point))
+
+
+def gate(force: PointForce, sight: Sight, depth: S, motions: Sequence[Moved]) -> Gate:
+    """The gate of a grounded force that is 0 where its point is above the ground after these motions, `depth` [m] below
+    0.
+    """
+    clearance = force.law.clearance  # type: ignore[attr-defined]
+    return near_ground(depth, [clearance.lowest(sight, force.link, one) for one in motions] if clearance else [])
+
+
+def line_gate(
+    force: PointForce,
+    late: PointState,
+    free: tuple[Vec3, Mat3],
+    more: tuple[Vec3, Vec3] | None,
+    twist: tuple[Vec3, Vec3],
+    h: S,
+) -> Gate:
+    """The gate of a force over a step of h [s], with the state of its point at the end, and the `twist` of its link at
+    the start; `free` and `more` are those of `late_motion`.
+    """
+    if not grounded(force):
         return OPEN
-    clearance = law.clearance
-    return near_ground(depths, [clearance.lowest(sight, force.link, one) for one in motions] if clearance else [])
+    law: Any = force.law
+    motions = [late_motion(free, more, h, late.step), steady(twist, late.step)]
+    return gate(force, late.sight, law.reached(late, late.step), motions)
 
 
 def _turning(w: Vec3) -> Mat3:
@@ -74,11 +96,11 @@ def _turning(w: Vec3) -> Mat3:
     return (0.0, minus(0.0, z), y, z, 0.0, minus(0.0, x), minus(0.0, y), x, 0.0)
 
 
-def near_ground(depths: Sequence[S], lowest: Sequence[S]) -> Gate:
-    """The gate that is open where one of these depths [m] of a point may be above 0; `lowest` are lower bounds [m] of
-    the heights of all points, if they are known.
+def near_ground(depth: S, lowest: Sequence[S]) -> Gate:
+    """The gate that is open where the depth [m] of a point may be above 0; `lowest` are lower bounds [m] of the heights
+    of all points, if they are known.
     """
-    return Gate(minus(MARGIN, reduce(minimum, lowest)) if lowest else None, plus(reduce(maximum, depths), MARGIN))
+    return Gate(minus(MARGIN, reduce(minimum, lowest)) if lowest else None, plus(depth, MARGIN))
 
 
 def either(one: Gate, other: Gate) -> Gate:

@@ -32,7 +32,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, times_blocks
-from kinemorph.algebra.rows import OPEN, Gate, has_rows
+from kinemorph.algebra.rows import has_rows
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
@@ -46,7 +46,7 @@ from kinemorph.mechanics.recursions.newton_euler import (
     outward,
     project,
 )
-from kinemorph.mechanics.steps.gates import gate, late_motion, steady
+from kinemorph.mechanics.steps.gates import line_gate
 from kinemorph.mechanics.steps.pair_forces import (
     PairForce,
     PairState,
@@ -77,6 +77,7 @@ from kinemorph.mechanics.steps.point_states import (
 )
 from kinemorph.mechanics.steps.step_accounts import (
     Account,
+    Line,
     LinkMotion,
     PointAccount,
     joint_account,
@@ -179,15 +180,12 @@ def implicit_accelerations(
         ends = laws.ends(answer, ends.joints)
         answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     forces = (
-        [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
+        [sub(one.f, times_symmetric(one.D, _reach(at, answer))) for at, one in zip(points, ends.points, strict=True)],
         [f - pivot * joint.sum_of(answer.a) for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
-        [
-            sub(f, times_symmetric(D, laws.pair_reach(pair, answer)))
-            for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
-        ],
+        [sub(f, times_symmetric(D, laws.pair_reach(at, answer))) for at, (f, D) in zip(pairs, ends.pairs, strict=True)],
     )
     motions = {link: LinkMotion(twist, answer.links[link], h) for link, twist in twists.items()}
-    accounts = laws.accounts(answer, motions, ends.gates, *forces)
+    accounts = laws.accounts(answer, motions, ends, *forces)
     return Ends(answer.a, *forces, accounts, partial(_power_at, laws, ends, motions, forces[0]))
 
 
@@ -220,11 +218,9 @@ class _Tangents(NamedTuple):
     """The results of all laws in one pass: (f + D J a, D) for points and pairs, (force + pivot a, pivot) for joints.
 
     D and pivot are the inertias that a force at the end of the step adds; `a` are accelerations of the pass before.
-    Where one of the `gates` (of points) is closed, both are 0.
     """
 
-    gates: list[Gate]
-    points: list[tuple[Vec3, Sym3]]
+    points: list[Line]
     joints: list[tuple[S, S]]
     pairs: list[tuple[Vec3, Sym3]]
 
@@ -260,27 +256,19 @@ class _Laws:
 
         `before` has the accelerations of the pass before, `known` the results along joints in that pass.
         """
-        return _Tangents(*self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
+        return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
 
-    def at_points(self, before: Responses | None) -> tuple[list[Gate], list[tuple[Vec3, Sym3]]]:
-        """The gate of each point, and (f + D J a, D), where `a` are the accelerations of the pass before."""
-        gates, felt = [], []
+    def at_points(self, before: Responses | None) -> list[Line]:
+        """(f + D J a, D) for each point, with its gate, where `a` are the accelerations of the pass before."""
+        felt = []
         for force, free in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
             velocity = add(free, scale(self.h, reach))
             late = PointState(force.link, force.point, velocity, self.left, self.sight)
-            felt.append(self._line(force.law, late, free, reach))
-            gates.append(self._gate(force, late, before))
-        return gates, felt
-
-    def _gate(self, force: PointForce, late: PointState, before: Responses | None) -> Gate:
-        """Where the line of a force may differ from 0; `late` is the state of its point."""
-        if not hasattr(force.law, "reached"):
-            return OPEN
-        more = None if before is None else before.links[force.link]
-        motions = [late_motion(self.free.field(force.link), more, self.h, self.left)]
-        motions.append(steady(self.twists[force.link], self.left))
-        return gate(force, self.sight, [force.law.reached(late, self.left)], motions)
+            more = None if before is None else before.links[force.link]
+            near = line_gate(force, late, self.free.field(force.link), more, self.twists[force.link], self.h)
+            felt.append(Line(*self._line(force.law, late, free, reach), near))
+        return felt
 
     def _line(self, law: PointLaw, late: PointState, free: Vec3, reach: Vec3) -> tuple[Vec3, Sym3]:
         """(f + D J a, D): the force on the line of a law, where joint accelerations add nothing to the velocity."""
@@ -305,16 +293,16 @@ class _Laws:
         self,
         answer: Responses,
         motions: Mapping[int, LinkMotion],
-        gates: Sequence[Gate],
+        ends: _Tangents,
         points: Sequence[Vec3],
         joints: Sequence[S],
         pairs: Sequence[Vec3],
     ) -> Accounts:
         """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
         found: Accounts = ([], [], [])
-        for force, line, f in zip(self.points, gates, points, strict=True):
+        for force, line, f in zip(self.points, ends.points, points, strict=True):
             field = self.free.field(force.link)
-            found[0].append(PointAccount(force, self.sight, self.left, field, motions[force.link], f, line))
+            found[0].append(PointAccount(force, self.sight, self.left, field, motions[force.link], f, line.gate))
         for joint, push in zip(self.joints, joints, strict=True):
             start = joint.sum_of(self.v)
             late = plus(start, times(self.h, joint.sum_of(answer.a)))
@@ -373,9 +361,7 @@ def _answer(
     """
     loads, tau = list(loads), list(tau)
     lines = {
-        link: summed_lines(
-            [laws.points[k] for k in numbers], [ends.points[k] for k in numbers], [ends.gates[k] for k in numbers]
-        )
+        link: summed_lines([laws.points[k] for k in numbers], [ends.points[k] for k in numbers])
         for link, numbers in _by_link(laws.points).items()
     }
     for link, ((force, moment), _) in lines.items():
@@ -404,12 +390,12 @@ def _answer(
             rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
     for j, pivot in pivots.items():
         M[j][j] = plus(M[j][j], pivot)
-    for force_, slope, line, open_ in zip(laws.points, slopes.points, ends.points, ends.gates, strict=True):
+    for force_, slope, line in zip(laws.points, slopes.points, ends.points, strict=True):
         if _is_many(force_):
-            _, inertia = summed_lines([force_], [line], [open_])
+            _, inertia = summed_lines([force_], [line])
             _add_inertia(tree, M, slope, partial(_times_inertia, inertia), force_.link)
         else:
-            _add_inertia(tree, M, slope, partial(times_symmetric, line[1]), force_.link)
+            _add_inertia(tree, M, slope, partial(times_symmetric, line.D), force_.link)
     for pair, slope, (_, D) in zip(laws.pairs, slopes.pairs, ends.pairs, strict=True):
         if couples(pair):
             soft += soft_rows(tree.nv, slope, D)
@@ -441,8 +427,8 @@ def _power_at(
     for link, own in _by_link(laws.points).items():
         wanted = [k for k in own if k in numbers]
         if wanted:
-            lines = [ends.points[k] for k in wanted], [ends.gates[k] for k in wanted], [forces[k] for k in wanted]
-            power = link_power([laws.points[k] for k in wanted], *lines, motions[link])
+            lines, pushes = [ends.points[k] for k in wanted], [forces[k] for k in wanted]
+            power = link_power([laws.points[k] for k in wanted], lines, pushes, motions[link])
             terms.append((laws.sight.tree.link_sums.get(link), power))
     return over_limbs(terms)
 

@@ -23,7 +23,7 @@ from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.newton_euler import Wrench, added, carried_point
-from kinemorph.mechanics.steps.gates import either, gate, late_motion
+from kinemorph.mechanics.steps.gates import either, gate, grounded, late_motion
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
 from kinemorph.mechanics.trees.motions import ZERO_SYM
@@ -104,11 +104,11 @@ class PointAccount:
     free: tuple[Vec3, Mat3]  # (u, U): this velocity u + U p [m/s] of the place p where joints do not accelerate
     motion: LinkMotion
     f: Vec3  # [N], over the step
-    line: Gate  # where f may differ from 0
+    gate: Gate  # where f may differ from 0
 
     @cached_property
     def power(self) -> S:
-        (found,) = summed_rows(self.force.point, [dot(self.f, self._velocity(self.motion.mean))], self.line)
+        (found,) = summed_rows(self.force.point, [dot(self.f, self._velocity(self.motion.mean))], self.gate)
         return found
 
     @cached_property
@@ -138,45 +138,44 @@ class PointAccount:
         x, y, z = add(free, scale(self.motion.h, self._velocity(self.motion.response)))
         late = LatePoint(force.link, force.point, (x, y, z), self.left, self.sight, free, self.motion, along)
         terms = [along.tangent(stored_energy(force.law, late)), *pressing(force.law, late, self.f, along)]
-        return summed_rows(force.point, terms, self._gate(late))
+        return summed_rows(force.point, terms, self._gate_at_end(late))
 
-    def _gate(self, late: LatePoint) -> Gate:
+    def _gate_at_end(self, late: LatePoint) -> Gate:
         """Where the terms at the end of the step may differ from 0; `late` is the state of the point there."""
-        law: Any = self.force.law
-        if not hasattr(law, "reached"):
+        if not grounded(self.force):
             return OPEN
-        depth = late.course.value(law.depth(late))
+        law: Any = self.force.law
         end = late_motion(self.free, self.motion.response, self.motion.h, self.left)
-        return either(self.line, gate(self.force, self.sight, [depth], [end]))
+        return either(self.gate, gate(self.force, self.sight, late.course.value(law.depth(late)), [end]))
 
     def _velocity(self, twist: tuple[Vec3, Vec3]) -> Vec3:
         x, y, z = add(twist[0], cross(twist[1], self.force.point))
         return x, y, z
 
 
-def link_power(
-    points: Sequence[PointForce],
-    lines: Sequence[tuple[Vec3, Sym3]],
-    gates: Sequence[Gate],
-    forces: Sequence[Vec3],
-    motion: LinkMotion,
-) -> S:
+class Line(NamedTuple):
+    """The force [N] at a point over a step, f - D J a, and the gate outside of which f and D are 0."""
+
+    f: Vec3
+    D: Sym3
+    gate: Gate
+
+
+def link_power(points: Sequence[PointForce], lines: Sequence[Line], forces: Sequence[Vec3], motion: LinkMotion) -> S:
     """The mean power [W] of forces at points of one link: `forces` [N], or f - D J a from the `lines` (f, D)."""
     if len(points) < SEVERAL and not any(has_rows(x) for one in points for x in one.point):
         u, w = motion.mean
         return sum((dot(f, add(u, cross(w, one.point))) for one, f in zip(points, forces, strict=True)), 0.0)
-    given, inertia = summed_lines(points, lines, gates)
+    given, inertia = summed_lines(points, lines)
     taken = times_blocks(inertia, *motion.response)
     return sum((dot(sub(*two), rate) for *two, rate in zip(given, taken, motion.mean, strict=True)), 0.0)
 
 
-def summed_lines(
-    points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]], gates: Sequence[Gate]
-) -> tuple[Wrench, Blocks]:
+def summed_lines(points: Sequence[PointForce], lines: Sequence[Line]) -> tuple[Wrench, Blocks]:
     """The `lines` (f, D) of points of one link: the wrench of the forces f [N] about its origin and in its axes, and
-    the matrices D as an inertia of that link. Lines are 0 where their gates are closed.
+    the matrices D as an inertia of that link.
     """
-    first, *rest = (_line_of_link(one.point, *line, on) for one, line, on in zip(points, lines, gates, strict=True))
+    first, *rest = (_line_of_link(one.point, *line) for one, line in zip(points, lines, strict=True))
     for other in rest:
         first = added(first[0], other[0]), joined_blocks(first[1], other[1])
     return first

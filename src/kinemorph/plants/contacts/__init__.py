@@ -1,1 +1,1 @@
-"""Contacts of a plant: rows and forces of rigid ones, the motion while they are closed, and robots above the ground."""
+"""Contacts of a plant: rows and forces of rigid ones, the motion while they are closed, and joined soft ones."""

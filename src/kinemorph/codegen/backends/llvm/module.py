@@ -193,7 +193,7 @@ class Module:
 
     def _block(self, block: Block) -> str:
         """The name of the function that computes a block, an operation on arrays such as solving linear equations."""
-        return self.called(routine(block), masked=False).name
+        return self.called(routine(block, in_lanes=self.real.lanes > 1), masked=False).name
 
     def _blend(self) -> str:
         return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")

@@ -134,7 +134,7 @@ class ContactLaw(ElementLaw[Contact]):
         for point, law, meeting in self.touching_points(element, view):
             felt, here = law.feel(point, meeting), steady((ZERO3, ZERO3), 0.0)
             near = [law.clearance.lowest(point.sight, point.link, here)] if law.clearance else []
-            gate = near_ground([felt.depth], near)
+            gate = near_ground(felt.depth, near)
             pushes.append(Push(point, total(felt), gate))
             for lost in summed_rows(point.point, [felt.pressed.dissipated, felt.rubbed.dissipated], gate):
                 dissipated = plus(dissipated, lost)
