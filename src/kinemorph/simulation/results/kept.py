@@ -34,8 +34,13 @@ class Kept:
     arrays: Mapping[str, Array]
 
 
+RECIPE = "digest of the recipe"  # where a plant keeps it
+
+
 def kept_key(plant: Plant, options: StepOptions) -> str:
     """A digest of all that determines the steps of a plant, as far as it is plain data: its recipe and the options."""
     method = options.method if isinstance(options.method, str) else options.method.name
     numbers = (options.step, options.rtol, options.atol, options.max_step, options.min_step)
-    return hashlib.sha256(repr((plant.recipe, method, numbers)).encode()).hexdigest()
+    if RECIPE not in plant.kept:  # it may be long
+        plant.kept[RECIPE] = hashlib.sha256(repr(plant.recipe).encode()).hexdigest()
+    return hashlib.sha256(repr((plant.kept[RECIPE], method, numbers)).encode()).hexdigest()
