@@ -24,7 +24,7 @@ def hull_points(points: Array, tolerance: float) -> Array:
     Points in one plane or on one line are chosen by the hull in that plane or on that line. Raises ModelError if there
     is no point, or one that is not finite.
     """
-    points = np.unique(np.asarray(points, dtype=float).reshape(-1, 3), axis=0)
+    points = _unique(np.asarray(points, dtype=float).reshape(-1, 3))
     if not len(points) or not np.isfinite(points).all():
         raise ModelError(
             f"a mesh has {len(points)} points, expected at least one, all of them finite. Correct the mesh."
@@ -85,36 +85,39 @@ def _first(points: Array) -> list[int]:
 
 def _distances(points: Array, hull: Any) -> Array:
     """The distances (n,) of points (n, d) outside a hull from it: the least over its edges (d = 2) or triangles."""
-    found = np.full(len(points), np.inf)
-    for simplex in hull.points[hull.simplices]:
-        found = np.minimum(found, np.linalg.norm(points - _nearest(points, simplex), axis=1))
+    nearest = _nearest(points[:, None], hull.points[hull.simplices][None])
+    found: Array = np.linalg.norm(points[:, None] - nearest, axis=-1).min(axis=1)
     return found
 
 
 def _distances_from(points: Array, hull: Any, faces: Array) -> Array:
     """The distances (n,) of points (n, d) from one edge or triangle of a hull each, given by number (n,)."""
-    found = np.zeros(len(points))
-    for face in np.unique(faces):
-        own = faces == face
-        nearest = _nearest(points[own], hull.points[hull.simplices[face]])
-        found[own] = np.linalg.norm(points[own] - nearest, axis=1)
+    found: Array = np.linalg.norm(points - _nearest(points, hull.points[hull.simplices[faces]]), axis=-1)
     return found
 
 
 def _nearest(points: Array, corners: Array) -> Array:
-    """The points of a segment or triangle with these corners that are nearest to points (n, d)."""
-    if len(corners) == 2:
-        along = corners[1] - corners[0]
-        share = np.clip((points - corners[0]) @ along / (along @ along), 0.0, 1.0)
-        return np.asarray(corners[0] + share[:, None] * along)
-    sides = corners[1:] - corners[0]
-    shares = (points - corners[0]) @ np.linalg.pinv(sides)
-    inside = (shares >= 0.0).all(axis=1) & (shares.sum(axis=1) <= 1.0)
-    best = corners[0] + shares @ sides
-    least = np.where(inside, np.linalg.norm(points - best, axis=1), np.inf)
-    for i, j in ((0, 1), (1, 2), (2, 0)):
-        edge = _nearest(points, corners[[i, j]])
-        distance = np.linalg.norm(points - edge, axis=1)
+    """The points (..., d) of segments or triangles with these corners (..., 2 or 3, d) that are nearest to points."""
+    start, sides = corners[..., 0, :], corners[..., 1:, :] - corners[..., :1, :]
+    off = points - start
+    if sides.shape[-2] == 1:
+        along = sides[..., 0, :]
+        share = np.clip((off * along).sum(axis=-1) / (along * along).sum(axis=-1), 0.0, 1.0)
+        return np.asarray(start + share[..., None] * along)
+    shares = np.einsum("...d,...ds->...s", off, np.linalg.pinv(sides))
+    inside = (shares >= 0.0).all(axis=-1) & (shares.sum(axis=-1) <= 1.0)
+    best = start + np.einsum("...s,...sd->...d", shares, sides)
+    least = np.where(inside, np.linalg.norm(points - best, axis=-1), np.inf)
+    for pair in ((0, 1), (1, 2), (2, 0)):
+        edge = _nearest(points, corners[..., pair, :])
+        distance = np.linalg.norm(points - edge, axis=-1)
         nearer = distance < least
-        best, least = np.where(nearer[:, None], edge, best), np.where(nearer, distance, least)
+        best, least = np.where(nearer[..., None], edge, best), np.where(nearer, distance, least)
     return np.asarray(best)
+
+
+def _unique(points: Array) -> Array:
+    """The different rows of points (n, d), in the order of their numbers."""
+    ordered = points[np.lexsort(points.T[::-1])]
+    found: Array = ordered[np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])[: len(ordered)]]
+    return found

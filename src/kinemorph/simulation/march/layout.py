@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -65,6 +65,22 @@ class Layout:
         flat = memory[..., self._parts[name]]
         shape = self.shapes[name]
         return flat if len(shape) == 1 else flat.reshape((*memory.shape[:-1], *shape))
+
+
+class Parts(Mapping[str, Array]):
+    """The arrays in the memory of a march by name, each made when it is asked for."""
+
+    def __init__(self, layout: Layout, memory: Array) -> None:
+        self._layout, self._memory = layout, memory
+
+    def __getitem__(self, name: str) -> Array:
+        return self._layout.array(self._memory, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layout.shapes)
+
+    def __len__(self) -> int:
+        return len(self._layout.shapes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
-from kinemorph.simulation.march.layout import HUGE, Layout, Status, layout
+from kinemorph.simulation.march.layout import HUGE, Layout, Parts, Status, layout
 from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.stepping.plant_stepper import SLICE, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions, check_positive
@@ -199,7 +199,7 @@ class Stepper(PlantStepper):
                 if self._call(np.array([1e300]), math.inf, most=1).status not in (Status.BUDGET, Status.LOGGED):
                     return None
             self.memory = now
-        arrays = {name: self.plan.array(kept, name).copy() for name in self.plan.shapes}
+        arrays = Parts(self.plan, kept.copy())
         names = self.watch.names if self.watch else ()
         return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, self.end, names, arrays)
 
