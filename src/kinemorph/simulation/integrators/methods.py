@@ -45,7 +45,7 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = 0.05  # [s], the longest step that they choose on planes
+CONTACT_LONGEST = 0.02  # [s], the longest step that they choose on planes
 BRIEF_LONGEST = 2e-3  # [s], the same with other contacts, so that bodies and hills are not passed
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
