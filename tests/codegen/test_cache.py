@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import kinemorph
+from kinemorph import disk_cache as cache
 from kinemorph.codegen.backends.llvm import engine as llvm_engine
 from kinemorph.codegen.building.compile import build
-from kinemorph.codegen.storing import cache
-from kinemorph.codegen.storing.cache import CODE, FORMAT, OUTLINE, PART, CodeCache
 from kinemorph.deriving.dynamics import derive
+from kinemorph.disk_cache import CODE, FORMAT, OUTLINE, PART, CodeCache
 from kinemorph.errors import CompileError, ShapeError
 from kinemorph.model.library import puma
 from support.codegen.cached_code import X, compilations, sample, stored
@@ -237,7 +237,7 @@ def test_a_killed_writer_leaves_nothing_that_counts(folder):
     child = f"""
 import os, signal
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-from kinemorph.codegen.storing.cache import CodeCache
+from kinemorph.disk_cache import CodeCache
 from pathlib import Path
 CodeCache(Path({str(folder)!r})).write("a" * 64, b"code")
 """

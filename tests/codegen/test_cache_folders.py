@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinemorph import disk_cache as cache
 from kinemorph.codegen.building.compile import build
-from kinemorph.codegen.storing import cache
 from kinemorph.errors import CacheWarning
 from support.codegen.cached_code import X, compilations, sample, stored
 

@@ -19,9 +19,9 @@ from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.backends.llvm.single import emit_one
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.storing.cache import CodeCache
 from kinemorph.deriving import making
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.disk_cache import CodeCache
 from kinemorph.model.library import four_bar, pendulum
 from kinemorph.model.robot import Robot
 

@@ -14,10 +14,10 @@ import kinemorph
 from kinemorph.codegen.backends.llvm import engine
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.storing import recipes
-from kinemorph.codegen.storing.cache import CODE, OUTLINE, source_lines
 from kinemorph.codegen.storing.recipes import source_digest, written
 from kinemorph.deriving import making
 from kinemorph.deriving.dynamics import derive
+from kinemorph.disk_cache import CODE, OUTLINE, source_lines
 from kinemorph.model.library import pendulum, puma
 
 Q = np.random.default_rng(3).normal(size=6)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder, System, Trajectory, simulate, simulate_batch
-from kinemorph.codegen.storing.cache import switched_off
+from kinemorph.disk_cache import switched_off
 from kinemorph.elements import Anchor, Contact, HeightMap, HuntCrossley, ImpedanceNormal, Plane, Regularized
 from kinemorph.mechanics.elements.contact.clearances import clearance
 from kinemorph.mechanics.elements.contact.contacts import ContactLaw

@@ -10,7 +10,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, System, elements, neutral
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.storing.cache import switched_off
+from kinemorph.disk_cache import switched_off
 from kinemorph.mechanics.elements.contact import touching_points
 from kinemorph.model.library import four_bar
 from kinemorph.model.shapes import Box, Cylinder, Ellipsoid, Frustum, HalfEllipsoid, Mesh

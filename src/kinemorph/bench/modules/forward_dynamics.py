@@ -33,8 +33,8 @@ from kinemorph.bench.speed.contest import ALGORITHMS, Contest, farthest_body, ra
 from kinemorph.bench.speed.evaluation_times import Arena, disagreement
 from kinemorph.bench.timing import Pace, Row, Say, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
+from kinemorph.disk_cache import switched_off
 from kinemorph.model.modules import Assembly
 from kinemorph.model.robot import Robot
 

@@ -25,8 +25,8 @@ from typing import TypeVar
 from kinemorph.bench.modules.models import GRIDS
 from kinemorph.bench.timing import Pace, Row, Say, samples_in_turns, timed
 from kinemorph.codegen.building.self_test import self_test
-from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
+from kinemorph.disk_cache import switched_off
 from kinemorph.formats.assemble import assemble
 from kinemorph.model.modules import assembly_incidence, traverse
 from kinemorph.simulation.simulate import simulate

@@ -22,7 +22,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, joint_here
 from kinemorph.bench.timing import Say
-from kinemorph.codegen.storing.cache import VARIABLE, CodeCache, cache_folder
+from kinemorph.disk_cache import VARIABLE, CodeCache, cache_folder
 from kinemorph.errors import CompileError, MissingExtraError
 
 SOURCE = Path(__file__).parent / "peer.cpp"

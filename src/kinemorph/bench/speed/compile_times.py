@@ -22,8 +22,8 @@ from kinemorph.bench.targets import judge_building
 from kinemorph.bench.timing import Pace, Row, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.building.self_test import self_test
-from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.disk_cache import switched_off
 from kinemorph.model.robot import Robot
 
 LENGTHS = (50, 100, 200, 500, 1000)

@@ -24,9 +24,9 @@ from kinemorph.bench.timing import QUICK, Pace, Row, Work, scalar_loop, take_tur
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.building.self_test import self_test
-from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
 from kinemorph.deriving.making import MOST_FOR_SPEED
+from kinemorph.disk_cache import switched_off
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.codegen.building.compile import build, runnable_backends
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.storing.cache import switched_off
+from kinemorph.disk_cache import switched_off
 from kinemorph.errors import KinemorphError
 
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
 from kinemorph.codegen.work_clock import at_work
+from kinemorph.disk_cache import OUTLINE, code_cache, package_folder, source_lines
 from kinemorph.frozen import dataclass
 from kinemorph.vocabulary.frozen_array import FrozenArray
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.codegen.storing.cache import NUMBERS, code_cache
+from kinemorph.disk_cache import NUMBERS, code_cache
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 _loaded: WeakValueDictionary[tuple[str, str], npt.NDArray[Any]] = WeakValueDictionary()  # (digest, precision) -> array

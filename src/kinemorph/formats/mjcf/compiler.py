@@ -11,12 +11,14 @@ import re
 import signal
 import zipfile
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinemorph.disk_cache import kept_data
 from kinemorph.errors import MissingExtraError
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
@@ -64,13 +66,32 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
     return Compiled(arrays, data["names"], data["counts"], data["paths"], data["model"], data["meshes"])
 
 
-def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """(plain data, arrays) that the process returns; None if it gives no answer, which is recorded as a finding.
+Answer = tuple[dict[str, Any], dict[str, Any]]  # plain data, arrays
+
+
+def _answer(bundle: Bundle, folder: str, findings: Findings) -> Answer | None:
+    """What the process returns; None if it gives no answer, which is recorded as a finding. Models are kept on disk.
 
     `folder` is where MuJoCo is installed.
     """
-    packed = io.BytesIO()
     parts = {"text": bundle.text, **{f"file:{key}": data for key, data in bundle.files.items()}}
+    sources = (Path(child.__file__).read_bytes(), version("mujoco").encode(), str(limits.BODIES).encode())
+    answers: list[Answer] = []
+
+    def asked() -> bytes | None:
+        output = _asked(parts, folder, findings)
+        answers.extend([] if output is None else [_read(output)])
+        return None if output is None or "error" in answers[0][0] else output
+
+    kept = kept_data([*sources, *(x for key, data in parts.items() for x in (key.encode(), data))], asked)
+    if not answers and kept is not None:
+        answers.append(_read(kept))
+    return answers[0] if answers else None
+
+
+def _asked(parts: dict[str, bytes], folder: str, findings: Findings) -> bytes | None:
+    """The answer of the process as bytes that `_read` can read; None if there is none, which is recorded."""
+    packed = io.BytesIO()
     np.savez(packed, **{key: np.frombuffer(data, dtype=np.uint8) for key, data in parts.items()})  # type: ignore[arg-type]
     seconds = limits.COMPILE_SECONDS + len(packed.getvalue()) / limits.COMPILE_RATE
     memory = limits.COMPILE_MEMORY + 4 * len(packed.getvalue())
@@ -83,12 +104,17 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
         findings.error("file", 0, "", problem, "Run `kinemorph doctor` to check the installation.")
         return None
     try:
-        with np.load(io.BytesIO(output), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-        return json.loads(arrays.pop("data").tobytes()), arrays
+        _read(output)
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
         _gone(code, said, seconds, memory, findings)
         return None
+    return output
+
+
+def _read(output: bytes) -> Answer:
+    with np.load(io.BytesIO(output), allow_pickle=False) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    return json.loads(arrays.pop("data").tobytes()), arrays
 
 
 def _gone(code: int | None, said: str, seconds: float, memory: int, findings: Findings) -> None:

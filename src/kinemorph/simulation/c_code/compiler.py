@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kinemorph.codegen.backends.c.library import compiler
-from kinemorph.codegen.storing.cache import EXECUTABLE, code_cache
 from kinemorph.codegen.work_clock import at_work
+from kinemorph.disk_cache import EXECUTABLE, code_cache
 from kinemorph.errors import ControllerError
 from kinemorph.simulation.c_code.unit import CSource, CUnit
 from kinemorph.words import quoted

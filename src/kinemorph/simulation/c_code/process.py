@@ -21,7 +21,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any
 
-from kinemorph.codegen.storing.cache import code_cache
+from kinemorph.disk_cache import code_cache
 from kinemorph.errors import ControllerError, UnsupportedError
 from kinemorph.model.elements.control.c_functions import CController
 from kinemorph.simulation.c_code.compiler import BEYOND_DRIVES, BEYOND_MEMORY, compiled_server

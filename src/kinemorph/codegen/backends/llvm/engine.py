@@ -25,8 +25,8 @@ import numpy as np
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.graphs.program import Runnable
-from kinemorph.codegen.storing.cache import code_cache, package_folder, source_lines
 from kinemorph.codegen.storing.shared_numbers import shared_numbers
+from kinemorph.disk_cache import code_cache, package_folder, source_lines
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.frozen_array import FrozenArray
 

@@ -1,6 +1,7 @@
-"""The cache of machine code on disk: a program is compiled once on a computer, not once in every process.
+"""The cache on disk: a program is compiled once on a computer, not once in every process. What else takes long is kept
+there, too: hulls of meshes, and what MuJoCo makes of its files.
 
-A file is named after a digest of everything that its code was made from (see `backends.llvm.engine`), and holds
+A file is named after a digest of everything that its content was made from (see `backends.llvm.engine`), and holds
 
     format | sha256 of the file's name and the code | code
 
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -35,7 +36,7 @@ OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
 CODE, OUTLINE = ".code", ".outline"  # suffixes: code, outline of a program
 EXECUTABLE = ".executable"  # a program of its own, compiled from C
-NUMBERS, PART = ".numbers", ".part"  # numbers that code refers to, file that is being written
+NUMBERS, PART = ".numbers", ".part"  # numbers that code refers to, and other data; file that is being written
 NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|{EXECUTABLE}|\.\w+{PART})")
 LIMIT = 512 << 20  # [byte] largest total size; above it, the least recently used files are removed
 KEPT = 0.75  # the share of the limit that remains after that
@@ -70,6 +71,26 @@ def code_cache() -> CodeCache | None:
     """The cache to use; None if it is switched off or there is no folder for it."""
     folder = None if _off.get() else cache_folder()
     return None if folder is None else CodeCache(folder)
+
+
+def kept_data(made_from: Iterable[bytes], make: Callable[[], bytes | None]) -> bytes | None:
+    """The data that `make` returns, or those of an earlier call, perhaps of another process, with the same input.
+
+    `made_from` is all that determines the data, the sources of what makes them included. None is not kept.
+    """
+    cache = code_cache()
+    if cache is None:
+        return make()
+    digest = hashlib.sha256()
+    for part in made_from:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    name = digest.hexdigest()
+    found = cache.read(name, NUMBERS)
+    if found is None:
+        found = make()
+        if found is not None:
+            cache.write(name, found, NUMBERS)
+    return found
 
 
 @contextlib.contextmanager
