@@ -18,7 +18,7 @@ import pytest
 from kinemorph import Body, RobotBuilder, System, load, load_text, simulate, simulate_batch
 from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.plants.robot_plant import shared_plant
-from kinemorph.simulation.integrators.methods import CONTACT_LONGEST
+from kinemorph.simulation.integrators.methods import STEADY_LONGEST
 from kinemorph.simulation.planned_run import prepared_run
 from kinemorph.simulation.running.energy_check import energy_error
 from kinemorph.simulation.stepping.step_options import step_options
@@ -87,11 +87,11 @@ def test_runs_and_batches_take_the_same_steps_which_are_long_at_rest() -> None:
     for found, run in zip(batch.q, runs, strict=True):
         assert found == pytest.approx(run.q, abs=1e-9)  # lanes round powers differently
     resting, falling = (run.statistics.accepted for run in runs)
-    assert resting < 1.6 / CONTACT_LONGEST < falling
+    assert resting < 1.6 / STEADY_LONGEST < falling
     plant = shared_plant(system)
     usual = step_options(plant, None, None, None, None, math.inf)
     named = step_options(plant, "extrapolated_contact", None, None, None, math.inf)
-    assert named == usual and usual.step is None and usual.max_step == CONTACT_LONGEST
+    assert named == usual and usual.step is None and usual.max_step == STEADY_LONGEST
     assert step_options(plant, None, None, None, None, 1e-3).max_step == 1e-3
     assert step_options(plant, None, 2e-3, None, None, math.inf).step == 2e-3
     assert step_options(plant, "implicit_contact", None, None, None, math.inf).step == 1e-3

@@ -42,9 +42,7 @@ def test_a_motion_that_is_prescribed_supplies_its_work_in_contact_steps() -> Non
         "t", "revolute", "cart", "rod", axis=(0, 1, 0)
     )
     system = System(builder.build(), (elements.PrescribedMotion("moved", "x", "0.1*sin(4*t)"), FAR))
-    run, exact = (
-        simulate(system, 1.0, q={"t": 0.3}, **options) for options in ({"max_step": 2e-3}, {"method": "radau"})
-    )
+    run, exact = (simulate(system, 1.0, q={"t": 0.3}, **options) for options in ({}, {"method": "radau"}))
     assert run["energy.supplied"][-1] == pytest.approx(exact["energy.supplied"][-1], rel=1e-3)
     assert abs(run["energy.balance"]).max() < 1e-4
 

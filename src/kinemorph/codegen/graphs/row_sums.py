@@ -174,8 +174,8 @@ class Tables(NamedTuple):
     def summed(self, values: Sequence[Any], any_row: Any = None, row: Any = None) -> list[Any]:
         """The sums of values over all rows of the graph's table, as expressions of the graph that it is inside.
 
-        A value that is the same in all rows counts in each of them. Values are 0 where one of the gates `any_row`, an
-        expression of the outer graph, and `row`, one of this graph, is not positive.
+        A value that is the same in all rows counts in each of them. With gates, `any_row`, an expression of the outer
+        graph, and `row`, one of this graph, values have to be 0 where one of both is not positive.
         """
         graph = self.graph
         if not isinstance(graph, RowGraph):

@@ -22,7 +22,7 @@ from kinemorph.algebra.turns import Mat3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale
 from kinemorph.mechanics.steps.point_states import PointForce, PointState, Sight
 
-MARGIN = 1e-9  # [m]: points that are closer to the ground are computed, whatever rounding does
+MARGIN = 1e-6  # [m]: points that are closer to the ground are computed, whatever rounding does, in float32 too
 
 
 class Moved(NamedTuple):

@@ -55,6 +55,7 @@ MOST_REPEATS = 4  # further passes of a step in which contacts make energy
 MOST_CHORDS = 4.0  # attempts to find the share of the extrapolation that makes no energy; then it is 0
 BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
 STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
+FARTHEST = 0.05  # [rad or m] that a coordinate moves in a step, so that a body which turns does not pass the ground
 PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
@@ -138,6 +139,13 @@ class LinearlyImplicit:
             _limit_energy(site, after, whole, share)
         if not site.fixed:
             site.measure(site.error, whole, place=PLACE)
+            with loop.repeat(nv) as i:  # steps are so short that nothing moves farther than FARTHEST
+                loop.let(
+                    site.error,
+                    lambda error, moved: error.maximum((abs(moved) * (1.0 / FARTHEST)) ** 3),
+                    site.error,
+                    site.new[i],
+                )
 
     def _step(
         self,

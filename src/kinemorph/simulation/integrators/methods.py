@@ -11,9 +11,23 @@ import math
 from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.elements.law import law_of
-from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements import (
+    IMU,
+    PD,
+    Actuator,
+    Bushing,
+    Contact,
+    Encoder,
+    ForceTorqueSensor,
+    JointFriction,
+    JointLimits,
+    MassCenter,
+    Meter,
+    Plane,
+    Probe,
+    Tendon,
+    TorsionSpring,
+)
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -45,8 +59,12 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = 0.02  # [s], the longest step that they choose on planes
-BRIEF_LONGEST = 2e-3  # [s], the same with other contacts, so that bodies and hills are not passed
+CONTACT_LONGEST = 2e-3  # [s], the longest step that they choose: bodies do not pass each other, pushes are seen
+STEADY_LONGEST = 2e-2  # [s], the same where nothing but planes is touched, and nothing depends on time
+STEADY = (  # elements that a robot from a file has: none of them depends on time or meets another body
+    *(Actuator, Bushing, Contact, Encoder, ForceTorqueSensor, IMU, JointFriction, JointLimits, MassCenter, Meter, PD),
+    *(Probe, Tendon, TorsionSpring),
+)
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
@@ -175,13 +193,19 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
         return Usual(chosen, step)
     if not known.adaptive:
         return Usual(chosen, CONTACT_STEP)
-    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, CONTACT_LONGEST if _on_planes(plant) else BRIEF_LONGEST)
+    longest = STEADY_LONGEST if _is_steady(plant) else CONTACT_LONGEST
+    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, longest)
 
 
-def _on_planes(plant: Plant) -> bool:
-    """Whether everything that touches does so on planes that do not move, which no step can pass."""
-    touching = [element for element in plant.elements if law_of(element).contact]
-    return all(isinstance(one, Contact) and one.ground.__class__ is Plane for one in touching)
+def _is_steady(plant: Plant) -> bool:
+    """Whether long steps miss nothing: what acts is known not to depend on time, and no step can pass what is touched.
+
+    A push in the middle of a step would not be seen at its start, nor in the middle.
+    """
+    if plant.recipe is None or plant.robot is None or plant.robot.is_timed or plant.automaton is not None:
+        return False  # without a recipe there are laws of the user
+    grounds = [one.ground for one in plant.elements if isinstance(one, Contact)]
+    return all(isinstance(one, STEADY) for one in plant.elements) and all(type(one) is Plane for one in grounds)
 
 
 def method_named(name: str | Method) -> Method:

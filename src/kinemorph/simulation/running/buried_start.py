@@ -26,6 +26,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.contact_laws import Soft
 from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.topology import WORLD
 from kinemorph.plants.programs import Plant
@@ -111,13 +112,15 @@ def _checked(plant: Plant) -> _Checked | None:
 
 
 def _near_ground(checked: _Checked, poses: Sequence[Pose], count: int) -> Array:
-    """Whether each contact may touch in one of `count` poses, (n,): those whose spheres touch the ground."""
+    """Whether each contact may touch in one of `count` poses, (n,): those whose spheres touch their plane, and those on
+    other grounds, whose heights need not be distances.
+    """
     R = np.array([[[np.broadcast_to(x, count) for x in row] for row in pose.R] for pose in poses], dtype=float)
     p = np.array([[np.broadcast_to(x, count) for x in pose.p] for pose in poses], dtype=float)
     places = np.einsum("nijc,nj->nic", R[checked.owners], checked.middle) + p[checked.owners]
     return np.array(
         [
-            np.min(surface(contact.ground)(place).height) < reach
+            not isinstance(contact.ground, Plane) or np.min(surface(contact.ground)(place).height) < reach
             for contact, place, reach in zip(checked.contacts, places, checked.reach, strict=True)
         ]
     )

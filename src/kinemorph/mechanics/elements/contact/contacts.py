@@ -41,6 +41,7 @@ from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, Elemen
 from kinemorph.mechanics.steps.gates import near_ground, steady
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.robot import Robot
@@ -144,7 +145,9 @@ class ContactLaw(ElementLaw[Contact]):
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
 
-    def stiff(self, element: Contact, view: ElementView) -> Stiff:
+    def stiff(self, element: Contact, view: ElementView) -> Stiff | None:
+        if view.instant.motions.attachment(element.body).link == WORLD:  # it moves nothing
+            return None
         return Stiff(
             [PointForce(point.link, point.point, law) for point, law, _ in self.touching_points(element, view)]
         )
@@ -226,7 +229,7 @@ class SilentContactLaw(ContactLaw):
     def effort(self, element: Contact, view: ElementView) -> Effort:
         return Effort()
 
-    def stiff(self, element: Contact, view: ElementView) -> Stiff:
+    def stiff(self, element: Contact, view: ElementView) -> Stiff | None:
         return Stiff()
 
 
