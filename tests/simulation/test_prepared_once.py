@@ -10,6 +10,7 @@ from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.errors import GroundWarning
 from kinemorph.model.body import Body
 from kinemorph.model.shapes import Box
+from kinemorph.model.system import Settings
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.planned_run import prepared_run
 from kinemorph.simulation.running import buried_start
@@ -28,6 +29,18 @@ def test_a_plan_equips_a_system_once_for_each_choice() -> None:
     assert placed.system is not first.system and placed.system.settings.q == ()
     assert prepared_run(system, {"time": 1.0, "ground": True}).system.settings.ground is True
     assert prepared_run(system).system.settings.ground is None
+
+
+def test_each_choice_of_a_plan_has_a_system_of_its_own() -> None:
+    builder = RobotBuilder("arm").add(Body.box("rod", 1.0, (0.2, 0.2, 0.2)))
+    builder.joint("j", "revolute", "world", "rod", axis=(0, 1, 0), lower=-0.5, upper=0.5, friction=0.3)
+    system = System(builder.build(), settings=Settings(ground=True))
+    for off in ("limits", "friction", "contacts"):
+        with_it, without = (
+            [type(one).__name__ for one in prepared_run(system, {"time": 1.0, off: on}).system.elements]
+            for on in (True, False)
+        )
+        assert {*with_it} - {*without} == {{"limits": "JointLimits", "friction": "JointFriction"}.get(off, "Contact")}
 
 
 def test_starts_that_passed_are_not_checked_again_and_others_are(monkeypatch: pytest.MonkeyPatch) -> None:

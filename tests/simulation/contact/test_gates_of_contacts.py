@@ -11,8 +11,21 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder, System, Trajectory, simulate, simulate_batch
+from kinemorph.algebra.scalar import absolute, less, where
 from kinemorph.disk_cache import switched_off
-from kinemorph.elements import Anchor, Contact, HeightMap, HuntCrossley, ImpedanceNormal, Plane, Regularized
+from kinemorph.elements import (
+    Anchor,
+    AppliedWrench,
+    Automaton,
+    Contact,
+    Edge,
+    HeightMap,
+    HuntCrossley,
+    ImpedanceNormal,
+    Phase,
+    Plane,
+    Regularized,
+)
 from kinemorph.mechanics.elements.contact.clearances import clearance
 from kinemorph.mechanics.elements.contact.contacts import ContactLaw
 from kinemorph.mechanics.elements.contact.grounds import surface
@@ -25,6 +38,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Mesh, Sphere
 from kinemorph.plants.contacts import joined_contacts
 from kinemorph.plants.robot_plant import plant
+from support.tools.program_runs import WAYS
 
 SLOPE = Plane((0, 0, -1.0), (0.1, 0.0, 1.0))
 SOIL = HuntCrossley(1e5, 0.5)
@@ -186,3 +200,109 @@ def test_a_fall_onto_the_ground_is_the_same_where_a_parameter_keeps_contacts_apa
     assert run.v[-1, 2] > -1.0  # it falls for 0.2 s and has hit the ground then
     np.testing.assert_allclose(run.q, other.q, atol=1e-7)
     np.testing.assert_allclose(run.v, other.v, atol=1e-6)
+
+
+# ── programs at random states: also where steps are long, and guesses of accelerations are wild ───────────────────────
+
+
+def varied(**more: Any) -> System:
+    """The tumbler with a pad that is fixed to its leg: contacts differ in all numbers, and in the bodies of a link."""
+    builder = RobotBuilder("varied").add(
+        *(Body.sphere(name, 1.0, 0.1, (0, 0, -0.1)) for name in ("trunk", "leg", "pad"))
+    )
+    builder.root("trunk", "free").joint("hip", "revolute", "trunk", "leg", axis=(0, 1, 0))
+    builder.joint("weld", "fixed", "leg", "pad", translation=(0.1, 0.05, -0.3))
+    rng, found = np.random.default_rng(2), []
+    for k, solid in enumerate(SOLIDS):
+        soil = HuntCrossley(float(rng.uniform(1e4, 1e5)), float(rng.uniform(0.1, 1.0)))
+        rubbing = None if k in (3, 5) else Regularized(float(rng.uniform(0.1, 0.9)), float(rng.uniform(0.005, 0.05)))
+        found.append(Contact(f"c{k}", ("trunk", "leg", "pad")[k % 3], soil, rubbing, SLOPE, shape=solid))
+    return System(builder.build(), (*found, *more.pop("elements", ())), **more)
+
+
+def at_random_states(system: System, guess: float, *, phase: float = 0.0) -> list[np.ndarray[Any, Any]]:
+    """All outputs of steps, of the rate and of the energy at states in the ground and above it."""
+    with switched_off():
+        made = plant(system, account=True)
+        steps = [made.implicit_step(1), made.implicit_step(2, centered=True)] if system.automaton is None else []
+        programs = [*steps, made.rate, made.energy]
+    rng, count = np.random.default_rng(7), 300
+    q, nv = rng.normal(size=(count, made.nq)), made.nv
+    q[:, 2] = 0.4 * q[:, 2] - 0.5
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    s = np.zeros((count, made.ns))
+    s[:, nv : 2 * nv] = 3.0 * rng.normal(size=(count, nv))
+    given = {
+        "base": q,
+        "s": s,
+        "h": rng.choice([1e-3, 1e-2, 5e-2], size=count),
+        "m": np.full((count, len(made.m)), phase),
+    }
+    given["guess"] = guess * rng.normal(size=(count, nv))
+    zeros = {port.name: np.zeros((count, *port.shape)) for program in programs for port in program.inputs}
+    return [
+        out
+        for program in programs
+        for out in WAYS["llvm lanes"](program, [given.get(port.name, zeros[port.name]) for port in program.inputs])
+    ]
+
+
+@pytest.mark.parametrize("guess", [30.0, 1000.0])
+@pytest.mark.parametrize("kind", ["boxes", "varied"])
+def test_gates_change_no_bit_of_long_steps_from_wild_guesses(
+    kind: str, guess: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boxes = replace(tumbling(), elements=tuple(replace(one, shape=SOLIDS[0]) for one in tumbling().elements))
+    system = boxes if kind == "boxes" else varied()
+    gated = at_random_states(system, guess)
+    monkeypatch.setattr(gates, "MARGIN", 1e9)
+    for own, dense in zip(gated, at_random_states(system, guess), strict=True):
+        assert dense.any() and np.array_equal(own, dense)
+
+
+def test_joined_contacts_push_as_each_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    phases = Automaton(
+        (Phase("one", ("c0", "c1", "c2", "c4")), Phase("two", ("c3", "c5", "c6", "c7"))),
+        (Edge("never", "one", "two", "q.trunk_root.z - 100"),),
+    )
+    cases = [(varied(), 0.0), *((varied(automaton=phases), phase) for phase in (0.0, 1.0))]
+    together = [at_random_states(system, 30.0, phase=phase) for system, phase in cases]
+    monkeypatch.setattr(joined_contacts, "MANY", 10**9)
+    for (system, phase), joined in zip(cases, together, strict=True):
+        for own, apart in zip(joined, at_random_states(system, 30.0, phase=phase), strict=True):
+            scale = 1e-3 + np.abs(apart).reshape(len(apart), -1).max(axis=1)
+            assert (np.abs(own - apart).reshape(len(own), -1).max(axis=1) < 1e-8 * scale).all()
+
+
+# ── default steps miss nothing ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_short_push_is_seen_by_default() -> None:
+    """It begins in the middle of a step, while nothing moves; steps of 2 ms see a push of 10 ms to a tenth."""
+    builder = RobotBuilder("box").add(Body.box("box", 1.0, (0.2, 0.2, 0.1))).root("box", "free")
+    push = AppliedWrench("push", "box", lambda t: [where(less(absolute(t - 2.0173), 0.005), 100.0, 0.0), 0.0, 0.0])
+    ground = Contact("ground", "box", HuntCrossley(1e5, 0.5), Regularized(0.05, 0.01), shape=Box((0.2, 0.2, 0.1)))
+    system = System(builder.build(), (push, ground))
+    run, fine = (simulate(system, 2.5, q={"box_root.z": 0.05}, **more) for more in ({}, {"max_step": 5e-4}))
+    assert fine.v[-1, 0] > 0.5 and run.v[-1, 0] == pytest.approx(fine.v[-1, 0], rel=0.1)
+
+
+@pytest.mark.parametrize("angle", [0.7, 1.32, 1.72, 1.77])
+def test_an_arm_that_turns_does_not_pass_a_wall(angle: float) -> None:
+    """Its motion has no error until it meets the wall, by 20 mm for a few milliseconds."""
+    builder = RobotBuilder("arm").add(Body.sphere("arm", 1.0, 0.05, (0.5, 0.0, 0.0)))
+    robot = builder.joint("turn", "revolute", "world", "arm", axis=(0, 0, 1)).build()
+    wall = Contact("wall", "arm", HuntCrossley(1e6, 2.0), ground=Plane((0.98, 0, 0), (-1, 0, 0)), point=(1.0, 0, 0))
+    run = simulate(System(robot, (wall,)), 0.6, q=[angle - 2.0 * np.pi], v=[20.0])
+    assert abs(run.v[-1, 0]) < 15.0, "it has passed"
+
+
+def test_contacts_of_bodies_that_do_not_move_do_nothing() -> None:
+    builder = RobotBuilder("r").add(Body.sphere("base", 1.0, 0.1), Body.sphere("leg", 1.0, 0.1, (0.3, 0, 0)))
+    builder.joint("weld", "fixed", "world", "base").joint("hip", "revolute", "base", "leg", axis=(0, 1, 0))
+    contact = Contact("c", "base", SOIL, ground=Plane((0, 0, 1.0)), shape=Box((0.2, 0.2, 0.2)))
+    system = System(builder.build(), tuple(replace(contact, name=f"c{k}") for k in range(5)))
+    for method in (None, "centered_contact", "rodas"):
+        run = simulate(system, 0.3, method=method, step=1e-3 if method == "centered_contact" else None)
+        free = simulate(System(system.robot), 0.3)
+        assert run.outcome.ok and run.q[-1] == pytest.approx(free.q[-1], abs=1e-3)
