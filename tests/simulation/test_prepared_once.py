@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,8 @@ def test_a_plan_equips_a_system_once_for_each_choice() -> None:
 
 
 def test_each_choice_of_a_plan_has_a_system_of_its_own() -> None:
-    builder = RobotBuilder("arm").add(Body.box("rod", 1.0, (0.2, 0.2, 0.2)))
+    rod = Body.box("rod", 1.0, (0.2, 0.2, 0.2))
+    builder = RobotBuilder("arm").add(replace(rod, collisions=rod.visuals))
     builder.joint("j", "revolute", "world", "rod", axis=(0, 1, 0), lower=-0.5, upper=0.5, friction=0.3)
     system = System(builder.build(), settings=Settings(ground=True))
     for off in ("limits", "friction", "contacts"):
