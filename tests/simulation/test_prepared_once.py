@@ -35,7 +35,7 @@ def test_a_plan_equips_a_system_once_for_each_choice() -> None:
 
 def test_each_choice_of_a_plan_has_a_system_of_its_own() -> None:
     rod = Body.box("rod", 1.0, (0.2, 0.2, 0.2))
-    builder = RobotBuilder("arm").add(replace(rod, collisions=rod.visuals))
+    builder = RobotBuilder("arm").add(replace(rod, collisions=rod.shapes))
     builder.joint("j", "revolute", "world", "rod", axis=(0, 1, 0), lower=-0.5, upper=0.5, friction=0.3)
     system = System(builder.build(), settings=Settings(ground=True))
     for off in ("limits", "friction", "contacts"):
