@@ -141,6 +141,8 @@ class Plant(Fixed, Shown):
     contact_modes: tuple[int, ...] = ()  # the indices in m of the modes of rigid contacts
     optional: int = 0  # the number of last parameters, those of rigid contacts, that p in order may leave out
     touches: bool = False  # whether there are stiff contacts
+    stiff: bool = False  # whether runs take implicit steps by default: there are stiff contacts, or dry friction
+    steady: bool = False  # whether nothing depends on time, and what its state determines is all that acts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events
     elements: tuple[Element, ...] = ()  # the elements that act on the robot

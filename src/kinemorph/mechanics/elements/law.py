@@ -132,7 +132,9 @@ class Jump(NamedTuple):
 class ElementLaw(Generic[E]):
     """The abstract base of laws, each for one kind of element."""
 
-    contact = False  # whether it is a stiff contact: runs take implicit steps by default
+    contact = False  # whether it is a stiff contact
+    implicit = False  # whether it is so stiff that runs take implicit steps by default, as with contacts
+    steady = False  # whether the state and held inputs determine what it does, so that long steps miss nothing of it
     runs: Runs = "compiled"  # what samples it at its first clock; else `decide` takes the place of `sample` there
     sums = (
         False  # whether its states only sum up what others do, so that no motion depends on them unless they are read

@@ -57,6 +57,7 @@ BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
 STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
 FARTHEST = 0.05  # [rad or m] that a coordinate moves in a step, so that a body which turns does not pass the ground
 PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
+SPEED = 0.3  # [rad/s or m/s]: the same for speeds
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
@@ -138,7 +139,7 @@ class LinearlyImplicit:
         if plant.laws.tells:
             _limit_energy(site, after, whole, share)
         if not site.fixed:
-            site.measure(site.error, whole, place=PLACE)
+            site.measure(site.error, whole, place=PLACE, speed=SPEED)
             with loop.repeat(nv) as i:  # steps are so short that nothing moves farther than FARTHEST
                 loop.let(
                     site.error,

@@ -94,16 +94,21 @@ class Site:
             at = [] if start is None else [start[i]]
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
-    def measure(self, out: View, off: View, *, place: float = 1.0) -> None:
+    def measure(self, out: View, off: View, *, place: float = 1.0, speed: float = 0.0) -> None:
         """Writes code for `out`, the size of an error `off` (ns,) relative to the tolerances: up to 1 it is accepted.
 
         The size is the root mean square of the entries, each divided by its tolerance. For v and x the tolerance is
         atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
-        atol + rtol max(place, |w|), so that it does not matter where the zero of a coordinate is. `place` [rad or m].
+        atol + rtol max(place, |w|), so that it does not matter where the zero of a coordinate is. `place` [rad or m];
+        `speed` [rad/s or m/s] is the same for v.
         """
         n, nv = self.plant.ns, self.plant.nv
         self.loop.let(out, lambda: 0.0)
-        for first, last, least in ((0, nv, place), (nv, n, 0.0)):
+        for first, last, least in (
+            (0, nv, place),
+            (nv, 2 * nv, speed),
+            (2 * nv, n, 0.0),
+        ):
             if first == last:
                 continue
             with self.loop.repeat(first, last) as i:

@@ -11,23 +11,7 @@ import math
 from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.elements import (
-    IMU,
-    PD,
-    Actuator,
-    Bushing,
-    Contact,
-    Encoder,
-    ForceTorqueSensor,
-    JointFriction,
-    JointLimits,
-    MassCenter,
-    Meter,
-    Plane,
-    Probe,
-    Tendon,
-    TorsionSpring,
-)
+from kinemorph.model.elements import Contact, Plane
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -60,11 +44,7 @@ CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
 CONTACT_LONGEST = 2e-3  # [s], the longest step that they choose: bodies do not pass each other, pushes are seen
-STEADY_LONGEST = 2e-2  # [s], the same where nothing but planes is touched, and nothing depends on time
-STEADY = (  # elements that a robot from a file has: none of them depends on time or meets another body
-    *(Actuator, Bushing, Contact, Encoder, ForceTorqueSensor, IMU, JointFriction, JointLimits, MassCenter, Meter, PD),
-    *(Probe, Tendon, TorsionSpring),
-)
+STEADY_LONGEST = 0.1  # [s], the same where nothing but planes is touched, and nothing depends on time
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
@@ -187,7 +167,7 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
     contacts gets a method for contact. Such methods choose their steps by loose tolerances of their own, or take steps
     of CONTACT_STEP if they do not estimate their error.
     """
-    chosen = method if method is not None else CONTACT if plant.touches and not exact else DEFAULT
+    chosen = method if method is not None else CONTACT if plant.stiff and not exact else DEFAULT
     known = METHODS.get(chosen) if isinstance(chosen, str) else None
     if known not in linearly_implicit.FAMILY or step is not None or exact:
         return Usual(chosen, step)
@@ -202,10 +182,9 @@ def _is_steady(plant: Plant) -> bool:
 
     A push in the middle of a step would not be seen at its start, nor in the middle.
     """
-    if plant.recipe is None or plant.robot is None or plant.robot.is_timed or plant.automaton is not None:
+    if not plant.steady or plant.recipe is None or plant.automaton is not None:
         return False  # without a recipe there are laws of the user
-    grounds = [one.ground for one in plant.elements if isinstance(one, Contact)]
-    return all(isinstance(one, STEADY) for one in plant.elements) and all(type(one) is Plane for one in grounds)
+    return all(type(one.ground) is Plane for one in plant.elements if isinstance(one, Contact))
 
 
 def method_named(name: str | Method) -> Method:

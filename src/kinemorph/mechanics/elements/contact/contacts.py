@@ -68,7 +68,7 @@ class TouchingPoint(NamedTuple):
 class ContactLaw(ElementLaw[Contact]):
     """The contact of a point, a sphere, a capsule or another solid with the ground."""
 
-    contact = True
+    contact = steady = True
     least_rows: int | None = None  # of a table; None for the usual number
 
     def of(self, element: Contact) -> ElementLaw[Any]:

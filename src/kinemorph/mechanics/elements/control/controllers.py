@@ -134,6 +134,8 @@ class Pull:
 class GainLaw(ChannelLaw):
     """The abstract base of laws of controllers whose channels do not depend on each other."""
 
+    steady = True
+
     def per_joint(self, element: Any) -> Mapping[str, int]:
         """All fields that may have an entry for each channel."""
         return {name: 1 for name in PER_CHANNEL if hasattr(element, name)} if element.joints else {}

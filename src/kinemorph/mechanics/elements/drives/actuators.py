@@ -32,6 +32,8 @@ TARGETS = ("joint", "tendon", "frame")
 class ActuatorLaw(ElementLaw[Actuator]):
     """An actuator: the force along its stroke that follows from its input `command`."""
 
+    steady = True
+
     def problems(self, element: Actuator, robot: Robot) -> list[str]:
         found = _target_problems(element, robot)
         if not element.lower < element.upper:

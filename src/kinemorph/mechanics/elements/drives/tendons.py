@@ -27,6 +27,8 @@ ONSET = 1e-3  # [rad or m] over which the damping of a stop sets in
 class TendonLaw(ElementLaw[Tendon]):
     """A tendon over joints with one axis each."""
 
+    steady = True
+
     def problems(self, element: Tendon, robot: Robot) -> list[str]:
         found = positive(element, "smoothing", "time")
         if not element.joints or len(element.joints) != len(element.coefficients):

@@ -154,6 +154,8 @@ class GravityLaw(ElementLaw[Gravity]):
 class WeightSupportLaw(ElementLaw[WeightSupport]):
     """The force -share m g at the center of mass of every body, with its mass m and the gravity g of the robot."""
 
+    steady = True
+
     def problems(self, element: WeightSupport, robot: Robot) -> list[str]:
         return _body_problems(element, robot) + finite_vector(element, "share")
 

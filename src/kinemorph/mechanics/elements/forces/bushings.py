@@ -47,6 +47,8 @@ Turned: TypeAlias = tuple[Sequence[S], Mat]  # theta [rad], shape (3,), and B(th
 class BushingLaw(ElementLaw[Bushing]):
     """A bushing: springs and dampers along and about three axes between two frames."""
 
+    steady = True
+
     def problems(self, element: Bushing, robot: Robot) -> list[str]:
         found = vector_not_negative(element, "stiffness", "damping", "turning_stiffness", "turning_damping")
         for what in ("body_a", "body_b"):

@@ -29,6 +29,8 @@ CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 class FluidLaw(ElementLaw[Fluid]):
     """A fluid around boxes and ellipsoids of bodies."""
 
+    steady = True
+
     def problems(self, element: Fluid, robot: Robot) -> list[str]:
         found = not_negative(element, "density", "viscosity")
         for part in element.parts:

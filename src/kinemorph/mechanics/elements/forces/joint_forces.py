@@ -49,6 +49,8 @@ class Along(NamedTuple):
 class JointForceLaw(ElementLaw[E]):
     """The abstract base of laws with forces along velocities of joints."""
 
+    steady = True
+
     def along(self, element: E, view: ElementView) -> Sequence[Along]:
         """The force laws of the element, each along one velocity."""
         raise AssertionError(f"{type(self).__name__} does not define its method `along`. Define it.")
@@ -101,6 +103,8 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
 
 class JointFrictionLaw(JointForceLaw[JointFriction]):
     """Friction along all velocities of the joints that have friction."""
+
+    implicit = True
 
     def problems(self, element: JointFriction, robot: Robot) -> list[str]:
         found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))

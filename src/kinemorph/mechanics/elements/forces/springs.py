@@ -105,6 +105,7 @@ class LineForce:
 class SpringLaw(LineLaw[Spring]):
     """The pull k (L - L0) + c dL/dt of a spring of length L with stiffness k, rest length L0 and damping c."""
 
+    steady = True
     counts = ("stiffness", "rest", "damping")
 
     def pull(self, element: Spring, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
@@ -117,6 +118,7 @@ class SpringLaw(LineLaw[Spring]):
 class DamperLaw(LineLaw[Damper]):
     """The pull c dL/dt of a damper of length L with damping c."""
 
+    steady = True
     counts = ("damping",)
 
     def pull(self, element: Damper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:

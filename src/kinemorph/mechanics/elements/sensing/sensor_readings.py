@@ -44,6 +44,8 @@ class Channel(NamedTuple):
 class SensorLaw(ElementLaw[E]):
     """The abstract base of laws of sensors with several channels."""
 
+    steady = True
+
     def channels(self, element: E) -> tuple[Channel, ...]:
         """The channels of the sensor."""
         raise AssertionError(f"{type(self).__name__} does not define its method `channels`. Define it.")
