@@ -5,7 +5,7 @@ these. Arithmetic is one instruction, which LLVM does not fuse with another one;
 once if the CPU has an instruction for it, else twice. So a program has the same bits at every level of optimization. An
 op that takes several instructions is a small function that is inlined. exp, log, pow, asin, acos and atan2 call the C
 library, lane by lane and always in float64, so that a lane has the same bits as a single number. sin, cos and tan are
-implemented in `sincos`.
+implemented in `sincos`; LLVM has no say in what is called, or it would write exp2 for some pow.
 
 `min` and `max` are those of NumPy: the result is NaN if either argument is. `where` returns its second argument if the
 first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
@@ -148,7 +148,8 @@ def spellings(real: Real) -> dict[str, str]:
     made = dict(SPELLINGS)
     for name in (*FUNCTIONS, *C_LIBRARY):
         plain = name in C_LIBRARY and real == Real()
-        made[name] = f"call {{t}} @{name if plain else f'op.{name}.{{f}}'}({_arguments(OPS[name].arity)})"
+        called = f"@{name}" if plain else f"@op.{name}.{{f}}"
+        made[name] = f"call {{t}} {called}({_arguments(OPS[name].arity)}){' nobuiltin' * plain}"
     return {name: _filled(text, real) for name, text in made.items()}
 
 
@@ -198,7 +199,7 @@ def _each_lane(real: Real, name: str, arity: int) -> str:
                 lines.append(f"  %d{k}.{lane} = fpext float {given} to double")
                 given = f"%d{k}.{lane}"
             arguments.append(f"double {given}")
-        lines.append(f"  %y.{lane} = call double @{name}({', '.join(arguments)})")
+        lines.append(f"  %y.{lane} = call double @{name}({', '.join(arguments)}) nobuiltin")
         made = f"%y.{lane}"
         if real.bits == 32:
             lines.append(f"  %f.{lane} = fptrunc double {made} to float")
