@@ -3,12 +3,21 @@
  *
  * Emitted by Kinemorph. Numbers are of type float, in SI units and radians.
  * Each function evaluates one state; outputs must not overlap inputs.
- * C99; link with the math library (-lm).
+ * C99 (gcc: -std=c99, or -ffp-contract=off for the same bits); link with the math library (-lm).
  */
 
 #include "ops_float32.h"
 
 #include <math.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+#if defined FP_FAST_FMAF || defined __FMA__ || defined __ARM_FEATURE_FMA
+#define FUSED(a, b, c) fmaf(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
 
 /*
  * every op: 24 operations (add 1, sub 1, mul 1, div 1, neg 1, sqrt 1, pow 1, exp 1, log 1, sin 1, cos 1, tan 1, asin 1, acos 1, atan2 1, abs 1, sign 1, floor 1, min 1, max 1, lt 1, le 1, eq 1, where 1)
@@ -106,14 +115,13 @@ void newton(const float *restrict x, float *restrict root, float *restrict passe
     going[0] = 1.0f;
     while (going[0] > 0.0f) {
         {
-            const float n0 = root[0] * root[0];
-            const float n1 = x[0] - n0;
-            const float n2 = fabsf(n1);
-            const float n3 = 1e-09f * x[0];
-            const float n4 = n3 < n2 ? 1.0f : 0.0f;
-            const float n5 = passes[0] < 40.0f ? 1.0f : 0.0f;
-            const float n6 = n4 * n5;
-            going[0] = n6;
+            const float n0 = FUSED(root[0], -root[0], x[0]);
+            const float n1 = fabsf(n0);
+            const float n2 = 1e-09f * x[0];
+            const float n3 = n2 < n1 ? 1.0f : 0.0f;
+            const float n4 = passes[0] < 40.0f ? 1.0f : 0.0f;
+            const float n5 = n3 * n4;
+            going[0] = n5;
         }
         {
             const float n0 = x[0] / root[0];
@@ -157,62 +165,40 @@ static void long_(const float *restrict v, float *restrict out)
     const float n1 = n0 + 0.5f;
     const float n2 = n0 + 1.0f;
     const float n3 = n1 / n2;
-    const float n4 = v[1] * n3;
-    const float n5 = 0.5f + n4;
-    const float n6 = n3 * n3;
-    const float n7 = 1.0f + n6;
-    const float n8 = n5 / n7;
-    const float n9 = v[2] * n8;
-    const float n10 = 0.5f + n9;
-    const float n11 = n8 * n8;
-    const float n12 = 1.0f + n11;
-    const float n13 = n10 / n12;
-    const float n14 = v[0] * n13;
-    const float n15 = 0.5f + n14;
-    const float n16 = n13 * n13;
-    const float n17 = 1.0f + n16;
-    const float n18 = n15 / n17;
-    const float n19 = v[1] * n18;
-    const float n20 = 0.5f + n19;
-    const float n21 = n18 * n18;
-    const float n22 = 1.0f + n21;
-    const float n23 = n20 / n22;
-    const float n24 = v[2] * n23;
-    const float n25 = 0.5f + n24;
-    const float n26 = n23 * n23;
-    const float n27 = 1.0f + n26;
-    const float n28 = n25 / n27;
-    const float n29 = v[0] * n28;
-    const float n30 = 0.5f + n29;
-    const float n31 = n28 * n28;
-    const float n32 = 1.0f + n31;
-    const float n33 = n30 / n32;
-    const float n34 = v[1] * n33;
-    const float n35 = 0.5f + n34;
-    const float n36 = n33 * n33;
-    const float n37 = 1.0f + n36;
-    const float n38 = n35 / n37;
-    const float n39 = v[2] * n38;
-    const float n40 = 0.5f + n39;
-    const float n41 = n38 * n38;
-    const float n42 = 1.0f + n41;
-    const float n43 = n40 / n42;
-    const float n44 = v[0] * n43;
-    const float n45 = 0.5f + n44;
-    const float n46 = n43 * n43;
-    const float n47 = 1.0f + n46;
-    const float n48 = n45 / n47;
-    const float n49 = v[1] * n48;
-    const float n50 = 0.5f + n49;
-    const float n51 = n48 * n48;
-    const float n52 = 1.0f + n51;
-    const float n53 = n50 / n52;
-    const float n54 = v[2] * n53;
-    const float n55 = 0.5f + n54;
-    const float n56 = n53 * n53;
-    const float n57 = 1.0f + n56;
-    const float n58 = n55 / n57;
-    out[0] = n58;
+    const float n4 = FUSED(v[1], n3, 0.5f);
+    const float n5 = FUSED(n3, n3, 1.0f);
+    const float n6 = n4 / n5;
+    const float n7 = FUSED(v[2], n6, 0.5f);
+    const float n8 = FUSED(n6, n6, 1.0f);
+    const float n9 = n7 / n8;
+    const float n10 = FUSED(v[0], n9, 0.5f);
+    const float n11 = FUSED(n9, n9, 1.0f);
+    const float n12 = n10 / n11;
+    const float n13 = FUSED(v[1], n12, 0.5f);
+    const float n14 = FUSED(n12, n12, 1.0f);
+    const float n15 = n13 / n14;
+    const float n16 = FUSED(v[2], n15, 0.5f);
+    const float n17 = FUSED(n15, n15, 1.0f);
+    const float n18 = n16 / n17;
+    const float n19 = FUSED(v[0], n18, 0.5f);
+    const float n20 = FUSED(n18, n18, 1.0f);
+    const float n21 = n19 / n20;
+    const float n22 = FUSED(v[1], n21, 0.5f);
+    const float n23 = FUSED(n21, n21, 1.0f);
+    const float n24 = n22 / n23;
+    const float n25 = FUSED(v[2], n24, 0.5f);
+    const float n26 = FUSED(n24, n24, 1.0f);
+    const float n27 = n25 / n26;
+    const float n28 = FUSED(v[0], n27, 0.5f);
+    const float n29 = FUSED(n27, n27, 1.0f);
+    const float n30 = n28 / n29;
+    const float n31 = FUSED(v[1], n30, 0.5f);
+    const float n32 = FUSED(n30, n30, 1.0f);
+    const float n33 = n31 / n32;
+    const float n34 = FUSED(v[2], n33, 0.5f);
+    const float n35 = FUSED(n33, n33, 1.0f);
+    const float n36 = n34 / n35;
+    out[0] = n36;
 }
 
 /*

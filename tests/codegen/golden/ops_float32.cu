@@ -4,6 +4,7 @@
  * Emitted by Kinemorph. Numbers are of type float, in SI units and radians.
  * Entry e of state s stands at array[e * n + s]; one thread evaluates one state.
  * A launcher takes pointers to device memory and a cudaStream_t, and answers with the cudaError_t of the launch.
+ * For the same bits, nvcc: --fmad=false. Products that are rounded together with a sum are written as fma().
  */
 
 /*
@@ -108,14 +109,13 @@ static __device__ void newton_2(const float *__restrict__ x, float *__restrict__
     going[0] = 1.0f;
     while (going[0] > 0.0f) {
         {
-            const float n0 = root[0] * root[0];
-            const float n1 = x[0] - n0;
-            const float n2 = fabsf(n1);
-            const float n3 = 1e-09f * x[0];
-            const float n4 = n3 < n2 ? 1.0f : 0.0f;
-            const float n5 = passes[0] < 40.0f ? 1.0f : 0.0f;
-            const float n6 = n4 * n5;
-            going[0] = n6;
+            const float n0 = fmaf(root[0], -root[0], x[0]);
+            const float n1 = fabsf(n0);
+            const float n2 = 1e-09f * x[0];
+            const float n3 = n2 < n1 ? 1.0f : 0.0f;
+            const float n4 = passes[0] < 40.0f ? 1.0f : 0.0f;
+            const float n5 = n3 * n4;
+            going[0] = n5;
         }
         {
             const float n0 = x[0] / root[0];

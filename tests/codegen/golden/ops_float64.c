@@ -3,12 +3,21 @@
  *
  * Emitted by Kinemorph. Numbers are of type double, in SI units and radians.
  * Each function evaluates one state; outputs must not overlap inputs.
- * C99; link with the math library (-lm).
+ * C99 (gcc: -std=c99, or -ffp-contract=off for the same bits); link with the math library (-lm).
  */
 
 #include "ops_float64.h"
 
 #include <math.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+#if defined FP_FAST_FMA || defined __FMA__ || defined __ARM_FEATURE_FMA
+#define FUSED(a, b, c) fma(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
 
 /*
  * every op: 24 operations (add 1, sub 1, mul 1, div 1, neg 1, sqrt 1, pow 1, exp 1, log 1, sin 1, cos 1, tan 1, asin 1, acos 1, atan2 1, abs 1, sign 1, floor 1, min 1, max 1, lt 1, le 1, eq 1, where 1)
@@ -106,14 +115,13 @@ void newton(const double *restrict x, double *restrict root, double *restrict pa
     going[0] = 1.0;
     while (going[0] > 0.0) {
         {
-            const double n0 = root[0] * root[0];
-            const double n1 = x[0] - n0;
-            const double n2 = fabs(n1);
-            const double n3 = 1e-09 * x[0];
-            const double n4 = n3 < n2 ? 1.0 : 0.0;
-            const double n5 = passes[0] < 40.0 ? 1.0 : 0.0;
-            const double n6 = n4 * n5;
-            going[0] = n6;
+            const double n0 = FUSED(root[0], -root[0], x[0]);
+            const double n1 = fabs(n0);
+            const double n2 = 1e-09 * x[0];
+            const double n3 = n2 < n1 ? 1.0 : 0.0;
+            const double n4 = passes[0] < 40.0 ? 1.0 : 0.0;
+            const double n5 = n3 * n4;
+            going[0] = n5;
         }
         {
             const double n0 = x[0] / root[0];
@@ -157,62 +165,40 @@ static void long_(const double *restrict v, double *restrict out)
     const double n1 = n0 + 0.5;
     const double n2 = n0 + 1.0;
     const double n3 = n1 / n2;
-    const double n4 = v[1] * n3;
-    const double n5 = 0.5 + n4;
-    const double n6 = n3 * n3;
-    const double n7 = 1.0 + n6;
-    const double n8 = n5 / n7;
-    const double n9 = v[2] * n8;
-    const double n10 = 0.5 + n9;
-    const double n11 = n8 * n8;
-    const double n12 = 1.0 + n11;
-    const double n13 = n10 / n12;
-    const double n14 = v[0] * n13;
-    const double n15 = 0.5 + n14;
-    const double n16 = n13 * n13;
-    const double n17 = 1.0 + n16;
-    const double n18 = n15 / n17;
-    const double n19 = v[1] * n18;
-    const double n20 = 0.5 + n19;
-    const double n21 = n18 * n18;
-    const double n22 = 1.0 + n21;
-    const double n23 = n20 / n22;
-    const double n24 = v[2] * n23;
-    const double n25 = 0.5 + n24;
-    const double n26 = n23 * n23;
-    const double n27 = 1.0 + n26;
-    const double n28 = n25 / n27;
-    const double n29 = v[0] * n28;
-    const double n30 = 0.5 + n29;
-    const double n31 = n28 * n28;
-    const double n32 = 1.0 + n31;
-    const double n33 = n30 / n32;
-    const double n34 = v[1] * n33;
-    const double n35 = 0.5 + n34;
-    const double n36 = n33 * n33;
-    const double n37 = 1.0 + n36;
-    const double n38 = n35 / n37;
-    const double n39 = v[2] * n38;
-    const double n40 = 0.5 + n39;
-    const double n41 = n38 * n38;
-    const double n42 = 1.0 + n41;
-    const double n43 = n40 / n42;
-    const double n44 = v[0] * n43;
-    const double n45 = 0.5 + n44;
-    const double n46 = n43 * n43;
-    const double n47 = 1.0 + n46;
-    const double n48 = n45 / n47;
-    const double n49 = v[1] * n48;
-    const double n50 = 0.5 + n49;
-    const double n51 = n48 * n48;
-    const double n52 = 1.0 + n51;
-    const double n53 = n50 / n52;
-    const double n54 = v[2] * n53;
-    const double n55 = 0.5 + n54;
-    const double n56 = n53 * n53;
-    const double n57 = 1.0 + n56;
-    const double n58 = n55 / n57;
-    out[0] = n58;
+    const double n4 = FUSED(v[1], n3, 0.5);
+    const double n5 = FUSED(n3, n3, 1.0);
+    const double n6 = n4 / n5;
+    const double n7 = FUSED(v[2], n6, 0.5);
+    const double n8 = FUSED(n6, n6, 1.0);
+    const double n9 = n7 / n8;
+    const double n10 = FUSED(v[0], n9, 0.5);
+    const double n11 = FUSED(n9, n9, 1.0);
+    const double n12 = n10 / n11;
+    const double n13 = FUSED(v[1], n12, 0.5);
+    const double n14 = FUSED(n12, n12, 1.0);
+    const double n15 = n13 / n14;
+    const double n16 = FUSED(v[2], n15, 0.5);
+    const double n17 = FUSED(n15, n15, 1.0);
+    const double n18 = n16 / n17;
+    const double n19 = FUSED(v[0], n18, 0.5);
+    const double n20 = FUSED(n18, n18, 1.0);
+    const double n21 = n19 / n20;
+    const double n22 = FUSED(v[1], n21, 0.5);
+    const double n23 = FUSED(n21, n21, 1.0);
+    const double n24 = n22 / n23;
+    const double n25 = FUSED(v[2], n24, 0.5);
+    const double n26 = FUSED(n24, n24, 1.0);
+    const double n27 = n25 / n26;
+    const double n28 = FUSED(v[0], n27, 0.5);
+    const double n29 = FUSED(n27, n27, 1.0);
+    const double n30 = n28 / n29;
+    const double n31 = FUSED(v[1], n30, 0.5);
+    const double n32 = FUSED(n30, n30, 1.0);
+    const double n33 = n31 / n32;
+    const double n34 = FUSED(v[2], n33, 0.5);
+    const double n35 = FUSED(n33, n33, 1.0);
+    const double n36 = n34 / n35;
+    out[0] = n36;
 }
 
 /*

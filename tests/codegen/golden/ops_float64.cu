@@ -4,6 +4,7 @@
  * Emitted by Kinemorph. Numbers are of type double, in SI units and radians.
  * Entry e of state s stands at array[e * n + s]; one thread evaluates one state.
  * A launcher takes pointers to device memory and a cudaStream_t, and answers with the cudaError_t of the launch.
+ * For the same bits, nvcc: --fmad=false. Products that are rounded together with a sum are written as fma().
  */
 
 /*
@@ -108,14 +109,13 @@ static __device__ void newton_2(const double *__restrict__ x, double *__restrict
     going[0] = 1.0;
     while (going[0] > 0.0) {
         {
-            const double n0 = root[0] * root[0];
-            const double n1 = x[0] - n0;
-            const double n2 = fabs(n1);
-            const double n3 = 1e-09 * x[0];
-            const double n4 = n3 < n2 ? 1.0 : 0.0;
-            const double n5 = passes[0] < 40.0 ? 1.0 : 0.0;
-            const double n6 = n4 * n5;
-            going[0] = n6;
+            const double n0 = fma(root[0], -root[0], x[0]);
+            const double n1 = fabs(n0);
+            const double n2 = 1e-09 * x[0];
+            const double n3 = n2 < n1 ? 1.0 : 0.0;
+            const double n4 = passes[0] < 40.0 ? 1.0 : 0.0;
+            const double n5 = n3 * n4;
+            going[0] = n5;
         }
         {
             const double n0 = x[0] / root[0];

@@ -4,6 +4,7 @@
  * Emitted by Kinemorph. Numbers are of type double, in SI units and radians.
  * Entry e of state s stands at array[e * n + s]; one thread evaluates one state.
  * A launcher takes pointers to device memory and a cudaStream_t, and answers with the cudaError_t of the launch.
+ * For the same bits, nvcc: --fmad=false. Products that are rounded together with a sum are written as fma().
  */
 
 #ifndef OPS_FLOAT64_CUH

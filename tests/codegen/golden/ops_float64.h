@@ -3,7 +3,7 @@
  *
  * Emitted by Kinemorph. Numbers are of type double, in SI units and radians.
  * Each function evaluates one state; outputs must not overlap inputs.
- * C99; link with the math library (-lm).
+ * C99 (gcc: -std=c99, or -ffp-contract=off for the same bits); link with the math library (-lm).
  */
 
 #ifndef OPS_FLOAT64_H

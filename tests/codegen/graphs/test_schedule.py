@@ -9,6 +9,7 @@ import pytest
 from kinemorph.codegen.backends.llvm import module, single
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs import schedule
+from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.graph import LEAVES, Graph
 from kinemorph.codegen.graphs.program import Port, Program
 
@@ -78,7 +79,7 @@ def test_short_programs_stay_whole():
 
 def test_long_program_is_cut_evenly():
     """The structure behind linear compile time: pieces of bounded length, few values between them."""
-    program = recursion(1500)
+    program = fused(recursion(1500))
     assert len(program.steps) > 20_000
     plan = schedule.plan(program)
     assert max(map(len, plan.chunks)) <= schedule.LONGEST

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from kinemorph.codegen.backends.c.functions import SCRATCH, Place, Statements, Unit, braced, parameters
 from kinemorph.codegen.backends.c.spelling import number
+from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.schedule import assign_slots, last_uses, twins_together
@@ -84,7 +85,7 @@ def define_abreast(
 
     Its parameters are pointers to the arguments of the first pass, without those that are tables.
     """
-    dialect = unit.dialect
+    dialect, program = unit.dialect, fused(program)
     name = unit.names.new(f"{program.name}_abreast")
     given = [f"x{k}" for k in range(len(ins))]
     made = [f"y{k}" for k in range(len(outs))]

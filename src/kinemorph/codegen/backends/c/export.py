@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.backends.c.functions import parameters
-from kinemorph.codegen.backends.c.spelling import C
+from kinemorph.codegen.backends.c.spelling import C, arithmetic
 from kinemorph.codegen.backends.c.unit import Unit
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.block_routines import of_precision
@@ -20,7 +20,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram, all_runnable
 
 REMARKS = (
     "Each function evaluates one state; outputs must not overlap inputs.",
-    "C99; link with the math library (-lm).",
+    "C99 (gcc: -std=c99, or -ffp-contract=off for the same bits); link with the math library (-lm).",
 )
 
 
@@ -46,6 +46,6 @@ def export_c(
     header = unit.header("h", REMARKS, prototypes)
     for function in unit.functions:
         unit.define(function)
-    includes = [f'#include "{unit.file}.h"', "", "#include <math.h>", ""]
+    includes = [f'#include "{unit.file}.h"', "", *arithmetic(unit.dialect)]
     source = "\n".join([*unit.opening(REMARKS), *includes, *unit.lines])
     return {f"{unit.file}.c": source, f"{unit.file}.h": header}

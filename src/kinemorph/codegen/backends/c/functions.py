@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kinemorph.codegen.backends.c.spelling import SPELLINGS, Dialect, Names, number, shape_text
 from kinemorph.codegen.backends.identifiers import comment
+from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.schedule import plan
@@ -124,7 +125,7 @@ class Statements:
     def expression(self, i: int) -> str:
         """The operation of node i as an expression of its operands."""
         op, *args = self.nodes[i]
-        return SPELLINGS[op].format(*map(self.value, args), f=self.dialect.f)
+        return SPELLINGS[op].format(*map(self.value, args), f=self.dialect.f, fma=self.dialect.fma)
 
     def store(self, i: int) -> None:
         """Adds statements that write the value of node i to the output entries that are equal to it."""
@@ -183,7 +184,7 @@ class Statements:
 
 def define_program(function: Function, program: Program, unit: Unit, before: str = "") -> list[str]:
     """The lines that define a program as a function, after its parts if it is long; `before` are specifiers."""
-    dialect = unit.dialect
+    dialect, program = unit.dialect, fused(program)
     steps = plan(program)
     inputs, outputs = places(function.inputs, program.inputs), places(function.outputs, program.outputs)
     kept = {i: Place(SCRATCH, f"{SCRATCH}[{slot}]") for i, slot in steps.slots.items()}

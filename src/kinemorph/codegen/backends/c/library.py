@@ -22,7 +22,7 @@ from pathlib import Path
 
 from kinemorph.codegen.backends import Array, Kernel
 from kinemorph.codegen.backends.c.functions import Function
-from kinemorph.codegen.backends.c.spelling import C
+from kinemorph.codegen.backends.c.spelling import C, arithmetic
 from kinemorph.codegen.backends.c.unit import Unit
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.block_routines import of_precision
@@ -56,7 +56,7 @@ def c(program: Program | LoopProgram, precision: str = "float64") -> Kernel:
     (function,) = unit.functions
     batch = unit.names.new("batch")
     unit.define(function, "static ")
-    source = "\n".join([*unit.opening(()), "#include <math.h>", "", *unit.lines, _batch(function, batch, unit)])
+    source = "\n".join([*unit.opening(()), *arithmetic(unit.dialect), *unit.lines, _batch(function, batch, unit)])
     entry = getattr(load(source, program.name), batch)
     sizes = [port.size for port in program.inputs]
     pointers_in, pointers_out = ctypes.c_void_p * len(sizes), ctypes.c_void_p * len(program.outputs)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from kinemorph.codegen.backends.c.abreast import Argument, lanes_of
 from kinemorph.codegen.backends.c.functions import Function, Place, Statements, Unit, braced, heading, unused
 from kinemorph.codegen.backends.c.spelling import Dialect, number
+from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import (
     Affine,
@@ -185,6 +186,7 @@ class _Writer:
     def _written_out(self, call: Call, program: Program, *, load: bool) -> list[str]:
         """The lines of a program inlined on views; with `load`, all inputs are read before a result is written."""
         lines: list[str] = []
+        program = fused(program)
         inputs, outputs = (
             [Place(view.array, text) for view in views for text in self._entries(view, lines)]
             for views in (call.ins, call.outs)

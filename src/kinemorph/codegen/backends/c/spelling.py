@@ -1,7 +1,8 @@
 """How ops, numbers, names and comments are written in C and CUDA.
 
 `SPELLINGS` says how an op is written; `{f}` stands for the suffix of single precision. An argument is a name or a
-number, perhaps after a minus sign.
+number, perhaps after a minus sign. Products are rounded together with a sum where `graphs.fused` says so (`fma`), and
+compilers are told to fuse no others.
 
 `min` and `max` return NaN if either argument is NaN, as the op table says; `where` returns its second argument if the
 first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
@@ -23,6 +24,7 @@ SPELLINGS: dict[str, str] = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
+    "fma": "{fma}({0}, {1}, {2})",
     "div": "{0} / {1}",
     "neg": "-({0})",
     "sqrt": "sqrt{f}({0})",
@@ -56,6 +58,7 @@ class Dialect:
 
     real: str  # the type of a number
     f: str  # the suffix of numbers and functions of that type
+    fma: str  # the name of the function or macro for a b + c
     lanes: int  # the most passes of a loop that run side by side; 1 where each thread has a state of its own
     infinity: str
     nan: str
@@ -70,13 +73,32 @@ _CUDA_64 = {"infinity": "__longlong_as_double(0x7ff0000000000000LL)", "nan": 'na
 _CUDA_32 = {"infinity": "__int_as_float(0x7f800000)", "nan": 'nanf("")'}
 
 C = {
-    "float64": Dialect("double", "", LANES, **_C),
-    "float32": Dialect("float", "f", LANES, **_C),
+    "float64": Dialect("double", "", "FUSED", LANES, **_C),
+    "float32": Dialect("float", "f", "FUSED", LANES, **_C),
 }
 CUDA = {
-    "float64": Dialect("double", "", 1, **_CUDA, **_CUDA_64),
-    "float32": Dialect("float", "f", 1, **_CUDA, **_CUDA_32),
+    "float64": Dialect("double", "", "fma", 1, **_CUDA, **_CUDA_64),
+    "float32": Dialect("float", "f", "fmaf", 1, **_CUDA, **_CUDA_32),
 }
+
+
+# gcc knows no such pragma, and fuses nothing in standard C; without an instruction, fma is a slow function
+ARITHMETIC = """#include <math.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+#if defined FP_FAST_FMA{F} || defined __FMA__ || defined __ARM_FEATURE_FMA
+#define FUSED(a, b, c) fma{f}(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+"""
+
+
+def arithmetic(dialect: Dialect) -> list[str]:
+    """The lines of a C file on its arithmetic: the header of functions, and how a b + c is rounded."""
+    return [*ARITHMETIC.format(f=dialect.f, F=dialect.f.upper()).splitlines(), ""]
 
 
 def number(value: float, dialect: Dialect) -> str:
@@ -118,7 +140,7 @@ floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint ll
 lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint round rsqrt scalb scalbln scalbn
 significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
 """
-_OURS = "scratch state states stream"
+_OURS = "scratch state states stream FUSED"
 
 
 class _Reserved(frozenset[str]):

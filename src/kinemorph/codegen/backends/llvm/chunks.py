@@ -21,7 +21,7 @@ from kinemorph.codegen.graphs.schedule import Plan
 from kinemorph.vocabulary.blocks import Block, Item
 
 WIDTHS = (8, 4, 2, 1)  # numbers of lanes in which sincos is emitted for plain numbers
-PLAIN = ("add", "sub", "mul")  # ops that may be computed early, to have more angles in one sincos,
+PLAIN = ("add", "sub", "mul", "fma")  # ops that may be computed early, to have more angles in one sincos,
 NEARLY = 2  # and how many of them, each depending on the one before
 SMALL, INNER = 40, 600  # most ops of a called program that is inlined: anywhere, and in an innermost loop
 ABREAST = 100  # the same in an innermost loop whose passes run in lanes: sums over the rows of many tables share it
@@ -66,6 +66,7 @@ class Chunks:
         self.real = real
         self.spellings = spellings(real)
         self.nodes = program.graph.nodes
+        self.ops = program.op_counts
         self.steps = steps
         self.block_function = block_function
         self.constants_apart = constants_apart
@@ -88,7 +89,8 @@ class Chunks:
                 first += count
         self.outs, self.ins = pointers(program)
         # first all loads, then all stores; in a long program, results would occupy too many registers until the end
-        self.in_order = not constants_apart and len(steps.chunks) == 1 and len(steps.chunks[0]) <= INNER
+        short = len(steps.chunks) == 1 and len(steps.chunks[0]) <= INNER
+        self.in_order = short and not constants_apart and linkage == "internal"
         self.lines: list[str] = []
         self.late: list[tuple[str, str, int]] = []  # stores for the end: (value, pointer, entry)
 

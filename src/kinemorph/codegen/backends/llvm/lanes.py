@@ -26,6 +26,7 @@ def emit_lanes(program: Program | LoopProgram, real: Real) -> str:
     """The LLVM IR that evaluates batches of `program` in lanes."""
     heading = f"; {program.name!r} in {real.lanes} lanes of {real.precision}"
     module = Module(real)
+    module.worked.ops[real] = {"fma"}  # which `give` takes
     outputs = _Outputs(program, real)
     module.main(program, outputs.results)
     half = real.lanes // 2

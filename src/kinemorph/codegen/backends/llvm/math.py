@@ -1,10 +1,11 @@
 """Numbers in LLVM IR: the types of values, how each op is written for them, and the small functions that ops call.
 
 The type of a value is a `Real`: float64 or float32, one number or several lanes; every op is written once for all of
-these. Arithmetic is one instruction with the `contract` flag (a product and a sum may become one FMA; nothing else is
-relaxed). An op that takes several instructions is a small function that is inlined. exp, log, pow, asin, acos and atan2
-call the C library, lane by lane and always in float64, so that a lane has the same bits as a single number. sin, cos
-and tan are implemented in `sincos`.
+these. Arithmetic is one instruction, which LLVM does not fuse with another one; the op `fma` of `graphs.fused` rounds
+once if the CPU has an instruction for it, else twice. So a program has the same bits at every level of optimization. An
+op that takes several instructions is a small function that is inlined. exp, log, pow, asin, acos and atan2 call the C
+library, lane by lane and always in float64, so that a lane has the same bits as a single number. sin, cos and tan are
+implemented in `sincos`; LLVM has no say in what is called, or it would write exp2 for some pow.
 
 `min` and `max` are those of NumPy: the result is NaN if either argument is. `where` returns its second argument if the
 first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
@@ -92,16 +93,17 @@ def number(value: float) -> str:
 
 # {t}: the value's type, {c}: the type of a comparison, {f}: the suffix of intrinsics
 SPELLINGS: dict[str, str] = {
-    "add": "fadd contract {t} {0}, {1}",
-    "sub": "fsub contract {t} {0}, {1}",
-    "mul": "fmul contract {t} {0}, {1}",
+    "add": "fadd {t} {0}, {1}",
+    "sub": "fsub {t} {0}, {1}",
+    "mul": "fmul {t} {0}, {1}",
+    "fma": "call {t} @llvm.fmuladd.{f}({t} {0}, {t} {1}, {t} {2})",
     "div": "fdiv {t} {0}, {1}",
     "neg": "fneg {t} {0}",
     "sqrt": "call {t} @llvm.sqrt.{f}({t} {0})",
     "abs": "call {t} @llvm.fabs.{f}({t} {0})",
     "floor": "call {t} @llvm.floor.{f}({t} {0})",
 }
-INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor"}
+INTRINSICS = {"fma": ("fmuladd", 3), "sqrt": ("sqrt", 1), "abs": ("fabs", 1), "floor": ("floor", 1)}  # name, arity
 ROTATIONS = frozenset({"sin", "cos", "tan"})  # computed by sincos
 C_LIBRARY = ("exp", "log", "pow", "asin", "acos", "atan2")
 
@@ -146,7 +148,8 @@ def spellings(real: Real) -> dict[str, str]:
     made = dict(SPELLINGS)
     for name in (*FUNCTIONS, *C_LIBRARY):
         plain = name in C_LIBRARY and real == Real()
-        made[name] = f"call {{t}} @{name if plain else f'op.{name}.{{f}}'}({_arguments(OPS[name].arity)})"
+        called = f"@{name}" if plain else f"@op.{name}.{{f}}"
+        made[name] = f"call {{t}} {called}({_arguments(OPS[name].arity)}){' nobuiltin' * plain}"
     return {name: _filled(text, real) for name, text in made.items()}
 
 
@@ -164,7 +167,9 @@ def library(used: Mapping[Real, Collection[str]]) -> str:
     for real, ops in used.items():
         for name in sorted(ops):
             if name in INTRINSICS:
-                parts[f"declare {real.text} @llvm.{INTRINSICS[name]}.{real.suffix}({real.text})"] = None
+                intrinsic, arity = INTRINSICS[name]
+                taken = ", ".join([real.text] * arity)
+                parts[f"declare {real.text} @llvm.{intrinsic}.{real.suffix}({taken})"] = None
             elif name in FUNCTIONS:
                 text, compare = FUNCTIONS[name]
                 plus, minus = real.constant(1.0), real.constant(-1.0)
@@ -194,7 +199,7 @@ def _each_lane(real: Real, name: str, arity: int) -> str:
                 lines.append(f"  %d{k}.{lane} = fpext float {given} to double")
                 given = f"%d{k}.{lane}"
             arguments.append(f"double {given}")
-        lines.append(f"  %y.{lane} = call double @{name}({', '.join(arguments)})")
+        lines.append(f"  %y.{lane} = call double @{name}({', '.join(arguments)}) nobuiltin")
         made = f"%y.{lane}"
         if real.bits == 32:
             lines.append(f"  %f.{lane} = fptrunc double {made} to float")

@@ -19,6 +19,7 @@ from kinemorph.codegen.backends.llvm.memory import MEMORY
 from kinemorph.codegen.backends.llvm.sincos import rotations, sincos_of_many
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.backends.llvm.views import Callee
+from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.schedule import plan
 from kinemorph.codegen.loops.block_routines import routine
@@ -159,6 +160,7 @@ class Module:
         shared: frozenset[int] = frozenset(),
     ) -> Chunks:
         long = program.ops > (LONG if name == "main" else LONG_CALLED)
+        program = fused(program)
         linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which need passes
         steps, block = plan(program), self._block
         return Chunks(
@@ -180,7 +182,7 @@ class Module:
         definitions = chunks.definitions()  # this may define blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
-        part.ops.setdefault(chunks.real, set()).update(program.op_counts)
+        part.ops.setdefault(chunks.real, set()).update(chunks.ops)
         if chunks.real.lanes > 1 and chunks.real in chunks.rotation_types:
             part.many.add(chunks.real)
         if part is self.plain:

@@ -202,8 +202,8 @@ def give(width: int, real: Real) -> str:
     for v, vector in enumerate(read):
         place = v % sums
         name = f"%sum{place}" if v + sums >= width else f"%partial{v}"
-        lines.append(f"  %zero{v} = fmul contract {t} {vector}, zeroinitializer")
-        lines.append(f"  {name} = fadd contract {t} {seen[place]}, %zero{v}")
+        checked = f"{t} {vector}, {t} zeroinitializer, {t} {seen[place]}"
+        lines.append(f"  {name} = call {t} @llvm.fmuladd.{real.suffix}({checked})")
         seen[place] = name
     for k, row in enumerate(rows):
         lines.append(f"  %at{k} = getelementptr inbounds {real.element}, ptr %row{k}, i64 %column")
