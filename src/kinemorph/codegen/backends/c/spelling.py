@@ -2,7 +2,7 @@
 
 `SPELLINGS` says how an op is written; `{f}` stands for the suffix of single precision. An argument is a name or a
 number, perhaps after a minus sign. Products are rounded together with a sum where `graphs.fused` says so (`fma`), and
-compilers are told to fuse no others.
+compilers are asked to fuse no others.
 
 `min` and `max` return NaN if either argument is NaN, as the op table says; `where` returns its second argument if the
 first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.

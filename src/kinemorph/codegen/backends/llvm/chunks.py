@@ -17,6 +17,7 @@ from itertools import groupby, islice
 
 from kinemorph.codegen.backends.llvm.math import ROTATIONS, Real, spellings
 from kinemorph.codegen.graphs.program import Program, Runnable
+from kinemorph.codegen.graphs.row_sums import RowSum
 from kinemorph.codegen.graphs.schedule import Plan
 from kinemorph.vocabulary.blocks import Block, Item
 
@@ -127,6 +128,7 @@ class Chunks:
         self.names: dict[int, str] = {}  # node -> register of this function that has its value
         self.minus: dict[int, str] = {}  # node -> register that has its negative value
         self.given: dict[tuple[int, ...], str] = {}  # arguments of blocks -> the array that has them
+        self.arrays: list[str] = []  # their allocations
 
     def _constants(self) -> str:
         """The definition of the function that writes the outputs that are constants."""
@@ -166,7 +168,7 @@ class Chunks:
             self._write(value, base, entry)
         inlined = "alwaysinline" if self.in_order and len(ids) <= self.most_inlined else "noinline"
         signature = self._signature("" if self.in_order else "ptr noalias %scratch")
-        body = "\n".join(self.lines)
+        body = "\n".join([*self.arrays, *self.lines])
         return f"define internal void @{name}({signature}) {inlined} nounwind {{\n{body}\n  ret void\n}}"
 
     def _op(self, i: int) -> None:
@@ -245,20 +247,39 @@ class Chunks:
 
     def _block(self, i: int, block: Block, args: Sequence[int]) -> None:
         """Writes the arguments of node i, an operation on arrays, to an array and calls its function, which fills
-        another.
+        another. Where the gate of the node is closed, in all lanes, the results are 0 at once.
         """
-        given = self.given.get(tuple(args))
+        solved, given = f"%solved{i}", self.given.get(tuple(args))
+        known = given is not None  # of blocks with the same gate, so that it has been written if this is open
         if given is None:
             given = self.given[tuple(args)] = f"%given{i}"
             self._array(given, block.n_in)
-            for k, ref in enumerate(args):
-                self._write(self.value(ref), given, k)
-        self._array(f"%solved{i}", block.n_out)
-        self.lines.append(f"  call void @{self.block_function(block)}(ptr %solved{i}, ptr {given})")
+        values = [] if known else list(map(self.value, args))
+        self._array(solved, block.n_out)
+        gated = isinstance(block, RowSum) and block.gated
+        if gated:
+            zeros = f"call void @llvm.memset.p0.i64(ptr {solved}, i8 0, i64 {block.n_out * self.real.bytes}, i1 false)"
+            self._if_open(i, self.value(args[0]))
+            self.lines += [f"closed{i}:", f"  {zeros}", f"  br label %done{i}", f"open{i}:"]
+        for k, value in enumerate(values):
+            self._write(value, given, k)
+        self.lines.append(f"  call void @{self.block_function(block)}(ptr {solved}, ptr {given})")
+        if gated:
+            self.lines += [f"  br label %done{i}", f"done{i}:"]
+
+    def _if_open(self, i: int, gate: str) -> None:
+        """Writes a jump to `open` of node i where the gate is positive in one of the lanes, and else to `closed`."""
+        lanes, some = self.real.lanes, f"%some{i}"
+        self.lines.append(f"  {some} = fcmp ogt {self.real.text} {gate}, {self.real.constant(0.0)}")
+        if lanes > 1:
+            self.lines.append(f"  {some}.bits = bitcast {self.real.truth} {some} to i{lanes}")
+            self.lines.append(f"  {some}.any = icmp ne i{lanes} {some}.bits, 0")
+            some += ".any"
+        self.lines.append(f"  br i1 {some}, label %open{i}, label %closed{i}")
 
     def _array(self, name: str, count: int) -> None:
-        """Writes the allocation of an array of values."""
-        self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
+        """Adds the allocation of an array of values, at the beginning of the function."""
+        self.arrays.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
 
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
