@@ -297,6 +297,16 @@ def test_an_arm_that_turns_does_not_pass_a_wall(angle: float) -> None:
     assert abs(run.v[-1, 0]) < 15.0, "it has passed"
 
 
+def test_a_fast_rotor_does_not_shorten_default_steps() -> None:
+    """Steps of 2 ms, the limit where something may be passed, are taken whatever turns."""
+    builder = RobotBuilder("box").add(Body.box("box", 1.0, (0.2, 0.2, 0.1)), Body.cylinder("rotor", 0.05, 0.05, 0.01))
+    builder.root("box", "free").joint("turn", "revolute", "box", "rotor", axis=(0, 0, 1), translation=(0, 0, 0.1))
+    ground = Contact("ground", "box", HuntCrossley(1e5, 0.5), Regularized(0.5, 0.01), shape=Box((0.2, 0.2, 0.1)))
+    start = {"q": {"box_root.z": 0.05}, "v": {"turn": 1000.0}}
+    run = simulate(System(builder.build(), (ground,)), 1.0, output_step=0.1, **start)
+    assert run.q[-1, -1] == pytest.approx(1000.0, rel=1e-6) and run.statistics.accepted < 800
+
+
 def test_contacts_of_bodies_that_do_not_move_do_nothing() -> None:
     builder = RobotBuilder("r").add(Body.sphere("base", 1.0, 0.1), Body.sphere("leg", 1.0, 0.1, (0.3, 0, 0)))
     builder.joint("weld", "fixed", "world", "base").joint("hip", "revolute", "base", "leg", axis=(0, 1, 0))

@@ -55,7 +55,8 @@ MOST_REPEATS = 4  # further passes of a step in which contacts make energy
 MOST_CHORDS = 4.0  # attempts to find the share of the extrapolation that makes no energy; then it is 0
 BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
 STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
-FARTHEST = 0.05  # [rad or m] that a coordinate moves in a step, so that a body which turns does not pass the ground
+SHORT = 2e-3  # [s]: in longer steps
+FARTHEST = 0.05  # [rad or m] no coordinate moves farther than this, so that a body which turns does not pass the ground
 PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
@@ -140,13 +141,7 @@ class LinearlyImplicit:
             _limit_energy(site, after, whole, share)
         if not site.fixed:
             site.measure(site.error, whole, place=PLACE, speed=SPEED)
-            with loop.repeat(nv) as i:  # steps are so short that nothing moves farther than FARTHEST
-                loop.let(
-                    site.error,
-                    lambda error, moved: error.maximum((abs(moved) * (1.0 / FARTHEST)) ** 3),
-                    site.error,
-                    site.new[i],
-                )
+            _limit_motion(site)
 
     def _step(
         self,
@@ -245,6 +240,16 @@ def _robots(program: Program | None) -> Program:
     """A program that every robot has."""
     assert program is not None
     return program
+
+
+def _limit_motion(site: Site) -> None:
+    """Writes code that rejects a step which is longer than SHORT and moves a coordinate farther than FARTHEST."""
+
+    def bounded(error: Any, moved: Any, h: Any) -> Any:
+        return error.maximum((abs(moved) * (1.0 / FARTHEST)).minimum(h * (1.0 / SHORT)) ** 3)
+
+    with site.loop.repeat(site.plant.nv) as i:
+        site.loop.let(site.error, bounded, site.error, site.new[i], site.h)
 
 
 def _limit_energy(site: Site, half: View, off: View, share: View) -> None:

@@ -43,7 +43,7 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
-CONTACT_LONGEST = 2e-3  # [s], the longest step that they choose: bodies do not pass each other, pushes are seen
+CONTACT_LONGEST = linearly_implicit.SHORT  # the longest step that they choose: bodies do not pass each other
 STEADY_LONGEST = 0.1  # [s], the same where nothing but planes is touched, and nothing depends on time
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
