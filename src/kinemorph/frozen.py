@@ -125,6 +125,17 @@ def _guard(self: Any, name: str, *value: Any) -> None:
 METHODS = {"__repr__": _repr, "__eq__": _eq, "__hash__": _hash, "__setattr__": _guard, "__delattr__": _guard}
 
 
+def kept_in(owner: object, name: str, make: Callable[[], T]) -> T:
+    """The result of `make()`, computed once and cached in a frozen record; copies and pickles of it leave it out.
+
+    Unlike `kept_with`, it does not compare records.
+    """
+    kept: dict[str, T] = vars(owner)
+    if name not in kept:
+        kept[name] = make()
+    return kept[name]
+
+
 def kept_with(make: Callable[[K], T]) -> Callable[[K], T]:
     """A decorator: `make(owner)` is called once for each owner, and its result is cached until the owner is freed.
 

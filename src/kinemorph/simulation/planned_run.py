@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.errors import ModelError, PlanWarning, users_level
+from kinemorph.frozen import kept_in
 from kinemorph.mechanics.constraints.stances import closed_stance
 from kinemorph.mechanics.elements.contact.touching_points import touched_along
 from kinemorph.model.elements.contact.contacts import Contact
@@ -42,8 +43,6 @@ from kinemorph.words import listed
 FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
 LISTED = 6  # coordinates of an initial state that a note lists
 
-
-KEPT = "systems of runs"  # where a model keeps them; a model is frozen, and pickles leave this out
 IN_PYTHON = {"ground": "ground = true", "no-ground": "ground = false"}  # keys of a run for flags of the command line
 
 
@@ -149,7 +148,7 @@ def _equipped(model: System | Robot, plan: RunPlan) -> _Equipped:
     """
     placed = bool(plan.start or plan.q or plan.v)
     choice = (plan.limits, plan.friction, plan.contacts, plan.ground, placed)
-    kept: dict[Any, _Equipped] = vars(model).setdefault(KEPT, {})
+    kept: dict[Any, _Equipped] = kept_in(model, "systems of runs", dict)
     if choice not in kept:
         whole = on_ground(model if isinstance(model, System) else System(model), plan)
         acting = with_joint_forces(whole, limits=plan.limits, friction=plan.friction)

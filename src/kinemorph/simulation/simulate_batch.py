@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
@@ -203,7 +203,7 @@ def _some_runs(batch: BatchRun) -> list[Trajectory]:
     """A few runs of a batch that did not fail, evenly spaced: these are checked as single runs are."""
     kept = batch.events.rows is not None
     done = np.flatnonzero(batch.ok if kept else batch.ok & (batch.event_counts == 0))
-    chosen = done[np.unique(np.linspace(0, len(done) - 1, min(len(done), FEW)).astype(int))]
+    chosen = done[evenly(len(done), FEW)]
     return [batch[int(k)] for k in chosen]
 
 

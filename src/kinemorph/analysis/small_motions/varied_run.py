@@ -135,9 +135,9 @@ def _marched(stepper: Stepper, until: float) -> tuple[list[Event], str, bool]:
     Returns the edges that were taken, a message where the march fails, and whether an edge ended it.
     """
     events: list[Event] = []
-    patience, switches = Patience(stepper, stepper.state.t, until), Switches()
+    patience, switches = Patience(stepper, stepper.t, until), Switches()
     form = log_format(stepper.watch) if stepper.watch else None
-    while stepper.state.t < until:
+    while stepper.t < until:
         marched = stepper.through(np.array([until]), until)
         for event in () if marched.jumps is None or form is None else map(form.event, marched.jumps):
             events.append(event)

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.analysis.tracking.attachments import OWN, Attachments, attached, usual_posture
 from kinemorph.analysis.tracking.fitting import misfits, starts
@@ -180,7 +180,7 @@ def _mirrored(problem: MarkerProblem, found: Descended, rms: float, search: int,
     if rms < misfits.MISFIT * problem.size or not pairs:
         return []
     order = [names.index(pairs.get(name, name)) for name in names]
-    few = np.unique(np.linspace(0, len(problem.times) - 1, SWAPPED_FRAMES).astype(int))
+    few = evenly(len(problem.times), SWAPPED_FRAMES)
     part = problem.chosen(few).exchanged(order)
     anchor = starts.anchor_configuration(part, None, search, seed)
     other = descend(part, np.tile(anchor, (len(few), 1)), tolerance=starts.LOOSE).state.at

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import VIEW
 from kinemorph.display.canvas import png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
@@ -108,7 +108,7 @@ def run_poses(trajectory: Trajectory) -> Array:
     finite = every[np.isfinite(every).all(axis=1)]
     if not len(finite):
         raise KinemorphError("the run has no sample with finite coordinates to draw.")
-    chosen: Array = finite[np.unique(np.linspace(0, len(finite) - 1, POSES).astype(int))]
+    chosen: Array = finite[evenly(len(finite), POSES)]
     return chosen
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinemorph.algebra.arrays import evenly
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
 from kinemorph.durable_files import replacing
 from kinemorph.errors import UnsupportedError
@@ -52,7 +53,7 @@ def write_gif(frames: Frames, path: Path, period: float) -> None:
     """Writes frames as a gif that repeats forever; `period` is the time between them, in whole hundredths [s]."""
     from PIL.Image import Dither
 
-    some = np.unique(np.linspace(0, frames.count - 1, LOOKED_AT).astype(int))
+    some = evenly(frames.count, LOOKED_AT)
     palette = _palette([frames.paint(int(k)) for k in some])
     small = (frame.quantize(palette=palette, dither=Dither.NONE) for frame in frames)
     timing: dict[str, Any] = {"duration": round(1000.0 * period), "loop": 0}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import CameraChoice, Lens, camera_of
 from kinemorph.display.painting.lighting import STEEP, lamp_of
 from kinemorph.display.painting.rasters import FINE
@@ -187,7 +187,7 @@ def _shadow(points: Array, floor: float, light: Array, size: float) -> Array:
 
 def _looked_at(scene: Scene) -> list[int]:
     """The indices of at most LOOKED_AT times, spread evenly over the scene."""
-    return [int(k) for k in np.unique(np.linspace(0, len(scene.times) - 1, LOOKED_AT).astype(int))]
+    return [int(k) for k in evenly(len(scene.times), LOOKED_AT)]
 
 
 def _middles(scene: Scene, follow: str | None) -> Array:

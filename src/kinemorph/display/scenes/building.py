@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display import series
 from kinemorph.display.looks.combined_robot import configurations, robot_of
@@ -337,7 +337,7 @@ def _way(spread: npt.ArrayLike) -> Array:
 
 def _corners(figure: Figure) -> Array:
     """The lowest and highest corners (k, 2, 3) [m] of a figure's shapes at up to LOOKED_AT times."""
-    numbers = np.unique(np.linspace(0, len(figure.positions) - 1, LOOKED_AT).astype(int))
+    numbers = evenly(len(figure.positions), LOOKED_AT)
     lows, highs = [], []
     for part in figure.parts:
         if part.layer == "shapes" and len(part.surface.points):

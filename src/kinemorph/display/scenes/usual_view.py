@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import Scene
@@ -35,7 +35,7 @@ def plane_azimuth(*paths: tuple[Array, Array]) -> float | None:
 
 def _moves(positions: Array, quaternions: Array) -> Array:
     """Displacements (k, 3) [m] of the bodies' origins and of points 0.1 m beside them, which include rotations."""
-    rows = np.unique(np.linspace(0, len(positions) - 1, LOOKED_AT).astype(int))
+    rows = evenly(len(positions), LOOKED_AT)
     beside = 0.1 * np.array([np.zeros(3), *np.eye(3)])
     points = positions[rows, :, None] + rotated(quaternions[rows, :, None], beside)
     return (points - points[:1]).reshape(-1, 3)

@@ -12,7 +12,7 @@ Jacobians are 6 x nv, order [linear; angular], in one of three references:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Direction
@@ -35,7 +35,23 @@ REFERENCES: tuple[Reference, ...] = get_args(Reference)
 
 def forward_kinematics(tree: Tree, q: Sequence[S], frames: Sequence[str]) -> list[Pose]:
     """The poses T_WF in the world of the bodies or frames with these names."""
-    return attached_poses(tree, link_poses(tree, q), frames)
+    poses: dict[int, Pose] = {}
+    for index in _carrying(tree, frames):
+        link = tree.links[index]
+        local = pose_of_move(link.move(q))
+        poses[index] = local if link.parent == WORLD else compose(poses[link.parent], local)
+    return attached_poses(tree, poses, frames)
+
+
+def _carrying(tree: Tree, frames: Sequence[str]) -> list[int]:
+    """The indices of the links on the paths from the world to these frames, parents first."""
+    found: set[int] = set()
+    for name in frames:
+        index = tree.attachments[name].link
+        while index != WORLD and index not in found:
+            found.add(index)
+            index = tree.links[index].parent
+    return sorted(found)
 
 
 def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
@@ -52,8 +68,8 @@ def poses_of_moves(tree: Tree, moves: Sequence[Move]) -> list[Pose]:
     return poses
 
 
-def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> list[Pose]:
-    """The world poses of the bodies or frames with these names, from the world poses of the links."""
+def attached_poses(tree: Tree, poses: Sequence[Pose] | Mapping[int, Pose], frames: Sequence[str]) -> list[Pose]:
+    """The world poses of the bodies or frames with these names, from the world poses of the links, by index."""
     placed = []
     for name in frames:
         at = tree.attachments[name]

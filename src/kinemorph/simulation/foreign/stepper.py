@@ -123,6 +123,10 @@ class ForeignStepper(PlantStepper):
     # ── the state ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
+    def t(self) -> float:
+        return self._t
+
+    @property
     def state(self) -> State:
         return self._state(self._row(self._t, self._y))
 

@@ -187,7 +187,7 @@ class LiveRun:
     @property
     def t(self) -> float:
         """The time of the run [s]."""
-        return self.run.stepper.state.t
+        return self.run.stepper.t
 
     @property
     def paused(self) -> bool:

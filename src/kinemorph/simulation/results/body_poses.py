@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.frozen import kept_in
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.robot import Robot
@@ -77,9 +78,6 @@ def bodies_in_turn(robots: Iterable[Robot]) -> list[str]:
     return list(dict.fromkeys(name for robot in robots for name in robot.body_names))
 
 
-KEPT = "tree at nominal parameters"  # where a robot keeps it; a robot is frozen, and pickles leave this out
-
-
 def frame_matrices(robot: Robot, q: Array, names: Sequence[str], t: Array | float = 0.0) -> Array:
     """Poses of bodies or frames in configurations q (n, nq) as homogeneous matrices, shape (n, names, 4, 4) [m].
 
@@ -87,10 +85,7 @@ def frame_matrices(robot: Robot, q: Array, names: Sequence[str], t: Array | floa
     """
     matrices = np.zeros((len(q), len(names), 4, 4))
     matrices[..., 3, 3] = 1.0
-    kept = vars(robot)
-    if KEPT not in kept:
-        kept[KEPT] = resolve(robot)
-    tree = kept[KEPT].at_time(t)
+    tree = kept_in(robot, "tree at nominal parameters", lambda: resolve(robot)).at_time(t)
     for k, pose in enumerate(forward_kinematics(tree, tree.all_joints(list(q.T)).q, list(names))):
         for i in range(3):
             matrices[:, k, i, 3] = pose.p[i]

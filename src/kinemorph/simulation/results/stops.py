@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import LimitWarning, users_level
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import listed
+
+Indices = npt.NDArray[np.int64]
 
 NAMED = 4  # coordinates that a sentence lists
 PASSED = 1e-6  # tolerance of joint limits [m or rad]
@@ -39,29 +44,53 @@ def stopped_joints(robot: Robot, elements: Sequence[Any]) -> set[str]:
     return {name for element in stops for name in law_of(element).acts_on(element, robot)}
 
 
+class _Stops(NamedTuple):
+    """The coordinates that stop at limits: their names, units and indices in q, and their limits [m or rad], (n,)."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    places: Indices
+    low: Array
+    high: Array
+    far: Array  # beyond a limit: what is farther gets a warning
+
+
+@kept_with
+def _stops(plant: Plant) -> _Stops | None:
+    """The stops of a plant; None where it has none."""
+    robot = plant.robot
+    rows: list[tuple[Any, ...]] = []
+    if robot is None:
+        return None
+    for joint in map(robot.joint, stopped_joints(robot, plant.elements)):
+        own = range(robot.nq)[robot.q_slice(joint.name)]
+        rows += zip(joint.q_names, joint.table.q_units, own, joint.lower, joint.upper, strict=True)
+    if not rows:
+        return None
+    names, units, *numbers = zip(*rows, strict=True)
+    places, low, high = map(np.array, numbers)
+    return _Stops(names, units, places, low, high, np.array([FAR.get(unit, math.inf) for unit in units]))
+
+
 def warn_of_stops(run: Trajectory) -> bool:
     """Warns where joints end a run far beyond limits at which they have stops; returns whether it did."""
-    first, last, found = run.segments[0], run.segments[-1], []
-    robot = last.robot
-    if robot is None or not run.outcome.ok or not len(last.q):
+    first, last = run.segments[0], run.segments[-1]
+    stops = _stops(last.plant) if run.outcome.ok and len(last.q) else None
+    if stops is None:
         return False
-    if first.robot is None or first.robot.q_names != robot.q_names:  # modules have docked
+    if first.plant.q != last.plant.q:  # modules have docked
         first = last
-    for joint in map(robot.joint, stopped_joints(robot, last.plant.elements)):
-        values = np.array([first.q[0], last.q[-1]])[:, robot.q_slice(joint.name)].T.tolist()
-        names = zip(joint.q_names, joint.table.q_units, strict=True)
-        for (begun, q), (name, unit), low, high in zip(values, names, joint.lower, joint.upper, strict=True):
-            before, beyond = (max(low - x, x - high) for x in (begun, q))
-            if beyond > FAR.get(unit, math.inf):
-                where = f"at {q:.4g} {unit}, {beyond:.3g} {unit} beyond its limit"
-                found.append((beyond / FAR[unit], name, where, before > STAYED * beyond))
-    if not found:
+    begun, ended = first.q[0][stops.places], last.q[-1][stops.places]
+    before, beyond = (np.maximum(stops.low - q, q - stops.high) for q in (begun, ended))
+    found = np.flatnonzero(beyond > stops.far)
+    if not len(found):
         return False
-    _, worst, where, stayed = max(found)
-    others = [name for _, name, *_ in found if name != worst]
-    reason, advice = STAYS if stayed else GIVES
+    worst = int(found[np.argmax(beyond[found] / stops.far[found])])
+    unit, others = stops.units[worst], [stops.names[k] for k in found if k != worst]
+    reason, advice = STAYS if before[worst] > STAYED * beyond[worst] else GIVES
     warnings.warn(
-        f"'{worst}' of '{last.plant.name}' ends the run {where}: {reason}."
+        f"'{stops.names[worst]}' of '{last.plant.name}' ends the run at {ended[worst]:.4g} {unit}, "
+        f"{beyond[worst]:.3g} {unit} beyond its limit: {reason}."
         f"{f' Also beyond their limits: {listed(others, NAMED)}.' if others else ''} {advice}",
         LimitWarning,
         stacklevel=users_level(),

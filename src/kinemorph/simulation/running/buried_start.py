@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import GroundWarning, users_level
 from kinemorph.frozen import kept_with
@@ -50,7 +50,7 @@ def buried_start(plant: Plant, q: Array) -> Buried | None:
     if checked is None or not rows.any():
         return None
     q = q[rows]
-    q = q[np.unique(np.linspace(0, len(q) - 1, min(len(q), CHECKED)).astype(int))]
+    q = q[evenly(len(q), CHECKED)]
     if (q.shape, q.tobytes()) in checked.passed:  # runs often begin where others did
         return None
     columns = q[0].tolist() if len(q) == 1 else list(q.T)  # floats are much faster than arrays of one number

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import ChatterWarning, StepError, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
 from kinemorph.model.elements.contact.contacts import Contact
@@ -99,7 +99,7 @@ def find_chatter(
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None
     found, limit = None, step
-    for k in np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_STATES)).astype(int)):
+    for k in evenly(len(times), MOST_STATES):
         stiff = at(int(k))
         growth, motion = largest_growth(method, stiff, limit)
         if growth > GROWTH:
@@ -145,7 +145,7 @@ def warn_of_kinks(segments: Sequence[Segment], method: Method, options: StepOpti
         feels = _feels(segment, options, KINKED) if segment.plant.touches else None
         if feels is None or not np.isfinite(segment.v).all():
             continue
-        for k in np.unique(np.linspace(0, len(segment.t) - 1, min(len(segment.t), FEW_STATES)).astype(int)):
+        for k in evenly(len(segment.t), FEW_STATES):
             felt = feels(int(k), step)
             if felt is None:
                 continue

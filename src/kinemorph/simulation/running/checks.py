@@ -8,6 +8,7 @@ from typing import Any
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import InactiveWarning, users_level
+from kinemorph.frozen import kept_in
 from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -17,7 +18,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
 from kinemorph.simulation.running.buried_start import warn_of_buried_start
 from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy, warn_of_made_energy
+from kinemorph.simulation.running.energy_check import LOOSE, accounts, warn_of_energy, warn_of_made_energy
 from kinemorph.simulation.running.ground_check import warn_of_ground
 from kinemorph.simulation.running.impact_check import warn_of_impacts
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
@@ -59,9 +60,10 @@ def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method 
 def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:
     """Gives the first warning that applies to the steps of a run; whether there was one."""
     segments, step = run.segments, options.step
+    known = accounts(segments, run.events)
     if (
-        warn_of_energy(segments, run.events, options, method)
-        or warn_of_made_energy(segments, run.events, step, method)
+        warn_of_energy(known, options, method)
+        or warn_of_made_energy(known, step, method)
         or warn_of_damping(segments, method, step)
         or warn_of_impacts(segments, step)
     ):
@@ -75,6 +77,10 @@ def warn_of_inactive(model: Any, *, driven: bool) -> None:
     """Warns once of data in the model file that have no effect; `driven` says that the run has inputs or forces."""
     if not isinstance(model, System) or not model.source:
         return
+    looked_at: set[bool] = kept_in(model, "data that do not act were looked for", set)
+    if driven in looked_at:
+        return
+    looked_at.add(driven)
     data = inactive_data(model, driven=driven)
     found = data.joint_sentences + data.other_sentences
     key = (model.source, model.name, tuple(found))

@@ -115,7 +115,7 @@ class DockedRun:
 
     def after(self, ledger: Ledger, run: Run, outcome: Outcome) -> Run | Outcome:
         """The piece that follows a finished one, after the dockings and undockings at its end, or the run's outcome."""
-        t, until = run.stepper.state.t, float(self.times[-1])
+        t, until = run.stepper.t, float(self.times[-1])
         ended = {event.name for event in run.events if event.kind == "stop"}
         ours = [name for name in self.pending if name in ended]
         inner = {*ours, *(f"{name}{PASSES}" for name in self.pending)}

@@ -21,10 +21,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import frozen
 from kinemorph.plants.initial_values import SUPPLIED
@@ -74,32 +75,48 @@ class EnergyError:
         return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
 
 
+class Account(NamedTuple):
+    """Samples of a run between two events, and their energies as `run_energies` gives them; None where unknown."""
+
+    part: Segment
+    energies: Array | None
+
+
+def accounts(segments: Sequence[Segment], events: Sequence[Event]) -> list[list[Account]]:
+    """The samples of each segment, divided at events, with their energies; at most MOST_SAMPLES, evenly chosen."""
+    cuts = np.unique(np.array([event.t for event in events], dtype=float))
+    return [[Account(part, run_energies(part)) for part in _between(segment, cuts)] for segment in segments]
+
+
 def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: float | None = None) -> EnergyError | None:
     """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
 
     `step` [s] is the fixed size of its steps.
+    """
+    return _worst_error(accounts(segments, events), step)
+
+
+def _worst_error(known: Sequence[Sequence[Account]], step: float | None) -> EnergyError | None:
+    """The largest error of an energy balance, as a share of what was exchanged.
 
     Events may change the energy, so the samples between two events are checked separately. Where events follow each
     other closely, hardly anything is exchanged in between; errors below FAINT of the exchange of the segment are left
     out there.
     """
     worst: EnergyError | None = None
-    for segment in segments:
-        parts = _between(segment, [event.t for event in events])
-        least = FAINT * _exchanged(segment) if len(parts) > 1 else 0.0
-        for part in parts:
-            found = _error_of(part, step)
+    for parts in known:
+        least = FAINT * _exchanged(parts) if len(parts) > 1 else 0.0
+        for one in parts:
+            found = _error_of(*one, step)
             if found is not None and found.error >= least and (worst is None or found.share > worst.share):
                 worst = found
     return worst
 
 
-def warn_of_energy(
-    segments: Sequence[Segment], events: Sequence[Event], options: StepOptions, method: object = None
-) -> bool:
+def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, method: object = None) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     step = options.step
-    found = energy_error(segments, events, step)
+    found = _worst_error(known, step)
     if found is None or found.share <= SHARE:
         return False
     where = f", most of it near t = {found.t:.4g} s"
@@ -113,28 +130,25 @@ def warn_of_energy(
         remedy = "Take a smaller tolerance (rtol=, --rtol)."
     else:
         remedy = f"Take smaller steps (step={step / 4:.2g}, --step {step / 4:.2g})."
+    name = next(one.part.plant.name for parts in known for one in parts)
     warnings.warn(
-        f"the energy of '{segments[0].plant.name}' does not balance: {found.sentence}{where}. The motion is not "
-        f"accurate. {remedy}",
+        f"the energy of '{name}' does not balance: {found.sentence}{where}. The motion is not accurate. {remedy}",
         EnergyWarning,
         stacklevel=users_level(),
     )
     return True
 
 
-def warn_of_made_energy(
-    segments: Sequence[Segment], events: Sequence[Event], step: float | None, method: object
-) -> bool:
+def warn_of_made_energy(known: Sequence[Sequence[Account]], step: float | None, method: object) -> bool:
     """Warns where contacts made more than MADE of the energy that a run exchanged; returns whether it warned.
 
     Only methods for contact are checked, and only runs in which nothing supplies energy.
     """
     if not isinstance(method, LinearlyImplicit):
         return False
-    for segment in segments:
-        exchanged = _exchanged(segment) if segment.plant.touches else 0.0
-        for part in _between(segment, [event.t for event in events]) if exchanged else ():
-            columns = run_energies(part)
+    for parts in known:
+        exchanged = _exchanged(parts) if parts and parts[0].part.plant.touches else 0.0
+        for part, columns in parts if exchanged else ():
             if columns is None or columns[:, 2].any():
                 continue
             total = columns[:, 0] + columns[:, 1]
@@ -156,14 +170,16 @@ def warn_of_made_energy(
     return False
 
 
-def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
-    """The samples of a segment, divided at the `times` of events [s]; at most MOST_SAMPLES together, evenly chosen."""
-    n = len(segment.t)
-    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int)) if n else np.zeros(0, dtype=int)
-    cuts = np.searchsorted(segment.t[rows], np.unique(np.asarray(times, dtype=float)), side="right")
-    parts = [part for part in np.split(rows, cuts) if len(part) > 1]
+def _between(segment: Segment, cuts: Array) -> list[Segment]:
+    """Evenly chosen samples of a segment, at most MOST_SAMPLES, divided at the times `cuts` [s]."""
+    rows = evenly(len(segment.t), MOST_SAMPLES)
+    parts = np.split(rows, np.searchsorted(segment.t[rows], cuts, side="right")) if len(cuts) else [rows]
+    if len(parts) == 1 and len(rows) == len(segment.t):
+        return [segment] if len(rows) > 1 else []
     names = ("t", "q", "v", "x", "m", "u")
-    return [replace(segment, **{name: getattr(segment, name)[part] for name in names}) for part in parts]
+    return [
+        replace(segment, **{name: getattr(segment, name)[part] for name in names}) for part in parts if len(part) > 1
+    ]
 
 
 def run_energies(part: Segment) -> Array | None:
@@ -183,8 +199,7 @@ def run_energies(part: Segment) -> Array | None:
     return found if _finite(found) else None
 
 
-def _error_of(part: Segment, step: float | None) -> EnergyError | None:
-    columns = run_energies(part)
+def _error_of(part: Segment, columns: Array | None, step: float | None) -> EnergyError | None:
     if columns is None:
         return None
     mechanical, (supplied, dissipated) = columns[:, :2], columns[:, 2:].T
@@ -227,10 +242,10 @@ def exchanged_energy(energies: Array) -> float:
     return max(float(np.ptp(energies, axis=0).max()), MOVING * float(np.abs(energies[:, 0]).max()))
 
 
-def _exchanged(segment: Segment) -> float:
+def _exchanged(parts: Sequence[Account]) -> float:
     """The energy [J] that a segment exchanged; 0 where it is not known."""
-    columns = [run_energies(part) for part in _between(segment, ())]
-    return max((exchanged_energy(found) for found in columns if found is not None), default=0.0)
+    known = [one.energies for one in parts if one.energies is not None]
+    return exchanged_energy(np.concatenate(known)) if known else 0.0
 
 
 def _finite(values: Array) -> bool:

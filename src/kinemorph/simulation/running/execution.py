@@ -107,14 +107,14 @@ class Run:
             return self._carried_out(progress)
         except ControllerError as error:
             self._keep_now()
-            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
+            return Outcome("failed", self.stepper.t, f"At t = {self.stepper.t:.9g} s {error}")
         except KeyboardInterrupt:
             self._keep_now()
-            return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; its results are kept.")
+            return Outcome("interrupted", self.stepper.t, "The run was interrupted; its results are kept.")
 
     def _carried_out(self, progress: Progress | None) -> Outcome:
         while True:
-            t = self.stepper.state.t
+            t = self.stepper.t
             self._tick()
             if self.held and self.held.due(t):
                 self._hold()
@@ -146,17 +146,17 @@ class Run:
             self._tick()
             if self.next == 0:
                 self._begin()
-            self.times, self.next, self.until = np.array([self.stepper.state.t, until]), 1, until
+            self.times, self.next, self.until = np.array([self.stepper.t, until]), 1, until
             self._thin()
             self.patience.over = True  # without an end there is no share of the run that is done
             outcome: Outcome | None = None
-            while outcome is None and self.stepper.state.t < until:
+            while outcome is None and self.stepper.t < until:
                 outcome = self._march(min(until, self.stepper.next_tick), None)
                 self._tick()
             return outcome
         except ControllerError as error:
             self._keep_now()
-            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
+            return Outcome("failed", self.stepper.t, f"At t = {self.stepper.t:.9g} s {error}")
 
     def _thin(self) -> None:
         """Joins the samples of many short calls, so that a long run does not consist of many small arrays."""
@@ -173,7 +173,7 @@ class Run:
 
     def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
         """Marches to the time `stop` [s]; returns an Outcome if the run ends before it, else None."""
-        while self.stepper.state.t < stop or len(self._wanted(stop)):
+        while self.stepper.t < stop or len(self._wanted(stop)):
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted), progress)
@@ -181,15 +181,15 @@ class Run:
                 return self.left
             reason = self.patience.look()
             if reason is not None:
-                return Outcome("failed", self.stepper.state.t, reason)
+                return Outcome("failed", self.stepper.t, reason)
             if progress:
-                progress(self.stepper.state.t, self.stepper.h, len(self.events))
+                progress(self.stepper.t, self.stepper.h, len(self.events))
             if marched.status is Status.TICK:
                 self._tick()
                 continue
             if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
-                while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
-                    self._through(behind, self.stepper.state.t, len(behind))
+                while len(behind := self._wanted(self.stepper.t)):  # samples that did not fit into the call
+                    self._through(behind, self.stepper.t, len(behind))
                 t, q, *_ = self.stepper.state
                 if (locked := self.turned.passed(np.array([t]), q[None], self.stepper.p)) is not None:
                     return Outcome("failed", *locked)
@@ -201,12 +201,12 @@ class Run:
                 if outcome is not None:
                     return outcome
             elif marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
-                return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
+                return Outcome("failed", self.stepper.t, explained(self.stepper, marched.status))
         return None
 
     def _jumped(self, marched: Marched) -> Outcome | None:
         """The outcome of a run that ends at one of the jumps that the march has carried out; None if it goes on."""
-        t = self.stepper.state.t
+        t = self.stepper.t
         if self.ended is not None:
             return self.ended
         if marched.status in (Status.STOPPED, Status.ENOUGH):
@@ -230,7 +230,7 @@ class Run:
         marched = self._slice(times, stop, wanted)
         while marched.paused:  # also where the run has ended: its numbers of steps do not depend on slices
             if progress:
-                progress(self.stepper.state.t, self.stepper.h, len(self.events))
+                progress(self.stepper.t, self.stepper.h, len(self.events))
             done = len(marched.times)
             times, wanted = times[done:], max(wanted - done, 0)
             marched = self._slice(times, stop, wanted)
@@ -332,7 +332,7 @@ class Run:
 
     def keep_inputs(self) -> None:
         """A sample already stored at this time gets the present inputs, and the work that they have done."""
-        if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
+        if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.t:
             last, plant = self.done[-1][-1], self.stepper.plant
             last.u[-1] = self.stepper.u
             last.rows[-1, plant.nq + plant.nv : plant.nq + plant.nv + plant.nx] = self.stepper.state.x
@@ -342,7 +342,7 @@ class Run:
         if not self.stepper.tick():
             return
         m = self.stepper.m
-        if len(m) and self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
+        if len(m) and self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.t:
             self.done[-1][-1].rows[-1, -len(m) :] = m
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -355,7 +355,7 @@ class Run:
         stepper = self.stepper
         assert stepper.watch is not None
         ended: Outcome | None = None
-        t, count = stepper.state.t, len(self.events)
+        t, count = stepper.t, len(self.events)
         for index in fired:
             if len(self.events) >= self.most:
                 break
@@ -425,7 +425,7 @@ class Run:
 
     def _at_zero(self, index: int) -> Outcome | None:
         """The outcome of a run that is at rest because the guard of an edge stays at zero; None if it does not."""
-        watch, t = self.stepper.watch, self.stepper.state.t
+        watch, t = self.stepper.watch, self.stepper.t
         assert watch is not None
         at_rest = index in watch.paced and watch.paced[index].stays and self.stepper.side(index) == 0.0
         return self._stays(self._name(index), t, state_groups(self.stepper)) if at_rest else None

@@ -368,11 +368,11 @@ class Fleet:
             status, one = Status(int(self.status[k])), self._stepper_of(k)
             if status is Status.BUDGET:
                 found[k] = (
-                    f"At t = {one.state.t:.9g} s the allowed number of steps, {self.most:g}, was used up. Enlarge "
+                    f"At t = {one.t:.9g} s the allowed number of steps, {self.most:g}, was used up. Enlarge "
                     "most_steps, or loosen the tolerances."
                 )
             elif status is Status.TICK:
-                found[k] = f"At t = {one.state.t:.9g} s {_tick_failure(one)}"
+                found[k] = f"At t = {one.t:.9g} s {_tick_failure(one)}"
             else:
                 found[k] = self._reasons[k] if status is Status.GIVEN_UP else explained(one, status)
         return found

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinemorph.algebra.arrays import evenly
 from kinemorph.errors import GroundWarning, users_level
 from kinemorph.frozen import kept_with
 from kinemorph.mechanics.elements.contact.grounds import surface
@@ -50,7 +51,7 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
         return []
     t = np.concatenate([segment.t for segment in segments])
     q = np.concatenate([segment.q for segment in segments])
-    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_SAMPLES)).astype(int))
+    rows = evenly(len(t), MOST_SAMPLES)
     rows = rows[np.isfinite(q[rows]).all(axis=1)]
     if not len(rows):
         return []
@@ -84,7 +85,7 @@ def fall(segments: Sequence[Segment]) -> Passage | None:
     if not held or not mass > 0.0:
         return None
     t, q, m = (np.concatenate([getattr(segment, group) for segment in segments]) for group in "tqm")
-    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_SAMPLES)).astype(int))
+    rows = evenly(len(t), MOST_SAMPLES)
     rows = rows[np.isfinite(q[rows]).all(axis=1)]
     if not len(rows):
         return None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import ImpactWarning, users_level
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
 from kinemorph.mechanics.elements.contact.spheres import nearest
@@ -75,7 +75,7 @@ def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
     energies = run_energies(segment) if contacts and n > 2 else None
     if robot is None or energies is None:
         return
-    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int))
+    rows = evenly(n, MOST_SAMPLES)
     most, least = float(energies[:, 0].max()), SHARE * exchanged_energy(energies)
     total = sum(float(evaluate(body.mass)) for body in robot.bodies)
     if not (most > least and total > 0.0):

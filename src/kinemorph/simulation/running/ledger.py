@@ -104,7 +104,7 @@ class Ledger:
         )
 
     def _unfinished(self, run: Run) -> Outcome:
-        t, until = run.stepper.state.t, self.settings["until"]
+        t, until = run.stepper.t, self.settings["until"]
         return Outcome("unfinished", t, f"The run had reached t = {t:.9g} s of {until:g} s when it was saved.")
 
     def _trajectory(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import joint_slopes
 from kinemorph.model.parameter import evaluate
@@ -40,7 +40,7 @@ def damping_losses(segment: Segment, step: float) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     squares: Array = np.atleast_1d(np.trapezoid(segment.v**2, segment.t, axis=0))
     duration = float(segment.t[-1] - segment.t[0])
-    for k in np.unique(np.linspace(0, n - 1, min(n, MOST_STATES)).astype(int)):
+    for k in evenly(n, MOST_STATES):
         groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
         q, v, x, m, u = (group[k].tolist() for group in groups)
         tree, stiff = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))

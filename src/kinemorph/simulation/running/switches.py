@@ -32,7 +32,7 @@ class Switches:
         watch = stepper.watch
         assert watch is not None
         switch = watch.switches[guard - len(watch.guards)]
-        t, before, allowed = stepper.state.t, state_groups(stepper), allowed_errors(stepper)
+        t, before, allowed = stepper.t, state_groups(stepper), allowed_errors(stepper)
         after = watch.switched(switch, *stepper.inputs)
         stepper.m = after.m
         broken = None

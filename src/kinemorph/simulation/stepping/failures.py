@@ -256,7 +256,7 @@ def _jammed(stepper: PlantStepper) -> str | None:
     mu = float(evaluate(element.friction.coefficient))  # type: ignore[attr-defined]
     angles = ", ".join(f"{column.name} = {x:.4g}" for column, x in zip(plant.q, stepper.state.q, strict=True))
     return (
-        f"At t = {stepper.state.t:.9g} s contact '{name}' jams (Painleve): with friction mu = {mu:g} at {angles} its "
+        f"At t = {stepper.t:.9g} s contact '{name}' jams (Painleve): with friction mu = {mu:g} at {angles} its "
         f"normal force pushes it out with only {grips[worst]:.2g} of its effect without friction, and no impact "
         "resolves this. Take a smaller mu, or a soft contact (HuntCrossley)."
     )
@@ -287,7 +287,7 @@ def breach(stepper: PlantStepper, allowed: tuple[float, float] = (BREACH, BREACH
 
     Errors are relative to the sizes of rows, as in `march.jumps`; those up to `allowed` are accepted.
     """
-    plant, t = stepper.plant, stepper.state.t
+    plant, t = stepper.plant, stepper.t
     off, moving, sizes = constraint_errors(stepper)
     if np.abs(off).max(initial=0.0) > allowed[0]:
         return (

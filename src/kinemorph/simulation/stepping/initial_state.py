@@ -330,8 +330,10 @@ def _closed(look: _ConstraintsAt, start: Array, kept: Kept, given: Any) -> Array
     `given` is q as the user gave it. Raises ShapeError where there is no such configuration.
     """
     name = look.plant.name
-    seen, moved = kept.keeping(look.positions, look.moved)
     phi = look.positions(start)[0]
+    if float(np.abs(phi).max(initial=0.0)) <= CLOSED:
+        return start
+    seen, moved = kept.keeping(look.positions, look.moved)
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if by_default and look.robot.couplings and look.only_couplings(phi):
@@ -444,6 +446,8 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
     `named` tells whether the user gave velocities by name. Raises ShapeError where there is no such velocity.
     """
     _, rate, J = look.at(q, v)
+    if not rate.any():
+        return v
     against = float(np.abs(rate).max(initial=0.0))
     scale = max(1.0, float(np.abs(v).max(initial=0.0)))
     if against > OPEN * scale and not named and v.any():

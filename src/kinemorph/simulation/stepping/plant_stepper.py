@@ -145,6 +145,11 @@ class PlantStepper(ABC):
 
     @property
     @abstractmethod
+    def t(self) -> float:
+        """The present time [s]."""
+
+    @property
+    @abstractmethod
     def state(self) -> State:
         """The present state (t, q, v, x)."""
 
@@ -252,7 +257,7 @@ class PlantStepper(ABC):
     @property
     def due(self) -> bool:
         """Whether elements have to sample now."""
-        return bool(self.plant.ticks) and self._stored().t >= self.clockwork.next_time(self._at("clock"))
+        return bool(self.plant.ticks) and self.t >= self.clockwork.next_time(self._at("clock"))
 
     def tick(self) -> bool:
         """Lets the elements sample that are due now; returns whether there were any.
@@ -281,7 +286,7 @@ class PlantStepper(ABC):
         """
         self._change(fresh)
         if fresh == JUMPED:
-            self._begun = self._stored().t
+            self._begun = self.t
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
             self._at("floors")[:] = 0.0
@@ -296,7 +301,7 @@ class PlantStepper(ABC):
         Where elements store energy that depends on their inputs, as pulls do, the change of the stored energy is work
         that is done from outside: it is added to the energy supplied, if the plant records that.
         """
-        if self.watch and self._stored().t > self._begun:  # an event that is about to happen is not lost
+        if self.watch and self.t > self._begun:  # an event that is about to happen is not lost
             self._due = self.watch.due((), self._at("sides"), *self.inputs)
         before = self._stored_energy()
         self.u = self.plant.initial("u", u)
@@ -320,7 +325,7 @@ class PlantStepper(ABC):
         Raises StepError where a step fails or the motion diverges; the stepper is then at the last state before that.
         """
         until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
-        while self._stored().t < until:
+        while self.t < until:
             stop = min(until, self.next_tick)
             status = self.through(np.array([stop]), stop).status
             if status is Status.TICK or self.next_tick < math.inf:

@@ -59,10 +59,14 @@ class Stepper(PlantStepper):
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self._compile(self.method)
-        self.memory: Array = np.zeros(self.plan.size)
+        self._memory: Array = np.zeros(self.plan.size)
+        self._views: dict[str, Array] = {}  # of arrays in it that have been asked for
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
         self._interrupted: Array | None = None  # the memory before the step that `end` cuts short
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_views": {}}  # in a pickle they would be arrays of their own
 
     def _compile(self, method: Method) -> None:
         """Compiles the march; sets `run`."""
@@ -70,8 +74,21 @@ class Stepper(PlantStepper):
         self.run = compiled_march(self.plant, method, samples=self.rows, guards=marched, fixed=self.fixed)
 
     @property
+    def memory(self) -> Array:
+        """All that the march keeps from one call to the next, see `Layout`; may be set."""
+        return self._memory
+
+    @memory.setter
+    def memory(self, values: Array) -> None:
+        self._memory[:] = values
+
+    @property
+    def t(self) -> float:
+        return float(self._at("t"))
+
+    @property
     def inputs(self) -> tuple[Any, ...]:
-        return float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
+        return self.t, self._at("base"), self._at("s"), self.m, self.u, self.p
 
     @property
     def m(self) -> Array:
@@ -83,13 +100,16 @@ class Stepper(PlantStepper):
         self._at("m_next")[:] = self._at("m")[:] = values
 
     def _at(self, name: str) -> Array:
-        return self.plan.array(self.memory, name)
+        view = self._views.get(name)
+        if view is None:
+            view = self._views[name] = self.plan.array(self._memory, name)
+        return view
 
     @property
     def state(self) -> State:
         nv = self.plant.nv
         s = self._at("s")
-        return State(float(self._at("t")), self._at("base").copy(), s[nv : 2 * nv].copy(), s[2 * nv :].copy())
+        return State(self.t, self._at("base").copy(), s[nv : 2 * nv].copy(), s[2 * nv :].copy())
 
     @property
     def h(self) -> float:
@@ -191,15 +211,15 @@ class Stepper(PlantStepper):
         Where the end has cut a step short, it is the memory before that step, which the other run takes as a whole.
         Events that this run has found in the short step are then those of the whole step. None where Python acts there.
         """
-        kept = now = self.memory
+        kept = now = self.memory.copy()
         if self._interrupted is not None:
             kept = self.memory = self._interrupted
-            while self.watch and float(self._at("t")) < self.end:
+            while self.watch and self.t < self.end:
                 kept = self.memory.copy()
                 if self._call(np.array([1e300]), math.inf, most=1).status not in (Status.BUDGET, Status.LOGGED):
                     return None
             self.memory = now
-        arrays = Parts(self.plan, kept.copy())
+        arrays = Parts(self.plan, kept)
         names = self.watch.names if self.watch else ()
         return Kept(kept_key(self.plant, self.options), self.plant.recipe is not None, self.end, names, arrays)
 
@@ -219,5 +239,5 @@ class Stepper(PlantStepper):
             for k, name in enumerate(self.watch.names):
                 for group in ("sides", "floors") if name in kept.guards else ():
                     self._at(group)[k] = kept.arrays[group][kept.guards.index(name)]
-        self._begun = self._stored().t
+        self._begun = self.t
         return True

@@ -170,7 +170,7 @@ class PieceRuns:
         one = self._stepper
         one.memory, one.u, one.p = memory.copy(), u, p
         if status in (Status.STOPPED, Status.ENOUGH, Status.EVENT):
-            return f"the run of '{piece.name}' ends at an event at t = {one.state.t:.6g} s."
+            return f"the run of '{piece.name}' ends at an event at t = {one.t:.6g} s."
         return f"the run of '{piece.name}' fails. {explained(one, status)}"
 
     def _unpacked(self, piece: Piece, rows: Array) -> PieceRun:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.analysis.tracking.tracked import Tracked, axis_places
 from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.errors import UnsupportedError
@@ -51,7 +51,7 @@ def plot_motion(result: Tracked, *, frames: int | Sequence[int] = 4) -> Figure:
     `frames` is the number of frames, evenly spaced, or their indices.
     """
     n = len(result.q)
-    chosen = np.unique(np.linspace(0, n - 1, frames).astype(int)) if isinstance(frames, int) else np.array(list(frames))
+    chosen: Any = evenly(n, frames) if isinstance(frames, int) else np.array(list(frames))
     if not len(chosen) or chosen.min() < -n or chosen.max() >= n:
         raise UnsupportedError(f"frames is {frames}; expected a number above 0, or indices from 0 to {n - 1}.")
     lines = _skeleton(result, chosen)
