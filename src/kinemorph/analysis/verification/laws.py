@@ -109,7 +109,8 @@ def constraints_hold(s: Sample) -> WorstError:
     J, gamma = s.call(d.constraint_jacobian), s.call(d.constraint_bias)
     inertial, held = applied(M, a), applied(J.swapaxes(1, 2), shares)
     condition = condition_numbers(s)[:, None]
-    errors = [s.worst((inertial + h - s.a - held) / condition, inertial, h, held)]
+    uncanceled = applied(np.abs(J).swapaxes(1, 2), np.abs(shares))  # near a singularity, shares are large and cancel
+    errors = [s.worst((inertial + h - s.a - held) / condition, inertial, h, uncanceled)]
     diagonal = np.einsum("nci,nci->nc", J, np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2))
     weight = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
     reached = applied(J, a)
