@@ -4,9 +4,8 @@ Compiled code is kept between runs, in .cache/tests: its names cover the sources
 date is ever found. A first run is cold, as every run on a fresh clone. Tests of the cache have folders of their own.
 
 Two fifths of a cold run would go into machine code, most of it called a few times: it is made with the least effort of
-LLVM. The emitted text is the same; what differs is which passes work on it, how instructions and registers are chosen,
-and which products are fused into sums. Tests in FULL look at machine code, or at numbers that other processes or pages
-have from it: these, slow tests and child processes have the code that ships.
+LLVM, and has the same bits as code for speed. Tests in FULL look at machine code, or at numbers that other processes or
+pages have from it: these, slow tests and child processes have the code that ships.
 
 Durations of all tests are written to out/durations.txt; `support.tools.durations` says which are too long.
 
@@ -17,6 +16,7 @@ all worker processes together.
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
 from collections.abc import Generator, Iterator, Sequence
@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph.codegen.backends.llvm import engine
+from kinemorph.codegen.building import function
 from kinemorph.plants import robot_plant
 from support.tools.browsing import Browser, started_browser
 from support.tools.durations import Durations
@@ -86,6 +87,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    function.WORTH = math.inf  # no test compiles in the background what another one has run
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell: tests interrupt themselves
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # workers inherit the environment
@@ -115,7 +117,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     effort = EFFORT if full else LEAST
     if effort != engine.SPEED:
         engine.SPEED = effort
-        robot_plant.forget_plants()  # those of earlier tests have code of another effort, which rounds differently
+        robot_plant.forget_plants()  # those of earlier tests have code of another effort
 
 
 @pytest.hookimpl(wrapper=True)

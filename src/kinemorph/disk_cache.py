@@ -37,7 +37,8 @@ FORMAT = b"kinemorph machine code, format 1\n"
 CODE, OUTLINE = ".code", ".outline"  # suffixes: code, outline of a program
 EXECUTABLE = ".executable"  # a program of its own, compiled from C
 NUMBERS, PART = ".numbers", ".part"  # numbers that code refers to, and other data; file that is being written
-NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|{EXECUTABLE}|\.\w+{PART})")
+TEXT = ".text"  # what better code is compiled from
+NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|{TEXT}|{EXECUTABLE}|\.\w+{PART})")
 LIMIT = 512 << 20  # [byte] largest total size; above it, the least recently used files are removed
 KEPT = 0.75  # the share of the limit that remains after that
 LOOK = LIMIT // 16  # [byte] that a process writes between two checks of the total size
@@ -174,6 +175,30 @@ class CodeCache:
         if total >= LOOK:
             self.prune()
 
+    def remove(self, digest: str, ending: str) -> None:
+        """Removes what is stored under a digest, if it is there."""
+        _remove(self.folder / (digest + ending))
+
+    @contextlib.contextmanager
+    def claimed(self, digest: str, longest: float) -> Iterator[bool]:
+        """A context whose value is whether this process may make what belongs under a digest, as no other one does.
+
+        A claim that is older than `longest` [s] is that of a process that was killed.
+        """
+        path = self.folder / f"{digest}.claim{PART}"
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > longest:
+                _remove(path)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            _remove(path)
+
     def prune(self, limit: int = LIMIT) -> None:
         """Removes files that killed processes left; then, above `limit` bytes, the least recently used files."""
         files = self._files()
@@ -192,7 +217,9 @@ class CodeCache:
     def clear(self) -> tuple[int, int]:
         """Removes every file of the cache and nothing else; returns the number of programs and their size [byte]."""
         gone = [(path, facts) for path, facts in self._files() if _remove(path)]
-        return sum(path.suffix not in (OUTLINE, NUMBERS) for path, _ in gone), sum(facts.st_size for _, facts in gone)
+        return sum(path.suffix not in (OUTLINE, NUMBERS, TEXT) for path, _ in gone), sum(
+            facts.st_size for _, facts in gone
+        )
 
     def size(self) -> tuple[int, int]:
         """(number of stored programs, size of all files [byte])."""

@@ -465,7 +465,7 @@ class Plant(Fixed, Shown):
                 found = getattr(self, name)
                 return found if isinstance(found, Program) else found(*choice, **options)
 
-            self.kept[key] = build(self.recalled(key, make))
+            self.kept[key] = build(self.recalled(key, make), few_calls=True)
         function: CompiledFunction = self.kept[key]
         return function
 

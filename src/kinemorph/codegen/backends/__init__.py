@@ -7,6 +7,7 @@ defines what a program means; every other backend is tested against it, op by op
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from kinemorph.frozen import dataclass
 
 Precision = Literal["float64", "float32"]
+Effort = Literal["least", "best", "growing"]  # compiled in the least time, for speed, or the one after the other
 Array = npt.NDArray[np.floating[Any]]
 Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 
@@ -37,6 +39,9 @@ class Kernel:
     `lanes` is the number of states that are computed at the same time in SIMD lanes; 0 means that `run` holds Python's
     interpreter lock, so that threads are no faster. `address` is the address of machine code for one state, a C
     function `void kernel(out0, ..., in0, ...)` of pointers; 0 means that there is none.
+
+    `improved(adopt)` has code that was compiled in the least time compiled for speed, in the background, and calls
+    `adopt` with the new kernel; it returns the thread that waits for it, or None where nothing can be improved.
     """
 
     source: Callable[[], str]
@@ -45,3 +50,4 @@ class Kernel:
     call: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     lanes: int = 0
     address: int = 0
+    improved: Callable[[Callable[[Kernel], None]], Thread | None] | None = None

@@ -12,18 +12,20 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
+from threading import Thread
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.backends import Array, Kernel, Precision
+from kinemorph.codegen.backends import Array, Effort, Kernel, Precision
 from kinemorph.codegen.backends.result_memory import make_room, room_from
 from kinemorph.codegen.backends.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
 from kinemorph.codegen.graphs.program import Port, Runnable, entry_names
 from kinemorph.errors import KinemorphError, ShapeError
 
 Shape = tuple[int, ...]
+WORTH = 0.25  # [s] of calls after which quick code is replaced
 
 
 class CompiledFunction:
@@ -35,7 +37,7 @@ class CompiledFunction:
     `backend`, `source`           the backend that made it, and the code that the backend emitted
     `dtype`                       the type of the arrays that it returns
     `compile_seconds` [s]         the time to compile it or to load it
-    `few_calls`                   whether it was compiled in the least time instead of for speed
+    `effort`                      whether it was compiled in the least time, for speed, or the one after the other
     `threads`                     how many threads may share a call with a big batch: by default KINEMORPH_THREADS of
                                   the environment, else the number of CPUs
     `raw(out, *inputs)`           the call without checks; `shared` does the same on several threads
@@ -68,6 +70,7 @@ class CompiledFunction:
         backend: str,
         compile_seconds: float,
         precision: Precision = "float64",
+        effort: Effort = "best",
     ) -> None:
         self._runnable = program
         self.name = program.name
@@ -76,29 +79,48 @@ class CompiledFunction:
         self.backend = backend
         self.ops = program.ops
         self.flops = program.flops
-        self._source = kernel.source
         self.compile_seconds = compile_seconds
         self.dtype = np.dtype(precision)
-        self.few_calls = False
+        self.effort = effort
         self.threads = default_threads()
         # np.empty makes float64 by default; passing the dtype would take as long as a small kernel
         self._empty: Callable[..., Any] = np.empty if precision == "float64" else partial(np.empty, dtype=self.dtype)
-        self._lanes = kernel.lanes
-        self.raw: Callable[..., bool] = kernel.raw or self._raw
-        self._run = kernel.run
-        self.kernel_address = kernel.address
         self._shapes = tuple(port.shape for port in program.outputs)
         self._single = len(self._shapes) == 1
         self._room_from = room_from(program.outputs)
         if self._room_from == 1:  # once for calls with one state, which allocate their results themselves
             make_room(1, program.outputs)
+        self._take(kernel)
+
+    def _take(self, kernel: Kernel) -> None:
+        """Runs this kernel from now on."""
+        self._source, self._lanes, self.kernel_address = kernel.source, kernel.lanes, kernel.address
+        self.raw: Callable[..., bool] = kernel.raw or self._raw
+        self._run = kernel.run
         direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
-        self.__call__ = self._finite_first(direct) if program.decided_by_data else direct
+        self.__call__ = self._finite_first(direct) if self._runnable.decided_by_data else direct
+        self._improved, self._used = kernel.improved, 0.0  # [s] of calls of this kernel, as far as callers tell it
 
     @cached_property
     def program(self) -> Any:
         """The Program or LoopProgram that this function runs; one recalled from disk is traced at the first access."""
         return self._runnable.traced
+
+    def used(self, seconds: float) -> None:
+        """Tells how long a call has taken [s]: a function that grows gets better code when it has run for WORTH."""
+        if self.effort == "growing":
+            self._used += seconds
+            if self._used > WORTH:
+                self.improve()
+
+    def improve(self) -> Thread | None:
+        """Has a function that grows compiled for speed in the background, and takes the code when it is there.
+
+        Returns the thread that waits for it; None where nothing can be improved.
+        """
+        begun = self._improved(self._take) if self.effort == "growing" and self._improved else None
+        self._used = 0.0 if begun is None else -math.inf  # until there is a new kernel
+        return begun
 
     @property
     def threads(self) -> int:
@@ -127,7 +149,7 @@ class CompiledFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         from kinemorph.codegen.building.compile import unpickled
 
-        return unpickled, (self.program, self.backend, str(self.dtype), self.few_calls, self._threads)
+        return unpickled, (self.program, self.backend, str(self.dtype), self.effort, self._threads)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"

@@ -1,4 +1,5 @@
-"""The march as machine code, made once for each plant, method and set of guards.
+"""The march as machine code, made once for each plant, method and set of guards: quick code at first, which runs at
+once, and better code in the background while it runs (`CompiledFunction.used`).
 
 A march that is made of plain data alone has a recipe, as its plant has: machine code that was compiled before, in this
 process or in another one, is loaded without tracing anything.
@@ -37,7 +38,7 @@ def compiled_march(
     if key not in built:
         plain = is_packaged(method) and (guards is None or guards.of_elements)
         what = ("march", type(method).__module__, method, samples, fixed, guards is not None)
-        built[key] = build(plant.recalled(what, make) if plain else make())
+        built[key] = build(plant.recalled(what, make) if plain else make(), grows=True)
         guarded = [known for known in built if known[-1].value is not None]
         for old in guarded[:-MOST_GUARDED]:
             del built[old]

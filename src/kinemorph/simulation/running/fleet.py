@@ -169,6 +169,7 @@ class Fleet:
         began = time.perf_counter()
         self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
         took = time.perf_counter() - began
+        self.one.run.used(took)
         self.calls += 1
         self.memory[whole], rows, got, status = outs[0], outs[1], outs[2].astype(np.int64), outs[3].astype(np.int64)
         if (got == got[0]).all() and (done == done[0]).all():

@@ -187,12 +187,14 @@ class Stepper(PlantStepper):
         limits = self.limits.copy()
         limits[4], limits[5] = most, min(self.most_jumps, HUGE)
         outs = tuple(np.empty(port.shape) for port in self.run.outputs)
+        began = perf_counter()
         # without checks: values that a failed step has left in the memory may be infinite, and are never used
         self.run.raw(
             outs,
             *(self.memory, padded, np.array(float(len(times))), np.array(min(float(stop), 1e300)), limits),
             *(self.u, self.p),
         )
+        self.run.used(perf_counter() - began)
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         self._at("ending")[...] = 0.0

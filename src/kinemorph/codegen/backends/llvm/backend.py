@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from threading import Thread
 
-from kinemorph.codegen.backends import Array, Kernel, Precision, Run
+from kinemorph.codegen.backends import Array, Effort, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_module, point_to_numbers, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
+from kinemorph.codegen.backends.llvm.improvement import improve
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.graphs.program import Runnable
 from kinemorph.codegen.work_clock import at_work
@@ -33,15 +35,12 @@ def lanes_of(precision: Precision) -> int:
     return vector_bits() // Real(precision).bits
 
 
-def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool = False) -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization.
-
-    With `few_calls` it is compiled in the least time instead of for speed.
-    """
+def llvm(program: Runnable, precision: Precision = "float64", effort: Effort = "best") -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization."""
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
-    engine = load_module(own, program.name, lambda: _one(program, precision, direct), few_calls=few_calls)
+    engine = load_module(own, program.name, lambda: _one(program, precision, direct), effort)
     point_to_numbers(engine, program, precision)
     loaded: list[Engine] = []
 
@@ -50,7 +49,7 @@ def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
                 emit = partial(_lanes, program, real)
-                fresh = load_module(own, program.name, emit, few_calls=few_calls)
+                fresh = load_module(own, program.name, emit, effort)
                 point_to_numbers(fresh, program, precision)
                 loaded.append(fresh)
             return loaded[0]
@@ -59,15 +58,20 @@ def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool
         border = f"\n\n; an LLVM module of its own: {lanes} states side by side\n\n"
         return _one(program, precision, direct) + border + _lanes(program, Real(precision, lanes))
 
+    def improved(adopt: Callable[[Kernel], None]) -> Thread | None:
+        quick = [one.improvable for one in (engine, *loaded) if one.improvable]
+        return improve(quick, lambda: adopt(llvm(program, precision, effort))) if quick else None
+
     address = engine.address("kernel")
     if not direct:
-        return Kernel(source, _through_ctypes(program, engine, lanes_engine), lanes=lanes, address=address)
+        run = _through_ctypes(program, engine, lanes_engine)
+        return Kernel(source, run, lanes=lanes, address=address, improved=improved)
     raw, call = bind_entries(program, engine, lanes_engine, precision)
 
-    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+    def through_raw(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
         return raw(outs[0] if len(outs) == 1 else tuple(outs), *ins)
 
-    return Kernel(source, run, raw, call, lanes, address)
+    return Kernel(source, through_raw, raw, call, lanes, address, improved)
 
 
 def _one(program: Runnable, precision: Precision, direct: bool) -> str:

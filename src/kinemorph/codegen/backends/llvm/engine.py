@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.backends import Precision
+from kinemorph.codegen.backends import Effort, Precision
 from kinemorph.codegen.backends.llvm import python_objects
+from kinemorph.codegen.backends.llvm.improvement import Improvable, packed
 from kinemorph.codegen.graphs.program import Runnable
 from kinemorph.codegen.storing.shared_numbers import shared_numbers
-from kinemorph.disk_cache import code_cache, package_folder, source_lines
+from kinemorph.disk_cache import TEXT, code_cache, package_folder, source_lines
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
@@ -66,21 +67,34 @@ if hasattr(os, "register_at_fork"):
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
 
-def load_module(key: str, name: str, emit: Callable[[], str], *, few_calls: bool = False) -> Engine:
+def load_module(key: str, name: str, emit: Callable[[], str], effort: Effort = "best") -> Engine:
     """The compiled LLVM module with a key, from the cache on disk or by compiling the LLVM IR that `emit` returns.
 
-    The key contains everything that the IR depends on, except `facts`; `name` names the program in messages. With
-    `few_calls` it is compiled in the least time instead of for speed.
+    The key contains everything that the IR depends on, except `facts`; `name` names the program in messages. Code that
+    grows is compiled in the least time, if there is a cache and no code for speed in it: the engine is `improvable`.
     """
-    effort = ("in the least time",) if few_calls else ()
-    digest = hashlib.sha256("\n".join((*facts(), *effort, key)).encode()).hexdigest()
-    store = code_cache()
-    code = store.read(digest) if store else None
+    store, best = code_cache(), _digest(key, SPEED)
+    grows = effort == "growing" and SPEED > LEAST
+    speed = LEAST if effort == "least" else SPEED
+    code = store.read(_digest(key, speed)) if store else None
+    if store and code is None and grows:
+        speed = LEAST
+        code = store.read(_digest(key, speed))
     if code is None:
-        code = compile_text(name, emit(), LEAST if few_calls else SPEED)
+        text = emit()
+        code = compile_text(name, text, speed)
         if store:
-            store.write(digest, code)
-    return Engine(code)
+            store.write(_digest(key, speed), code)
+            if grows:
+                store.write(best, packed(text), TEXT)
+    improvable = Improvable(store, best, name, SPEED, emit) if store and grows and speed == LEAST else None
+    return Engine(code, improvable)
+
+
+def _digest(key: str, speed: int) -> str:
+    """The name in the cache of the code of an LLVM module that is compiled with a level of optimization."""
+    effort = ("in the least time",) if speed == LEAST else ()
+    return hashlib.sha256("\n".join((*facts(), *effort, key)).encode()).hexdigest()
 
 
 def facts() -> tuple[str, ...]:
@@ -194,7 +208,8 @@ class Engine:
     NumPy arrays: held by one, llvmlite's object is finalized when the engine itself is freed, which is later.
     """
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, improvable: Improvable | None = None) -> None:
+        self.improvable = improvable  # how code for speed may follow; None where this is the best
         with LLVM_LOCK:
             binding, machine = _binding(), _machine(LEAST)
             empty = binding.parse_assembly("")  # an execution engine needs a module
