@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from kinemorph import load_text
 from kinemorph.disk_cache import NUMBERS, kept_data, switched_off
 from kinemorph.errors import ModelError
 from kinemorph.formats.mjcf import compiler
-from kinemorph.model import hulls
+from kinemorph.model import hulls, meshes
+from kinemorph.model.shapes import MeshFile
 
 BALL = '<mujoco model="{name}"><worldbody><body><freejoint/><geom size="{size}"/></body></worldbody></mujoco>'
 
@@ -38,17 +40,27 @@ def test_data_are_made_once_for_each_input_and_again_where_their_file_is_damaged
     assert kept_data((b"none",), lambda: None) is None and kept_data((b"none",), lambda: b"some") == b"some"
 
 
-def test_a_hull_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = np.random.default_rng(2).normal(size=(600, 3))
-    first = hulls.hull_points(points, 0.05)
-    with switched_off():
-        assert np.array_equal(hulls.hull_points(points, 0.05), first)
-    monkeypatch.setattr(hulls, "_chosen", lambda *given: pytest.fail("computed again"))
-    assert np.array_equal(hulls.hull_points(points, 0.05), first)
-    with pytest.raises(pytest.fail.Exception):
-        hulls.hull_points(points, 0.04)
-    with pytest.raises(ModelError, match="a mesh has 600 points, expected at least one, all of them finite"):
-        hulls.hull_points(np.full((600, 3), np.nan), 0.05)
+def test_a_mesh_file_is_read_once_for_its_hull(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("trimesh")
+    points = np.random.default_rng(2).normal(size=(60, 3))
+    lines = [f"v {x} {y} {z}" for x, y, z in points.tolist()] + [f"f {k} {k + 1} {k + 2}" for k in range(1, 59)]
+    path = own_folder.parent / "cloud.obj"
+    path.write_text("\n".join(lines))
+    mesh = MeshFile("cloud.obj", str(path), (2.0, 2.0, 2.0))
+    first = meshes.hull_of_file(mesh)
+    assert np.array_equal(first, hulls.hull_points(2.0 * points)) and len(first) < 60
+    with monkeypatch.context() as patch:
+        patch.setattr(meshes, "_arrays", lambda *given: pytest.fail("read again"))
+        assert np.array_equal(meshes.hull_of_file(mesh), first)
+        for other, tolerance in ((mesh, 0.3), (replace(mesh, scale=(1.0, 1.0, 1.0)), None)):
+            with pytest.raises(pytest.fail.Exception, match="read again"):
+                meshes.hull_of_file(other, tolerance)
+        path.write_text("\n".join(lines).replace("v ", "v 1", 1))
+        with pytest.raises(pytest.fail.Exception, match="read again"):
+            meshes.hull_of_file(mesh)
+    path.unlink()
+    with pytest.raises(ModelError, match=r"mesh 'cloud\.obj': the file cannot be read: No such file"):
+        meshes.hull_of_file(mesh)
 
 
 def test_mujoco_compiles_a_file_once_and_a_wrong_one_each_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,39 +8,30 @@ direction.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.disk_cache import kept_data
 from kinemorph.errors import ModelError
 
-MANY = 500  # points of a mesh whose hull is kept on disk
+FINE, SHARE = 1e-3, 0.01  # default tolerance: the larger of FINE [m] and SHARE of the size of the mesh
 THIN = 1e-9  # relative to the size of a mesh: a smaller extent counts as none
 
 
-def hull_points(points: Array, tolerance: float) -> Array:
+def hull_points(points: Array, tolerance: float | None = None) -> Array:
     """The chosen points (m, 3) [m] of the convex hull of points (n, 3) [m], within a tolerance [m] of at least 0.
 
     Points in one plane or on one line are chosen by the hull in that plane or on that line. Raises ModelError if there
     is no point, or one that is not finite.
     """
-    given = np.asarray(points, dtype=float).reshape(-1, 3)
-    if len(given) < MANY:
-        return _hull_points(given, tolerance)
-    made_from = (Path(__file__).read_bytes(), np.float64(tolerance).tobytes(), given.tobytes())
-    kept = kept_data(made_from, lambda: _hull_points(given, tolerance).tobytes())
-    return np.frombuffer(kept or b"").reshape(-1, 3)
-
-
-def _hull_points(given: Array, tolerance: float) -> Array:
-    points = _unique(given)
+    points = _unique(np.asarray(points, dtype=float).reshape(-1, 3))
     if not len(points) or not np.isfinite(points).all():
         raise ModelError(
             f"a mesh has {len(points)} points, expected at least one, all of them finite. Correct the mesh."
         )
+    if tolerance is None:
+        tolerance = max(FINE, SHARE * float(np.linalg.norm(np.ptp(points, axis=0))))
     middle = points.mean(axis=0)
     _, _, axes = np.linalg.svd(points - middle, full_matrices=False)
     flat = np.ptp((points - middle) @ axes.T, axis=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.disk_cache import kept_data
 from kinemorph.errors import MissingExtraError, ModelError
+from kinemorph.model import hulls
+from kinemorph.model.hulls import hull_points
 from kinemorph.model.shapes import Mesh, MeshFile
 
 FILE_SIZE = 128_000_000  # bytes
@@ -49,6 +53,34 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
 def vertices(mesh_file: MeshFile) -> Points:
     """The corner points of a mesh file [m], shape (n, 3), with its scale; raises what `surface` raises."""
     return _arrays(mesh_file, None)[0]
+
+
+def hull_of_file(mesh_file: MeshFile, tolerance: float | None = None) -> Points:
+    """The points of `hulls.hull_points` of a mesh file [m], shape (n, 3). They are kept on disk: a file is read once.
+
+    Raises what `surface` raises.
+    """
+
+    def made() -> bytes:
+        return hull_points(vertices(mesh_file), tolerance).tobytes()
+
+    try:
+        content = Path(mesh_file.path).read_bytes()
+    except OSError:  # the reason is told where the file is read
+        content = None
+    if content is None or len(content) > FILE_SIZE:
+        return np.frombuffer(made()).reshape(-1, 3)
+    sources = [Path(__file__).read_bytes(), Path(hulls.__file__).read_bytes(), _version().encode()]
+    numbers = repr((Path(mesh_file.path).suffix, mesh_file.scale, tolerance)).encode()
+    return np.frombuffer(kept_data([*sources, numbers, content], made) or b"").reshape(-1, 3)
+
+
+def _version() -> str:
+    """The version of trimesh; empty where it is not installed."""
+    try:
+        return version("trimesh")
+    except PackageNotFoundError:
+        return ""
 
 
 def _arrays(mesh_file: MeshFile, faces: int | None) -> tuple[Points, Faces]:

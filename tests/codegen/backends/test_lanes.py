@@ -198,9 +198,9 @@ def test_lanes_are_compiled_when_the_first_batch_comes(monkeypatch):
     keys = []
     load = backend.load_module
 
-    def recorded(key, name, emit, **options):
+    def recorded(key, name, emit, effort):
         keys.append(key)
-        return load(key, name, emit, **options)
+        return load(key, name, emit, effort)
 
     monkeypatch.setattr(backend, "load_module", recorded)
     function = build(passed_on(3))

@@ -23,8 +23,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from support.peers.robot_folders import ANSWER, Answering, NoAnswer, answer_from_stdin, robot_files
@@ -73,7 +71,6 @@ def returned(file: str, _: str, folder: str) -> dict[str, Return] | None:
     from kinemorph.formats.sources import Options
 
     warnings.simplefilter("ignore")
-    _remember_hulls()
     path, root = Path(file), Path(folder)
     found = examine(path, options=Options(package_dirs=(root,)))
     if found.system is None:
@@ -82,23 +79,6 @@ def returned(file: str, _: str, folder: str) -> dict[str, Return] | None:
     with tempfile.TemporaryDirectory() as new:
         places = {name: Path(new) / name / f"robot{ending}" for name, ending in FORMATS.items()}
         return {name: _trip(found.system, place, name, above) for name, place in places.items()}
-
-
-def _remember_hulls() -> None:
-    """Computes the hull of the same points only once; the five systems of one file have the same meshes."""
-    from kinemorph.model.elements.contact import contacts_from_shapes as made
-
-    known: dict[tuple[bytes, float], object] = {}
-    whole = getattr(made.hull_points, "whole", made.hull_points)
-
-    def hull_points(points: np.ndarray, tolerance: float) -> object:
-        key = (points.tobytes(), tolerance)
-        if key not in known:
-            known[key] = whole(points, tolerance)
-        return known[key]
-
-    hull_points.whole = whole
-    made.hull_points = hull_points
 
 
 def _trip(system: object, path: Path, format: str, folders: Sequence[Path]) -> Return:

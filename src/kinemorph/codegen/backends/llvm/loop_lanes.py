@@ -139,16 +139,13 @@ class Abreast(Views):
             return None
         key = (view.array, start.constant, stride, view.size, passes_of(loop))
         if key not in self.tables:
-            rows = []
+            values, numbers = self.values[view.array], []
             for first in range(0, passes_of(loop), real.lanes):
                 passes = [min(first + lane, passes_of(loop) - 1) for lane in range(real.lanes)]
                 for entry in range(start.constant, start.constant + view.size):
-                    numbers = [self.real.constant(self.values[view.array][entry + stride * k]) for k in passes]
-                    listed = ", ".join(f"{real.element} {number}" for number in numbers)
-                    rows.append(f"{real.text} <{listed}>")
+                    numbers += [values[entry + stride * k] for k in passes]
             place = self.tables[key] = f"@{self.name}.lanes{len(self.tables)}"
-            kind = f"[{len(rows)} x {real.text}]"
-            self.globals.append(f"{place} = internal constant {kind} [{', '.join(rows)}], align 64")
+            self.globals.append(f"{place} = internal constant {real.listed(numbers)}")
         return self._vector(self.tables[key], view.size, 0, real)
 
     def _vector(self, base: str, size: int, entry: int, real: Real) -> str:

@@ -65,9 +65,7 @@ class LoopWriter(Abreast):
                 self.arrays[port.name] = (held, port.size)
                 continue
             place = f"@{self.name}.{len(self.globals)}"
-            element = self.real.element
-            listed = ", ".join(f"{element} {self.real.one.constant(value)}" for value in values)
-            self.globals.append(f"{place} = internal constant [{len(values)} x {element}] [{listed}]")
+            self.globals.append(f"{place} = internal constant {self.real.listed(values)}")
             self.arrays[port.name] = (place, port.size)
         filled = filled_first(self.program)
         for k, port in enumerate(self.program.buffers):

@@ -14,7 +14,7 @@ first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -72,9 +72,20 @@ class Real:
 
     def constant(self, value: float) -> str:
         """A number as an LLVM constant, the same in every lane."""
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite
-            text = number(value if self.bits == 64 else float(np.float32(value)))
+        if self.bits == 32:
+            with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite
+                value = float(np.float32(value))
+        text = number(value)
         return text if self.lanes == 1 else f"splat ({self.element} {text})"
+
+    def listed(self, values: Sequence[float]) -> str:
+        """Numbers that are one after the other in memory, as an LLVM constant with its type: bytes, if it is long."""
+        if len(values) <= FEW:
+            listed = ", ".join(f"{self.element} {self.one.constant(value)}" for value in values)
+            return f"[{len(values)} x {self.element}] [{listed}], align 64"
+        with np.errstate(over="ignore"):
+            data = np.array(values, dtype=self.precision).tobytes()
+        return f'[{len(data)} x i8] c"\\{data.hex(chr(92))}", align 64'
 
     def integer(self, value: int) -> str:
         """A whole number as an LLVM constant, the same in every lane."""
@@ -104,6 +115,7 @@ SPELLINGS: dict[str, str] = {
     "floor": "call {t} @llvm.floor.{f}({t} {0})",
 }
 INTRINSICS = {"fma": ("fmuladd", 3), "sqrt": ("sqrt", 1), "abs": ("fabs", 1), "floor": ("floor", 1)}  # name, arity
+FEW = 16  # numbers in a row: more are written as bytes, which LLVM reads faster
 ROTATIONS = frozenset({"sin", "cos", "tan"})  # computed by sincos
 C_LIBRARY = ("exp", "log", "pow", "asin", "acos", "atan2")
 

@@ -32,7 +32,7 @@ from kinemorph.model.elements.contact.grounds import Ground, HeightMap, Plane
 from kinemorph.model.elements.contact.outer_shapes import extent, hidden
 from kinemorph.model.elements.contact.unstopped import stopped_bodies
 from kinemorph.model.hulls import hull_points
-from kinemorph.model.meshes import vertices as mesh_vertices
+from kinemorph.model.meshes import hull_of_file
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import (
@@ -54,7 +54,6 @@ from kinemorph.words import counted, did_you_mean, quoted
 REST = 1e-4  # [m]: depth at which a contact rests that carries a quarter of the weight, by the default normal force
 LOSS = 2.0  # [s/m], the damping of the default normal force
 FRICTION = 1.0  # the default coefficient of friction, that of MuJoCo
-FINE, SHARE = 1e-3, 0.01  # default tolerance of hulls: the larger of FINE [m] and SHARE of the size of the mesh
 DEEP = 5e-3  # [m]: shapes that are deeper than this inside their rigid part get no contact with a plane
 EARTH = 9.81  # [m/s^2], where a robot has no gravity
 LEVEL = 1e-9  # largest error of the axes of a terrain
@@ -329,10 +328,10 @@ def _touching(shape: Shape, tolerance: float | None) -> dict[str, Any] | None:
 def hull_of(shape: Mesh | MeshFile, tolerance: float | None = None) -> Mesh | None:
     """The convex hull of a mesh with few points, as in `hulls`; None, with a warning, if its file cannot be read."""
     try:
-        points = mesh_vertices(shape) if isinstance(shape, MeshFile) else np.array(shape.vertices, dtype=float)
-        points = points.reshape(-1, 3)
-        size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
-        kept = hull_points(points, max(FINE, SHARE * size) if tolerance is None else tolerance)
+        if isinstance(shape, MeshFile):
+            kept = hull_of_file(shape, tolerance)
+        else:
+            kept = hull_points(np.array(shape.vertices, dtype=float), tolerance)
     except (ModelError, MissingExtraError) as error:
         warnings.warn(f"{error} This mesh touches nothing.", GroundWarning, stacklevel=users_level())
         return None
