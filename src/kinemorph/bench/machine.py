@@ -10,7 +10,7 @@ from typing import Any
 
 from kinemorph.bench.peers.pinocchio_cpp import compiler
 from kinemorph.bench.timing import Pace, peak_flops
-from kinemorph.codegen.backends.llvm.target import llvm_target
+from kinemorph.codegen.backends.llvm.engine import llvm_target
 from kinemorph.codegen.backends.threads import default_threads
 from kinemorph.errors import CompileError
 

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import kinemorph
-from kinemorph.codegen.backends.llvm.target import llvm_target
+from kinemorph.codegen.backends.llvm.engine import llvm_target
 from kinemorph.codegen.building.self_test import self_test
 from kinemorph.disk_cache import LIMIT, OFF, VARIABLE, CodeCache, cache_folder
 from kinemorph.display.browsers import graphical_browser

@@ -66,7 +66,7 @@ def hull_of_file(mesh_file: MeshFile, tolerance: float | None = None) -> Points:
 
     try:
         content = Path(mesh_file.path).read_bytes()
-    except OSError:  # the reason is told where the file is read
+    except OSError:  # `surface` says why
         content = None
     if content is None or len(content) > FILE_SIZE:
         return np.frombuffer(made()).reshape(-1, 3)

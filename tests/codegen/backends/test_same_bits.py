@@ -11,7 +11,7 @@ import pytest
 
 import kinemorph
 from kinemorph.codegen.backends.llvm import engine
-from kinemorph.codegen.backends.llvm.target import llvm_target
+from kinemorph.codegen.backends.llvm.engine import llvm_target
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.fused import fused
 from kinemorph.codegen.graphs.graph import Graph

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.codegen.backends.llvm.target import simd_bits
+from kinemorph.codegen.backends.llvm.engine import simd_bits
 from kinemorph.display.charts.figures import (
     draw_mass_matrix,
     draw_op_counts,

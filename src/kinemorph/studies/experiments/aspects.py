@@ -19,7 +19,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.codegen.backends.llvm.target import llvm_target
+from kinemorph.codegen.backends.llvm.engine import llvm_target
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import MeshFile

@@ -2,6 +2,7 @@
 
 backend           from a program to a kernel: for one state, or for several states in SIMD lanes
 engine            from LLVM IR to callable functions; the cache; numbers that code refers to; LLVM's optimization passes
+improvement       better code in the background, after code that was compiled in the least time
 module            the functions of one LLVM module
 single, lanes     the kernel for one state, and for several states in SIMD lanes
 chunks            the operations of a program as functions of limited length
@@ -12,5 +13,4 @@ math              types, spellings of ops and small functions; `sincos` and `ran
 transpose         rows of numbers converted to vectors, and back
 entry, call       functions that Python calls directly
 arrays            NumPy arrays in emitted code; `python_objects`: the memory layout of Python objects
-target            LLVM's version and the CPU that code is compiled for
 """

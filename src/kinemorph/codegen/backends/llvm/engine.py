@@ -15,7 +15,7 @@ import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,8 @@ NO_SAY = frozenset(
     )
 )
 
+# the widest vector registers by CPU feature [bit], widest first
+REGISTERS: tuple[tuple[str, int], ...] = (("avx512f", 512), ("avx", 256), ("sve", 128), ("neon", 128), ("sse2", 128))
 LIST = "numbers"  # the global variable of an LLVM module with the digests of its arrays of numbers
 
 LLVM_LOCK = threading.RLock()
@@ -142,8 +144,30 @@ def _target() -> tuple[str, str, str, str, str]:
 @cache
 def vector_bits() -> int:
     """The width of this CPU's SIMD registers [bit]."""
-    features = _binding().get_host_cpu_features()
-    return 512 if features.get("avx512f") else 256 if features.get("avx") else 128
+    return max(simd_bits(_binding().get_host_cpu_features()), 128)
+
+
+def simd_bits(features: Mapping[str, bool]) -> int:
+    """The width of the widest vector registers [bit] of a CPU with these features; 64 if there are none."""
+    return next((bits for feature, bits in REGISTERS if features.get(feature)), 64)
+
+
+def llvm_target() -> dict[str, Any]:
+    """LLVM's version and the CPU that it compiles for, by name; or a "problem" if llvmlite cannot be imported."""
+    try:
+        binding = _binding()
+    except ImportError as error:
+        return {"problem": f"llvmlite cannot be imported: {error}. Run: pip install llvmlite"}
+    features = binding.get_host_cpu_features()
+    bits = simd_bits(features)
+    return {
+        "version": ".".join(map(str, binding.llvm_version_info)),
+        "triple": binding.get_process_triple(),
+        "cpu": binding.get_host_cpu_name(),
+        "simd_bits": bits,
+        "simd_doubles": bits // 64,
+        "fma": bool(features.get("fma")) or bool(features.get("neon")),
+    }
 
 
 def _machine(speed: int) -> Any:
