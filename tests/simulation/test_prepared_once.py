@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, System, simulate
+from kinemorph import RobotBuilder, System, simulate, simulate_batch
 from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.errors import GroundWarning
 from kinemorph.model.body import Body
 from kinemorph.model.shapes import Box
 from kinemorph.model.system import Settings
 from kinemorph.plants.robot_plant import plant
-from kinemorph.simulation.planned_run import prepared_run
+from kinemorph.simulation import planned_run
+from kinemorph.simulation.planned_run import prepared_run, run_planned
 from kinemorph.simulation.running import buried_start
 
 
@@ -58,6 +62,30 @@ def test_starts_that_passed_are_not_checked_again_and_others_are(monkeypatch: py
     for _ in range(2):
         with pytest.warns(GroundWarning, match="'feet' by about 70 mm"):
             simulate(system, 1e-3, q={"root.z": 0.03}, output_step=1e-3)
+
+
+def slower(seconds: float) -> Any:
+    def wait(*_: Any, **__: Any) -> None:
+        time.sleep(seconds)
+
+    return wait
+
+
+def test_times_of_the_run_of_checks_and_of_preparation_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System(boxed().robot, (Contact("feet", "hull", HuntCrossley(1e5), shape=Box((0.2, 0.2, 0.2))),))
+    given = {"q": {"root.z": 1.0}}
+    simulate(system, 0.1, **given)
+    simulating = sys.modules[simulate.__module__]
+    for name in ("warn_before", "warn_after"):
+        monkeypatch.setattr(simulating, name, slower(0.03))
+    monkeypatch.setattr(planned_run, "missing_contacts", lambda _: slower(0.02)() or ())
+    run = simulate(system, 0.1, watch=slower(0.03), **given)
+    whole = run_planned(boxed(), {"time": 0.1})
+    many = simulate_batch(system, 0.1, **given)
+    for found, checks, least in ((run, 0.06, 0.0), (whole, 0.06, 0.02), (many, 0.0, 0.0)):
+        told = found.statistics
+        assert checks <= told.check_seconds < checks + 0.02 and least <= told.preparation_seconds < least + 0.05
+        assert 0.0 < told.seconds < 0.02
 
 
 def test_contacts_that_are_left_out_of_the_check_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:

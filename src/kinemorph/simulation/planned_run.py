@@ -36,6 +36,7 @@ from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, 
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
+from kinemorph.simulation.running.phase_times import PhaseTimes
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.words import listed
@@ -108,10 +109,13 @@ def run_planned(
     `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. A PlanWarning says what the user
     did not choose, such as the initial state. Raises ModelError for an unknown name.
     """
+    phases = PhaseTimes()
     prepared = prepared_run(system, plan)
     for note in prepared.notes:
         warnings.warn(f"{prepared.system.name} {note.told()}", PlanWarning, stacklevel=users_level())
-    return prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
+    with phases.within("outside"):  # a clock of its own counts there
+        run = prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
+    return replace(run, statistics=phases.added_to(run.statistics))
 
 
 def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str | None = None) -> PreparedRun:

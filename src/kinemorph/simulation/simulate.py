@@ -36,6 +36,7 @@ from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress, Run
 from kinemorph.simulation.running.ledger import Ledger, Watch
+from kinemorph.simulation.running.phase_times import PhaseTimes
 from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
@@ -147,6 +148,7 @@ def simulate(
     before the failure; its `outcome` says when, where and why it failed. This includes failures of your functions
     (`inputs`, `callback`, a controller, the reset of a guard) that raise or return a value that cannot be used.
     """
+    phases = PhaseTimes()
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
     chosen = start_of(model, start) if isinstance(start, str) else None
@@ -185,28 +187,32 @@ def simulate(
         first = start_values(plant, str(start), chosen, first, float(times[0]))
 
     settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
-    ledger = Ledger(settings, progress, checkpoints, watch)
+    ledger = Ledger(settings, progress, checkpoints, watch, phases)
     driven = forces is not None or inputs is not None
     pieces: Pieces
     if docked:
-        warn_before(model, plant, None, driven=driven)
+        with phases.within("check"):
+            warn_before(model, plant, None, driven=driven)
         pieces = docked.start(options, first, regular, times)
     else:
-        stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_before(model, plant, stepper.state.q[None], driven=driven, stepper=stepper)
+        stepper = stepper_at(plant, options, guards, float(times[0]), first)
+        with phases.within("check"):
+            warn_before(model, plant, stepper.state.q[None], driven=driven, stepper=stepper)
         most = math.inf if most_events is None else most_events
         given = any(value is not None for value in (q, v, x, m))
         goes_on = before is not None and not given and not any(regular) and _goes_on(before, stepper)
         if not any(regular):
             stepper.end = float(times[-1])
         pieces = OnePiece(Run(stepper, times, *regular, most_events=most, taken_up=goes_on))
-    trajectory = ledger.finished(_carried_out(pieces, ledger))
-    if isinstance(pieces, OnePiece) and isinstance(stepper, Stepper) and trajectory.outcome.kind == "finished":
-        trajectory = replace(trajectory, kept=stepper.kept if stepper.end < math.inf else None)
+    outcome, kept = _carried_out(pieces, ledger), None
+    if isinstance(pieces, OnePiece) and isinstance(stepper, Stepper) and outcome.kind == "finished":
+        kept = stepper.kept if stepper.end < math.inf else None
+    trajectory = ledger.finished(outcome, kept)
     if checkpoints:
         checkpoints.finish(trajectory)
-    warn_after([trajectory], options, ledger.method)
-    return trajectory
+    with phases.within("check"):
+        warn_after([trajectory], options, ledger.method)
+    return replace(trajectory, statistics=ledger.statistics)
 
 
 # ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,15 +8,14 @@ fraction of a second; between two calls progress is reported, and Ctrl-C ends th
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array, evenly
-from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
@@ -35,6 +34,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
+from kinemorph.simulation.running.phase_times import PhaseTimes
 from kinemorph.simulation.simulate import exchanges_energy, run_times
 from kinemorph.simulation.stepping.chosen_start import named_values, start_values
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
@@ -148,7 +148,7 @@ def batch_of_plant(
 
     `given` has q, v, x, p, u and m as `simulate_batch` takes them. The model has the settings and the starts.
     """
-    start, progress = how.start, how.progress
+    phases, start, progress = PhaseTimes(), how.start, how.progress
     chosen = start_of(model, start) if isinstance(start, str) else None
     q, v, m, u = (given.get(group) for group in "qvmu")
     obstacle = only_alone(plant)
@@ -161,7 +161,6 @@ def batch_of_plant(
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
     times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, how.output_step)
-    began = time.perf_counter()
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
     one = Stepper.made(plant, options, guards, rows, compiled=True)
     one.begin(times[0], tick=False)
@@ -175,16 +174,16 @@ def batch_of_plant(
     _enter(plant, float(times[0]), whole, m)
     _close(plant, float(times[0]), whole, q, v, m)
     if len(whole["q"]):
-        warn_before(model, plant, whole["q"], driven=u is not None)
+        with phases.within("check"):
+            warn_before(model, plant, whole["q"], driven=u is not None)
     most = (how.most_steps, how.most_events)
     fleet = Fleet(one, whole, plant.named("m", m), times, most, how.threads, how.keep_events)
-    prepared, worked = time.perf_counter(), seconds_at_work()
-    fleet.carry_out(progress)
-    worked = seconds_at_work() - worked  # the code for batches is compiled at the first call
-    took = time.perf_counter() - prepared - worked
-    batch = fleet.finished(took, prepared - began + worked)
-    warn_after(_some_runs(batch), options, one.method)
-    return batch
+    with phases.within("run"):
+        fleet.carry_out(progress)
+    batch = fleet.finished()
+    with phases.within("check"):
+        warn_after(_some_runs(batch), options, one.method)
+    return replace(batch, statistics=phases.added_to(batch.statistics))
 
 
 def only_alone(plant: Plant) -> str:

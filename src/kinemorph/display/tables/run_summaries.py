@@ -42,6 +42,8 @@ def run_summary(trajectory: Trajectory) -> Data:
         "rejected": statistics.rejected,
         "seconds": statistics.seconds,
         "compile_seconds": statistics.compile_seconds,
+        "preparation_seconds": statistics.preparation_seconds,
+        "check_seconds": statistics.check_seconds,
         "systems": [_stretch(part) for part in trajectory.stretches],
         "events": [_event(event) for event in trajectory.events],
         "energy": _energy(trajectory),

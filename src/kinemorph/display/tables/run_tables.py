@@ -39,9 +39,9 @@ def _overview(data: Data) -> Facts:
         ("method", f"{data['method']}, {how}: {data['steps']:,} steps, {data['rejected']:,} rejected"),
     ]
     if data["seconds"]:  # some files do not store it
-        rows.append(
-            ("time", f"{_time(data['seconds'])} to run, {_time(data['compile_seconds'])} to derive and compile")
-        )
+        parts = {"compile": "to derive and compile", "preparation": "to prepare", "check": "to check"}
+        spent = [f"{_time(data[f'{part}_seconds'])} {what}" for part, what in parts.items()]
+        rows.append(("time", ", ".join([f"{_time(data['seconds'])} to run", *spent])))
     if energy:
         share = "" if energy["relative"] is None else f", {energy['relative']:.1e} of the largest kinetic energy"
         rows.append(("energy drift", f"{energy['drift']:.2e} J{share}"))

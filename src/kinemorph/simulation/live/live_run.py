@@ -151,17 +151,17 @@ class LiveRun:
                 f"method is '{options.method}'; a live run needs a method that starts quickly after every input. Leave "
                 "method= out, or use one without a colon in its name, such as 'dop853'."
             )
-        self._ledger = Ledger({"step": options.step, "rtol": options.rtol, "atol": options.atol})
+        self._ledger = Ledger({name: getattr(options, name) for name in ("step", "rtol", "atol")})
         if self._docks:
             begun = self._docks.start(options, self._first, (None, None), np.array([0.0, END])).first(self._ledger)
             assert isinstance(begun, Run)
             self.run = begun
         else:
-            stepper = self._ledger.timed(lambda: stepper_at(plant, options, (), 0.0, self._first))
-            self.run = Run(stepper, np.array([0.0, END]), None, None)
+            self.run = Run(stepper_at(plant, options, (), 0.0, self._first), np.array([0.0, END]), None, None)
         self._grid = (0.0, self._slice, 0)  # (a time [s], the length of slices [s] since then, how many of them)
         self._begin_piece()
         self._fit_slices()
+        self._ledger.times.enter("outside")
 
     def _docking(self) -> DockedRun | None:
         """The pieces of a run in which modules may dock and undock; None for a system where they cannot."""
@@ -260,7 +260,8 @@ class LiveRun:
 
     def _advance(self) -> None:
         """Computes one slice."""
-        outcome = self.run.proceed(self._next())
+        with self._ledger.times.within("run"):
+            outcome = self.run.proceed(self._next())
         start, length, count = self._grid
         self._grid = (start, length, count + 1)
         if outcome is None and self.t >= LONGEST:

@@ -37,14 +37,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The cost of a run: numbers of steps and calls, and times [s]."""
+    """The cost of a run: numbers of steps and calls, and wall-clock times [s], which are not stored in files."""
 
     method: str
     accepted: int = 0  # steps
     rejected: int = 0
     calls: int = 0  # calls of compiled code
-    seconds: float = 0.0  # wall-clock time without compilation; not stored in files
-    compile_seconds: float = 0.0
+    seconds: float = 0.0  # from the first step to the last
+    compile_seconds: float = 0.0  # for deriving and compiling, whenever it was done
+    preparation_seconds: float = 0.0  # for what runs are made from, such as contacts, and for the initial state
+    check_seconds: float = 0.0  # for the checks before and after the run
 
 
 class Energy(NamedTuple):

@@ -129,7 +129,7 @@ class DockedRun:
             ours = [other for other in ours if other != name]
             change = self.pending.pop(name)
             try:
-                ledger.events.append(ledger.timed(partial(self._changed, change, t)))
+                ledger.events.append(self._changed(change, t))
             except KinemorphError as error:  # an element refers to a part that is no longer there
                 words = f"At t = {t:.9g} s the run could not continue after the {in_words(change)}: {error}"
                 return Outcome("failed", t, words)
@@ -146,7 +146,7 @@ class DockedRun:
         """The piece of the run in the present topology, from the time t [s] to the next docking or undocking."""
         due = [float(change.at) for change in self.pending.values() if change.at is not None]
         try:
-            stepper = ledger.timed(partial(self._stepper, t))
+            stepper = self._stepper(t)
             self._stand(stepper)
             stop = t if self._ready(t) else min([float(self.times[-1]), *due])
         except KinemorphError as error:

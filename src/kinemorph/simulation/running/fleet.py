@@ -322,7 +322,7 @@ class Fleet:
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def finished(self, seconds: float, compile_seconds: float) -> BatchRun:
+    def finished(self) -> BatchRun:
         """The results of all states; samples that no state reached, after an interruption, are left out."""
         count = int(self.done.max(initial=1)) if (self.status == Status.INTERRUPTED).any() else len(self.times)
         plant, options = self.plant, self.one.options
@@ -356,7 +356,7 @@ class Fleet:
             ends=ends,
             final=final,
             numbers=np.arange(len(self.rows)),
-            statistics=Statistics(name, int(accepted.sum()), int(rejected.sum()), self.calls, seconds, compile_seconds),
+            statistics=Statistics(name, int(accepted.sum()), int(rejected.sum()), self.calls),
             settings={"method": name, **settings},
             events=self.log.finished() if self.log else EventLog.empty(len(self.rows), sizes),
             rests={k: ending.message for k, ending in self.rests.items()},

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.simulation.files.storage import Checkpoints
+from kinemorph.simulation.results.kept import Kept
 from kinemorph.simulation.results.outcome import Outcome
 from kinemorph.simulation.results.trajectory import Event, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.execution import Place, Progress, Run
+from kinemorph.simulation.running.phase_times import PhaseTimes
 
 EVERY = 0.1  # [s] of wall-clock time between two calls of `watch`
-T = TypeVar("T")
 Watch = Callable[[Trajectory], None]  # takes the samples and events since its last call
 
 
@@ -26,24 +26,19 @@ class Ledger:
         progress: Progress | None = None,
         checkpoints: Checkpoints | None = None,
         watch: Watch | None = None,
+        times: PhaseTimes | None = None,
     ) -> None:
-        """`settings` are the options of the run; the others are called regularly while it is carried out."""
+        """`settings` are the options of the run; the next three are called regularly while it is carried out. `times`
+        counts since the preparation began.
+        """
         self.settings, self.progress, self.checkpoints, self.watch = settings, progress, checkpoints, watch
+        self.times = times or PhaseTimes()
         self.inner: Collection[str] = ()  # names of events that are no results: the run ends its own pieces by them
         self._place, self._shown, self._due = Place(), 0, 0.0  # what `watch` has got so far, and when it is due [s]
         self.segments: list[Segment] = []
         self.events: list[Event] = []
         self.method: Any = None
         self._steps = [0, 0, 0]  # accepted, rejected, calls
-        self._began, self._began_work = time.perf_counter(), seconds_at_work()
-        self._preparing = 0.0  # [s] in `timed`, without the work that the clock of deriving and compiling counts
-
-    def timed(self, make: Callable[[], T]) -> T:
-        """The object that `make` returns; the time that `make` takes counts as compilation."""
-        began, worked = time.perf_counter(), seconds_at_work()
-        made = make()
-        self._preparing += time.perf_counter() - began - (seconds_at_work() - worked)
-        return made
 
     def carry_out(self, run: Run) -> Outcome:
         """Carries out one piece of the run and stores its results here."""
@@ -58,11 +53,12 @@ class Ledger:
                 self._hand_over(run)
                 self._due = time.perf_counter() + EVERY
 
-        outcome = run.carry_out(report if self.progress or self.checkpoints or self.watch else None)
-        if self.watch:
-            self._hand_over(run, all_of_it=True)
-            self._place = Place()
-        self.take(run)
+        with self.times.within("run"):
+            outcome = run.carry_out(report if self.progress or self.checkpoints or self.watch else None)
+            if self.watch:
+                self._hand_over(run, all_of_it=True)
+                self._place = Place()
+            self.take(run)
         return outcome
 
     def take(self, run: Run) -> None:
@@ -80,14 +76,17 @@ class Ledger:
             return
         events = [event for event in (*self.events, *run.events) if event.name not in self.inner]
         new, self._shown, self._place = events[self._shown :], len(events), place
-        began, worked = time.perf_counter(), seconds_at_work()
-        self.watch(self._trajectory(self._unfinished(run), segments, new, self._counted(run)))
-        self._began += time.perf_counter() - began  # this time is not that of the run
-        self._began_work += seconds_at_work() - worked
+        with self.times.within("outside"):
+            self.watch(self._trajectory(self._unfinished(run), segments, new, self._counted(run)))
 
-    def finished(self, outcome: Outcome) -> Trajectory:
-        """The Trajectory of the whole run, after all pieces are finished."""
-        return self._trajectory(outcome, self.segments, self.events, self._steps)
+    def finished(self, outcome: Outcome, kept: Kept | None = None) -> Trajectory:
+        """The Trajectory of the whole run, after all pieces are finished; `kept` is for a run that continues it."""
+        return self._trajectory(outcome, self.segments, self.events, self._steps, kept)
+
+    @property
+    def statistics(self) -> Statistics:
+        """The numbers of steps of all finished pieces, and the times up to now."""
+        return self.times.added_to(Statistics(self.method.name, *self._steps))
 
     def _counted(self, run: Run) -> list[int]:
         own = (*run.stepper.counts, run.stepper.calls)
@@ -108,10 +107,14 @@ class Ledger:
         return Outcome("unfinished", t, f"The run had reached t = {t:.9g} s of {until:g} s when it was saved.")
 
     def _trajectory(
-        self, outcome: Outcome, segments: Sequence[Segment], events: Sequence[Event], steps: Sequence[int]
+        self,
+        outcome: Outcome,
+        segments: Sequence[Segment],
+        events: Sequence[Event],
+        steps: Sequence[int],
+        kept: Kept | None = None,
     ) -> Trajectory:
-        compiling = self._preparing + seconds_at_work() - self._began_work
-        seconds = time.perf_counter() - self._began - compiling
         name = self.method.name
-        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, compiling)
-        return Trajectory(tuple(segments), tuple(events), outcome, statistics, {"method": name, **self.settings})
+        statistics = self.times.added_to(Statistics(name, *steps))
+        settings = {"method": name, **self.settings}
+        return Trajectory(tuple(segments), tuple(events), outcome, statistics, settings, kept)
