@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder, System, Trajectory, simulate, simulate_batch
-from kinemorph.algebra.scalar import absolute, less, where
+from kinemorph.algebra.scalar import absolute, less, sin, where
 from kinemorph.disk_cache import switched_off
 from kinemorph.elements import (
     Anchor,
@@ -19,6 +19,7 @@ from kinemorph.elements import (
     Automaton,
     Contact,
     Edge,
+    HeightFunction,
     HeightMap,
     HuntCrossley,
     ImpedanceNormal,
@@ -41,6 +42,7 @@ from kinemorph.plants.robot_plant import plant
 from support.tools.program_runs import WAYS
 
 SLOPE = Plane((0, 0, -1.0), (0.1, 0.0, 1.0))
+STAIRS = HeightFunction(lambda x, y: 0.2 * (x - sin(5.0 * x) / 5.0))
 SOIL = HuntCrossley(1e5, 0.5)
 VERTICES = tuple((0.1 * np.cos(k), 0.2 * np.sin(k), 0.01 * k) for k in range(20))
 SOLIDS = (
@@ -146,7 +148,10 @@ def test_gates_change_no_bit_of_a_fall(method: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 20))])
 def test_gates_change_no_bit_of_random_drops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten drops of a random robot on a plane, a slope or hills: from high up, rolling, on an edge, in the floor."""
+    """Ten drops of a random robot on a plane, a slope, hills or stairs: from high, rolling, on an edge, in the floor.
+
+    One of them alone, all in lanes, and in lanes of two threads.
+    """
     rng = np.random.default_rng(seed)
     builder = RobotBuilder("random").add(*(Body.sphere(f"b{k}", float(rng.uniform(0.3, 2.0)), 0.1) for k in range(3)))
     builder.root("b0", "free")
@@ -161,7 +166,8 @@ def test_gates_change_no_bit_of_random_drops(seed: int, monkeypatch: pytest.Monk
             translation=(0.1, 0, -0.15),
         )
     heights = tuple(map(tuple, (0.1 * rng.uniform(size=(6, 6))).tolist()))
-    ground = (Plane(), Plane((0, 0, -0.1), (0.3, -0.2, 1.0)), HeightMap(heights, (1.0, 1.0), (-2.5, -2.5)))[seed % 3]
+    grounds = Plane(), Plane((0, 0, -0.1), (0.3, -0.2, 1.0)), HeightMap(heights, (1.0, 1.0), (-2.5, -2.5)), STAIRS
+    ground = grounds[seed % len(grounds)]
     soils = (HuntCrossley(1e5, 0.5), HuntCrossley(3e4, 0.2, 1.0), ImpedanceNormal(2e3, 60.0, width=0.002))
     elements = tuple(
         Contact(f"c{k}", f"b{k % 3}", soils[seed % 3], Regularized(0.5, 0.01), ground, shape=solid)
@@ -179,12 +185,33 @@ def test_gates_change_no_bit_of_random_drops(seed: int, monkeypatch: pytest.Monk
             warnings.simplefilter("ignore")
             patch.setattr(gates, "MARGIN", margin)
             made = plant(system, account=True)
-            many = simulate_batch(made, 0.4, q=q, v=v, output_step=0.1)
+            threads = [simulate_batch(made, 0.4, q=q, v=v, output_step=0.1, threads=count) for count in (1, 2)]
             one = simulate(made, 0.4, q=q[4], v=v[4], output_step=0.1)
-            found.append((many.q, many.v, one.q, one.v))
+            found.append([states for run in (*threads, one) for states in (run.q, run.v)])
     assert np.isfinite(found[0][0]).all()
     for own, dense in zip(*found, strict=True):
         assert np.array_equal(own, dense)
+
+
+@pytest.mark.slow
+def test_gates_change_no_bit_of_a_mesh_of_ten_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(10_000)
+    z = np.linspace(-0.999, 0.999, len(turns))
+    round_ = np.sqrt(1.0 - z**2)
+    points = tuple(map(tuple, (0.1 * np.stack([round_ * np.cos(turns), round_ * np.sin(turns), 1.5 * z], 1)).tolist()))
+    shape = Mesh(points, ((0, 1, 2),))
+    builder = RobotBuilder("pebble").add(Body.sphere("pebble", 2.0, 0.1)).root("pebble", "free")
+    contact = Contact("c", "pebble", SOIL, Regularized(0.5, 0.01), SLOPE, shape=shape)
+    system = System(builder.build(), (contact,))
+    start = {"q": [0, 0, -0.8, 1, 0.2, 0.1, 0.3], "v": [0.3, 0.1, -1.0, 2.0, 1.0, 0.5]}
+    found = []
+    for margin in (gates.MARGIN, 1e9):
+        with monkeypatch.context() as patch, switched_off():
+            patch.setattr(gates, "MARGIN", margin)
+            found.append(simulate(plant(system, account=True), 0.3, output_step=0.05, **start))
+    run, dense = found
+    assert run.v[-1, 2] > -1.0, "it has not met the ground"
+    assert np.array_equal(run.q, dense.q) and np.array_equal(run.v, dense.v)
 
 
 @pytest.mark.parametrize("method", ["dop853", "rodas"])
@@ -285,6 +312,23 @@ def test_a_short_push_is_seen_by_default() -> None:
     system = System(builder.build(), (push, ground))
     run, fine = (simulate(system, 2.5, q={"box_root.z": 0.05}, **more) for more in ({}, {"max_step": 5e-4}))
     assert fine.v[-1, 0] > 0.5 and run.v[-1, 0] == pytest.approx(fine.v[-1, 0], rel=0.1)
+
+
+@pytest.mark.parametrize("speed", [1.0, 17.0])
+def test_a_puck_that_slides_does_not_pass_a_hill_of_a_map(speed: float) -> None:
+    """A hill of 5 mm, 80 mm long, lifts it by as much as in a run of tight tolerances, in few steps."""
+    heights = np.zeros((200, 3))
+    heights[150] = 0.005
+    hill = HeightMap(tuple(map(tuple, heights.tolist())), (0.04, 10.0), (-0.2, -10.0))
+    builder = RobotBuilder("puck").add(Body.sphere("slide", 0.1, 0.01), Body.sphere("puck", 1.0, 0.01))
+    builder.joint("x", "prismatic", "world", "slide", axis=(1, 0, 0))
+    robot = builder.joint("z", "prismatic", "slide", "puck", axis=(0, 0, 1)).build()
+    system = System(robot, (Contact("ground", "puck", HuntCrossley(1e6, 0.5), ground=hill),))
+    options = {"q": [0.0, -((9.81 / 1e6) ** (1.0 / 1.5))], "v": [speed, 0.0], "output_step": 0.005}
+    run, exact = (simulate(system, 7.0 / speed, **options, **more) for more in ({}, {"rtol": 1e-9, "atol": 1e-9}))
+    assert run.statistics.accepted < 700
+    assert exact.q[:, 1].max() > 0.005 and run.q[:, 1].max() == pytest.approx(exact.q[:, 1].max(), rel=0.15)
+    assert run.v[-1, 0] == pytest.approx(exact.v[-1, 0], rel=0.01)
 
 
 @pytest.mark.parametrize("angle", [0.7, 1.32, 1.72, 1.77])

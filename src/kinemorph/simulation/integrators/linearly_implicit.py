@@ -48,6 +48,8 @@ from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
+from kinemorph.model.elements import Contact, HeightMap
+from kinemorph.model.topology import WORLD
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
 
@@ -56,9 +58,10 @@ MOST_CHORDS = 4.0  # attempts to find the share of the extrapolation that makes 
 BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
 STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
 SHORT = 2e-3  # [s]: in longer steps
-FARTHEST = 0.05  # [rad or m] no coordinate moves farther than this, so that a body which turns does not pass the ground
+FARTHEST = 0.05  # [rad or m]: no coordinate moves farther, so that a body which turns does not pass the ground
 PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
+PRESSED = 5.0  # [rad/s or m/s]: the same for speeds of limbs while contacts press
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
@@ -140,7 +143,7 @@ class LinearlyImplicit:
         if plant.laws.tells:
             _limit_energy(site, after, whole, share)
         if not site.fixed:
-            site.measure(site.error, whole, place=PLACE, speed=SPEED)
+            site.measure(site.error, whole, place=PLACE, speed=_least_speeds(site))
             _limit_motion(site)
 
     def _step(
@@ -242,11 +245,32 @@ def _robots(program: Program | None) -> Program:
     return program
 
 
+def _least_speeds(site: Site) -> View:
+    """Writes code for the speeds (nv,) [rad/s or m/s] to which errors of an extrapolated step are relative at least."""
+    loop, robot, nv = site.loop, site.plant.robot, site.plant.nv
+    least, pressed, limbs = loop.scratch("least_speed", (nv,)), loop.scratch("pressed"), [SPEED] * nv
+    if robot is not None:
+        for joint in robot.joints:
+            if joint.parent != WORLD:
+                limbs[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
+    loop.let(pressed, lambda: 0.0)
+    for force in _pressing(site) if site.plant.laws.tells else ():
+        loop.let(pressed, lambda old, force: old.maximum(force), pressed, force)
+    values = loop.constant("least_speeds", limbs)
+    with loop.repeat(nv) as i:
+        loop.let(least[i], lambda force, limb: (force > 0.0).where(limb, SPEED), pressed, values[i])
+    return least
+
+
 def _limit_motion(site: Site) -> None:
-    """Writes code that rejects a step which is longer than SHORT and moves a coordinate farther than FARTHEST."""
+    """Writes code that rejects a step which is longer than SHORT and moves a coordinate farther than FARTHEST, or than
+    half the distance of the points of a map that is touched, so that no hill of it is passed.
+    """
+    grounds = [one.ground for one in site.plant.elements if isinstance(one, Contact)]
+    farthest = min([FARTHEST, *(0.5 * x for one in grounds if isinstance(one, HeightMap) for x in one.spacing)])
 
     def bounded(error: Any, moved: Any, h: Any) -> Any:
-        return error.maximum((abs(moved) * (1.0 / FARTHEST)).minimum(h * (1.0 / SHORT)) ** 3)
+        return error.maximum((abs(moved) * (1.0 / farthest)).minimum(h * (1.0 / SHORT)) ** 3)
 
     with site.loop.repeat(site.plant.nv) as i:
         site.loop.let(site.error, bounded, site.error, site.new[i], site.h)
@@ -274,8 +298,7 @@ def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
         _extrapolate(site, half, off, share)
         energy(high, end, site.new)
 
-    two, one = loop.scratch("pressing_2", (2,)), loop.scratch("pressing_1", (1,))
-    loop.let(left, _doubtful, share, two[0], two[1], one[0], site.s[lost], half[lost], off[lost])
+    loop.let(left, _doubtful, share, *_pressing(site), site.s[lost], half[lost], off[lost])
     with loop.if_(left):
         loop.let(end, lambda t, h: t + h, site.t, site.h)
         energy(bound, site.t, site.s)
@@ -292,6 +315,12 @@ def _limit_energy(site: Site, half: View, off: View, share: View) -> None:
             loop.let(left, lambda left, high, bound: (high > bound).where(left - 1.0, 0.0), left, high, bound)
             loop.let(share, _chord, share, left, low, high, bound)
             take(share)
+
+
+def _pressing(site: Site) -> tuple[View, View, View]:
+    """The sums of all normal forces [N] of an extrapolated step: in the whole step and in both half steps."""
+    both, second = site.loop.scratch("pressing_2", (2,)), site.loop.scratch("pressing_1", (1,))
+    return both[0], both[1], second[0]
 
 
 def _doubtful(share: Any, whole: Any, first: Any, second: Any, before: Any, half: Any, off: Any) -> Any:

@@ -94,13 +94,13 @@ class Site:
             at = [] if start is None else [start[i]]
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
-    def measure(self, out: View, off: View, *, place: float = 1.0, speed: float = 0.0) -> None:
+    def measure(self, out: View, off: View, *, place: float = 1.0, speed: float | View = 0.0) -> None:
         """Writes code for `out`, the size of an error `off` (ns,) relative to the tolerances: up to 1 it is accepted.
 
         The size is the root mean square of the entries, each divided by its tolerance. For v and x the tolerance is
         atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
         atol + rtol max(place, |w|), so that it does not matter where the zero of a coordinate is. `place` [rad or m];
-        `speed` [rad/s or m/s] is the same for v.
+        `speed` [rad/s or m/s] is the same for v: one for all, or one for each (nv,).
         """
         n, nv = self.plant.ns, self.plant.nv
         self.loop.let(out, lambda: 0.0)
@@ -112,12 +112,13 @@ class Site:
             if first == last:
                 continue
             with self.loop.repeat(first, last) as i:
+                given = (least[i - first],) if isinstance(least, View) else ()
                 self.loop.let(
                     out,
                     lambda e, d, old, new, rtol, atol, least=least: (
                         e + (d / (atol + rtol * abs(old).maximum(abs(new)).maximum(least))) ** 2 / n
                     ),
-                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol),
+                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol, *given),
                 )
         self.loop.let(out, lambda e: e.sqrt(), out)
 

@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.elements import Contact, Plane
+from kinemorph.model.elements import Contact, HeightMap, Plane
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -44,7 +44,7 @@ CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
 CONTACT_LONGEST = linearly_implicit.SHORT  # the longest step that they choose: bodies do not pass each other
-STEADY_LONGEST = 0.1  # [s], the same where nothing but planes is touched, and nothing depends on time
+STEADY_LONGEST = 0.1  # [s], the same where nothing but planes and maps is touched, and nothing depends on time
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
 
 
@@ -184,7 +184,7 @@ def _is_steady(plant: Plant) -> bool:
     """
     if not plant.steady or plant.recipe is None or plant.automaton is not None:
         return False  # without a recipe there are laws of the user
-    return all(type(one.ground) is Plane for one in plant.elements if isinstance(one, Contact))
+    return all(type(one.ground) in (Plane, HeightMap) for one in plant.elements if isinstance(one, Contact))
 
 
 def method_named(name: str | Method) -> Method:

@@ -55,16 +55,17 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
     rows = rows[np.isfinite(q[rows]).all(axis=1)]
     if not len(rows):
         return []
-    poses = frame_matrices(robot, q[rows], names)
-    found = []
-    for k, name in enumerate(names):
-        com = np.array([*evaluate_all(robot.body(name).com), 1.0], dtype=float)
-        position = list((poses[:, k, :3] @ com).T)
-        heights = [np.asarray(surface(ground)(position).height) for ground in touched_grounds(plant.elements)]
-        below = [np.minimum(height, 0.0) for height in heights if height.flat[0] > 0.0]
-        deepest = np.min(below, axis=0) if below else np.zeros(1)
-        if deepest.min() < 0.0:
-            found.append(Passage(name, float(t[rows][np.argmax(deepest < 0.0)]), -float(deepest.min())))
+    coms = np.array([[*evaluate_all(robot.body(name).com), 1.0] for name in names], dtype=float)
+    places = np.einsum("nkij,kj->ikn", frame_matrices(robot, q[rows], names)[:, :, :3], coms)
+    deepest = np.zeros(places.shape[1:])
+    for ground in touched_grounds(plant.elements):
+        heights = np.asarray(surface(ground)(list(places)).height)
+        deepest = np.where(heights[:, :1] > 0.0, np.minimum(heights, deepest), deepest)
+    found = [
+        Passage(name, float(t[rows][np.argmax(below < 0.0)]), -float(below.min()))
+        for name, below in zip(names, deepest, strict=True)
+        if below.min() < 0.0
+    ]
     return sorted(found, key=lambda passage: passage.t)
 
 
