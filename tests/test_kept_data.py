@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 
 from kinemorph import load_text
+from kinemorph.algebra.groups import IDENTITY
 from kinemorph.disk_cache import NUMBERS, kept_data, switched_off
 from kinemorph.errors import ModelError
 from kinemorph.formats.mjcf import compiler
 from kinemorph.model import hulls, meshes
-from kinemorph.model.shapes import MeshFile
+from kinemorph.model.elements.contact import outer_shapes
+from kinemorph.model.shapes import Box, MeshFile
 
 BALL = '<mujoco model="{name}"><worldbody><body><freejoint/><geom size="{size}"/></body></worldbody></mujoco>'
 
@@ -61,6 +64,22 @@ def test_a_mesh_file_is_read_once_for_its_hull(own_folder: Path, monkeypatch: py
     path.unlink()
     with pytest.raises(ModelError, match=r"mesh 'cloud\.obj': the file cannot be read: No such file"):
         meshes.hull_of_file(mesh)
+
+
+def test_what_is_hidden_in_a_rigid_part_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes = [outer_shapes.extent({"shape": Box((size, size, size))}, IDENTITY) for size in (0.5, 1.0)]
+    flat = [outer_shapes.extent({"point": (x, 0.0, 0.0), "radius": 0.0}, IDENTITY) for x in (0.0, 1.0)]
+
+    def hidden() -> list[list[bool]]:
+        return [one.tolist() for part in (boxes, flat) for one in outer_shapes.hidden(part, 0.1)]
+
+    first = hidden()
+    assert first == [[True] * 8, [False] * 8, [False], [False]]
+    monkeypatch.setitem(sys.modules, "scipy.spatial", None)
+    assert hidden() == first
+    boxes.append(outer_shapes.extent({"shape": Box((1.1, 1.1, 1.1))}, IDENTITY))
+    with pytest.raises(ImportError):
+        hidden()
 
 
 def test_mujoco_compiles_a_file_once_and_a_wrong_one_each_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ STAY = 0.02  # weight of the distance from the mean of the merged corners, relat
 ENDINGS = ("stl", "dae", "obj", "ply", "off", "glb")
 EXPECTED = ", ".join(ENDINGS)
 
+FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])  # of a binary STL file
+
 Points = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int64]
 
@@ -117,17 +119,41 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
         raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
     if size > FILE_SIZE:
         raise ModelError(f"mesh '{name}': the file has {size} bytes, expected at most {FILE_SIZE}. Simplify it.")
-    trimesh = _trimesh()
+    vertices, triangles = (_binary_stl(Path(path)) if ending == "stl" else None) or _by_trimesh(Path(path), ending)
+    if not len(triangles) or not np.isfinite(vertices).all():
+        raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
+    if len(triangles) > FACES:
+        raise ModelError(f"mesh '{name}': the file has {len(triangles)} faces, expected at most {FACES}. Simplify it.")
+    return vertices, triangles
+
+
+def _binary_stl(path: Path) -> tuple[Points, Faces] | None:
+    """The corner points and triangles of a binary STL file; None for other content. They are those that trimesh gives,
+    whose import takes half a second.
+    """
     try:
-        data = Path(path).read_bytes()
+        data = path.read_bytes()
+    except OSError:
+        return None
+    count = int.from_bytes(data[80:84], "little")
+    if len(data) < 84 or len(data) != 84 + FACET.itemsize * count:
+        return None
+    corners = np.frombuffer(data, FACET, offset=84)["corners"].reshape(-1, 3).astype(float)
+    return corners, np.arange(3 * count, dtype=np.int64).reshape(-1, 3)
+
+
+def _by_trimesh(path: Path, ending: str) -> tuple[Points, Faces]:
+    """The corner points and triangles of a mesh file of any format."""
+    trimesh, name = _trimesh(), path.name
+    try:
+        data = path.read_bytes()
         if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
             raise ModelError(
                 f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Delete it in the file."
             )
         loaded = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True)
         whole = loaded.to_mesh()
-        vertices = np.asarray(whole.vertices, dtype=float) * _meters(loaded)
-        triangles = np.asarray(whole.faces, dtype=np.int64)
+        return np.asarray(whole.vertices, dtype=float) * _meters(loaded), np.asarray(whole.faces, dtype=np.int64)
     except (ModelError, MissingExtraError):
         raise
     except ImportError as error:
@@ -136,11 +162,6 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         what = f"the file cannot be read as {ending.upper()}: {reason}"
         raise ModelError(f"mesh '{name}': {what}. Export it again.") from None
-    if not len(triangles) or not np.isfinite(vertices).all():
-        raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
-    if len(triangles) > FACES:
-        raise ModelError(f"mesh '{name}': the file has {len(triangles)} faces, expected at most {FACES}. Simplify it.")
-    return vertices, triangles
 
 
 def _trimesh() -> Any:

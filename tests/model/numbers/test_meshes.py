@@ -45,6 +45,20 @@ def test_a_file_is_read_and_scaled(tmp_path):
     assert sorted(mesh.vertices) == [(0.0, 0.0, 0.0), (0.0, 0.0, 4.0), (0.0, 3.0, 0.0), (2.0, 0.0, 0.0)]
 
 
+def test_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(tmp_path, monkeypatch):
+    import trimesh
+
+    path = tmp_path / "ball.stl"
+    path.write_bytes(trimesh.creation.icosphere(1).export(file_type="stl"))
+    (known,) = trimesh.load_scene(path, process=False).geometry.values()
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    ball = surface(MeshFile("ball.stl", str(path)))
+    assert np.array_equal(ball.vertices, known.vertices) and np.array_equal(ball.faces, known.faces)
+    path.write_bytes(path.read_bytes()[:-1])  # cut off: no binary STL
+    with pytest.raises(MissingExtraError, match=r"kinemorph\[view\]"):
+        surface(MeshFile("ball.stl", str(path)))
+
+
 def test_collada_files_have_a_unit(tmp_path):
     pytest.importorskip("collada")
     assert np.ptp(surface(file(tmp_path, "t.dae", DAE)).vertices, axis=0).tolist() == [1.0, 2.0, 0.0]

@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
+from kinemorph.disk_cache import kept_data
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.shapes import Box, Cylinder, Ellipsoid, Frustum, HalfEllipsoid, Mesh
 
@@ -55,14 +57,26 @@ def hidden(extents: Sequence[Extent], depth: float) -> list[Array]:
     """For each extent of a rigid part which of its outer points, (m,) of bool, are deeper [m] than `depth` inside the
     hull of all extents.
     """
-    from scipy.spatial import ConvexHull, QhullError
-
-    points = np.concatenate([one.inner for one in extents])
-    try:
-        planes = ConvexHull(points).equations
-    except (QhullError, ValueError):  # all points are in one plane or on one line
+    planes = _planes(np.concatenate([one.inner for one in extents]))
+    if not len(planes):
         return [np.zeros(len(one.outer), dtype=bool) for one in extents]
     return [(one.outer @ planes[:, :3].T + planes[:, 3]).max(axis=1) + one.radius < -depth for one in extents]
+
+
+def _planes(points: Array) -> Array:
+    """The planes of the hull of points (n, 3): outer normals and negative distances [m], (m, 4). None where the points
+    are in one plane or on one line. They are kept on disk, because the import of what finds them takes half a second.
+    """
+
+    def made() -> bytes:
+        from scipy.spatial import ConvexHull, QhullError
+
+        try:
+            return bytes(ConvexHull(points).equations.tobytes())
+        except (QhullError, ValueError):
+            return b""
+
+    return np.frombuffer(kept_data([Path(__file__).read_bytes(), points.tobytes()], made) or b"").reshape(-1, 4)
 
 
 def _moved(points: Array, pose: Pose) -> Array:
