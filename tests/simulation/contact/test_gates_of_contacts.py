@@ -17,6 +17,7 @@ from kinemorph.elements import (
     Anchor,
     AppliedWrench,
     Automaton,
+    Constraint,
     Contact,
     Edge,
     HeightFunction,
@@ -360,3 +361,19 @@ def test_contacts_of_bodies_that_do_not_move_do_nothing() -> None:
         run = simulate(system, 0.3, method=method, step=1e-3 if method == "centered_contact" else None)
         free = simulate(System(system.robot), 0.3)
         assert run.outcome.ok and run.q[-1] == pytest.approx(free.q[-1], abs=1e-3)
+
+
+def test_a_map_leaves_out_what_is_above_its_highest_point() -> None:
+    hills = HeightMap(tuple(map(tuple, (0.1 * np.random.default_rng(1).uniform(size=(6, 6))).tolist())))
+    box = spots(Contact("c", "box", SOIL, ground=hills, shape=Box((0.2, 0.2, 0.2))))
+    found = clearance(box, hills)
+    assert found is not None and 0.1 <= found.level < 0.15  # splines exceed the points of the map a little
+    assert clearance(box, STAIRS) is None
+
+
+def test_couplings_of_coordinates_do_not_shorten_default_steps() -> None:
+    """A text that names the time, or a function, may change in the middle of a step."""
+    system = tumbling()
+    for rows, holds in (("q.hip - 0.1", True), ("q.hip - sin(t)", False), (lambda t, q: q[-1], False)):
+        held = replace(system, elements=(*system.elements, Constraint("held", rows)))
+        assert plant(held, account=True).steady is holds

@@ -21,10 +21,11 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import S, absolute, minus, plus, times
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.elements.contact.grounds import spline_grid
 from kinemorph.mechanics.elements.contact.touching_points import Spot
 from kinemorph.mechanics.steps.gates import Moved
 from kinemorph.mechanics.steps.point_states import Sight
-from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements.contact.grounds import HeightMap, Plane
 from kinemorph.model.parameter import parameters_of
 
 
@@ -46,7 +47,12 @@ class Clearance(NamedTuple):
 
 
 def clearance(spots: Sequence[Spot], ground: Any) -> Clearance | None:
-    """The clearance of touching points in link axes; None where the ground is no plane or where parameters move it."""
+    """The clearance of touching points in link axes; None where the ground is a function, or where parameters move it.
+
+    That over a map is the one over the plane at a height which the map does not exceed.
+    """
+    if isinstance(ground, HeightMap):
+        ground = Plane((0.0, 0.0, spline_grid(ground)[1]))
     if not isinstance(ground, Plane) or parameters_of(ground) or not all(map(_is_plain, spots)):
         return None
     low, high = bounds(spots)
