@@ -61,7 +61,7 @@ SHORT = 2e-3  # [s]: in longer steps
 FARTHEST = 0.05  # [rad or m]: no coordinate moves farther, so that a body which turns does not pass the ground
 PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
-PRESSED = 5.0  # [rad/s or m/s]: the same for speeds of limbs while contacts press
+PRESSED = 1.0  # [rad/s or m/s]: the same for speeds of limbs of a free robot while contacts press
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
@@ -249,7 +249,7 @@ def _least_speeds(site: Site) -> View:
     """Writes code for the speeds (nv,) [rad/s or m/s] to which errors of an extrapolated step are relative at least."""
     loop, robot, nv = site.loop, site.plant.robot, site.plant.nv
     least, pressed, limbs = loop.scratch("least_speed", (nv,)), loop.scratch("pressed"), [SPEED] * nv
-    if robot is not None:
+    if robot is not None and robot.is_free:
         for joint in robot.joints:
             if joint.parent != WORLD:
                 limbs[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
