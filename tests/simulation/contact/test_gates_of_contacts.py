@@ -327,7 +327,7 @@ def test_a_puck_that_slides_does_not_pass_a_hill_of_a_map(speed: float) -> None:
     system = System(robot, (Contact("ground", "puck", HuntCrossley(1e6, 0.5), ground=hill),))
     options = {"q": [0.0, -((9.81 / 1e6) ** (1.0 / 1.5))], "v": [speed, 0.0], "output_step": 0.005}
     run, exact = (simulate(system, 7.0 / speed, **options, **more) for more in ({}, {"rtol": 1e-9, "atol": 1e-9}))
-    assert run.statistics.accepted < 700
+    assert run.statistics.accepted < 1000
     assert exact.q[:, 1].max() > 0.005 and run.q[:, 1].max() == pytest.approx(exact.q[:, 1].max(), rel=0.15)
     assert run.v[-1, 0] == pytest.approx(exact.v[-1, 0], rel=0.01)
 

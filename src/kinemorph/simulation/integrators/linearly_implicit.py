@@ -246,15 +246,19 @@ def _robots(program: Program | None) -> Program:
 
 
 def _least_speeds(site: Site) -> View:
-    """Writes code for the speeds (nv,) [rad/s or m/s] to which errors of an extrapolated step are relative at least."""
+    """Writes code for the speeds (nv,) [rad/s or m/s] to which errors of an extrapolated step are relative at least.
+
+    Steps that do not tell the forces of contacts count as those in which they press.
+    """
     loop, robot, nv = site.loop, site.plant.robot, site.plant.nv
     least, pressed, limbs = loop.scratch("least_speed", (nv,)), loop.scratch("pressed"), [SPEED] * nv
     if robot is not None and robot.is_free:
         for joint in robot.joints:
             if joint.parent != WORLD:
                 limbs[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
-    loop.let(pressed, lambda: 0.0)
-    for force in _pressing(site) if site.plant.laws.tells else ():
+    tells = site.plant.laws.tells
+    loop.let(pressed, lambda: 0.0 if tells else 1.0)
+    for force in _pressing(site) if tells else ():
         loop.let(pressed, lambda old, force: old.maximum(force), pressed, force)
     values = loop.constant("least_speeds", limbs)
     with loop.repeat(nv) as i:
