@@ -160,6 +160,10 @@ class ElementLaw(Generic[E]):
         """The inertia [kg m^2 or kg] that it adds to joints with one axis, by name: part of the mass matrix."""
         return {}
 
+    def is_steady(self, element: E) -> bool:
+        """Whether the state and held inputs determine what this element does."""
+        return self.steady
+
     def acts_on(self, element: E, robot: Robot) -> Sequence[str]:
         """The names of the joints, bodies and frames that the element acts on, to be shown in tables.
 

@@ -186,23 +186,18 @@ class RowsLaw(RowForces):
 class ConstraintLaw(RowsLaw):
     """Constraints phi(q, t) = 0 that the user writes."""
 
-    def of(self, element: Constraint) -> ConstraintLaw:
-        if callable(element.rows):
-            return self
-        named = {name for text in element.rows for name in names_in(text)} - {name for name, _ in element.known}
-        return SteadyConstraintLaw() if all(name.startswith("q.") for name in named) else self
-
     def row_names(self, element: Constraint) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.rows, element.names), ()
 
     def position_rows(self, element: Constraint, view: ElementView) -> Sequence[S]:
         return self.values(element, view)
 
-
-class SteadyConstraintLaw(ConstraintLaw):
-    """Those whose text names coordinates only."""
-
-    steady = True
+    def is_steady(self, element: Constraint) -> bool:
+        """Whether its text names coordinates only."""
+        if callable(element.rows):
+            return False
+        named = {name for text in element.rows for name in names_in(text)} - {name for name, _ in element.known}
+        return all(name.startswith("q.") for name in named)
 
 
 class VelocityConstraintLaw(RowsLaw):
