@@ -15,7 +15,7 @@ from kinemorph.bench.model_files import compare as files
 from kinemorph.bench.model_files.accuracy import Reference, longest, reference
 from kinemorph.bench.model_files.kinemorph_run import KinemorphFile
 from kinemorph.bench.model_files.problem import PUSH, RAISED, TURN, file_problem, speeds
-from kinemorph.bench.model_files.result_tables import defaults_grid, files_grid
+from kinemorph.bench.model_files.result_tables import BY_DEFAULT, defaults_grid, files_grid
 from kinemorph.bench.targets import judge_file
 from kinemorph.bench.timing import Pace
 from support.tools.command_line import run
@@ -146,6 +146,9 @@ def test_a_row_for_each_file_that_both_read(brief: None, tmp_path: Path) -> None
     assert (swing["default_method"], ball["default_method"]) == ("dop853", "extrapolated_contact")
     assert swing["fixed"] and not ball["fixed"]
     assert swing["apart"] < 1e-6  # nothing touches: the same equations
+    alone = run("bench", "simulate", "--json", "--by-default", "--files", str(first))
+    (row,) = json.loads(alone.stdout)
+    assert alone.exit_code == 0 and row["method"] is None and row["default_error"] <= row["file_error"]
     limited = run("bench", "simulate", "--markdown", "--most", "1", "--error", "1e-2", "--files", *paths)
     assert "to 0.01" in limited.stdout and f"| {tmp_path.name}/a.xml |" in limited.stdout
     assert "c.xml" not in limited.stdout
@@ -175,7 +178,9 @@ def test_a_table_has_stars_where_targets_are_missed() -> None:
     chosen |= {"file_batch_ms": 8.0, "default_batch_ms": 0.5, "default_batch_ratio": 16.0}
     grid = defaults_grid([row | chosen, row | chosen | {"fixed": False, "default_ratio": 8.0}])
     assert "1 with a fixed base: 4.0x, batched 16.0x; 1 with a free base: 8.0x, batched 16.0x" in grid.title
-    assert grid.rows[0][:4] == ["a/b.xml", "fixed", "2", "1.0e-03"]
+    assert grid.rows[0][:5] == ["a/b.xml", "fixed", "5.0", "2", "1.0e-03"]
+    alone = row | chosen | {"kind": BY_DEFAULT}
+    assert (len(files_grid([alone]).rows), len(defaults_grid([alone]).rows)) == (0, 1)
     assert judge_file(3.0, 10.0).verdict == "met"
     assert judge_file(3.0, 9.9).verdict == "missed: batched 10x"
     assert judge_file(None, None).verdict.startswith("missed")
@@ -187,6 +192,7 @@ def test_a_table_has_stars_where_targets_are_missed() -> None:
         (("simulate", "--files", "nowhere.xml"), ("nowhere.xml", "not a file")),
         (("simulate", "stray.xml"), ("stray.xml", "without --files")),
         (("simulate", "--most", "2"), ("--most", "without --files")),
+        (("simulate", "--by-default"), ("--by-default", "without --files")),
         (("load", "--files", __file__), ("--files", "simulate")),
         (("simulate", "--error", "-1", "--files", __file__), ("--error", "above 0")),
     ],

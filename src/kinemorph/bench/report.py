@@ -112,12 +112,13 @@ class ModelFiles:
     """The model files that `bench simulate` runs instead of its own problems.
 
     `most` is the number of files that are compared, the first that all contestants read; None for all. `error` is the
-    largest error of a run; None for the usual one.
+    largest error of a run; None for the usual one. Where it `tunes` nothing, files are run by default only.
     """
 
     paths: tuple[Path, ...]
     most: int | None = None
     error: float | None = None
+    tunes: bool = True
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,8 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
         from kinemorph.bench.model_files.compare import compare
 
         given = choice.models
-        made = compare(given.paths, pace, most=given.most, error=given.error, quick=choice.quick, say=say, note=note)
+        how: Any = {"most": given.most, "error": given.error, "tunes": given.tunes, "quick": choice.quick}
+        made = compare(given.paths, pace, **how, say=say, note=note)
     elif COMPARISONS[choice.table].own_robots:
         module = import_module(f"kinemorph.bench.{COMPARISONS[choice.table].own_robots}")
         made = module.compare(pace, quick=choice.quick, say=say, note=note)

@@ -27,7 +27,8 @@ from kinemorph.bench.contestants import Entry, Tuned, tune
 from kinemorph.bench.model_files.accuracy import Reference, longest
 from kinemorph.bench.model_files.kinemorph_run import KinemorphFile
 from kinemorph.bench.model_files.problem import FileProblem, file_problem
-from kinemorph.bench.targets import judge_file
+from kinemorph.bench.model_files.result_tables import BY_DEFAULT
+from kinemorph.bench.targets import Verdict, judge_file
 from kinemorph.bench.timing import Pace, Row, Say, take_turns
 from kinemorph.errors import KinemorphError, MissingExtraError
 from kinemorph.model.conventions.conversions import to_convention
@@ -44,9 +45,20 @@ BATCH_ROUNDS = 3
 
 
 def compare(
-    paths: Sequence[Path], pace: Pace, *, most: int | None, error: float | None, quick: bool, say: Say, note: Say
+    paths: Sequence[Path],
+    pace: Pace,
+    *,
+    most: int | None,
+    error: float | None,
+    tunes: bool,
+    quick: bool,
+    say: Say,
+    note: Say,
 ) -> Iterator[Row]:
-    """Yields a row for each file, until `most` files that both read are done. `error` is the one that is asked for."""
+    """Yields a row for each file, until `most` files that both read are done. `error` is the one that is asked for.
+
+    Where it `tunes` nothing, files are run by default only.
+    """
     try:
         from kinemorph.bench.model_files.mujoco_run import MujocoFile, model_of
     except ImportError:
@@ -70,14 +82,16 @@ def compare(
         done += 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield contested(problem, peer, wanted, rounds, say, note)
+            yield contested(problem, peer, wanted, rounds, tunes, say, note)
 
 
-def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace, say: Say, note: Say) -> Row:
+def contested(
+    problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace, tunes: bool, say: Say, note: Say
+) -> Row:
     """The row of one file."""
     ours = KinemorphFile(problem, enough)
     row: Row = {
-        "kind": "file",
+        "kind": "file" if tunes else BY_DEFAULT,
         "problem": problem.name,
         "dof": problem.robot.nv,
         "contestant": "Kinemorph",
@@ -92,13 +106,17 @@ def contested(problem: FileProblem, peer: MujocoFile, enough: float, pace: Pace,
         fine = longest(ours.fine_runs(), enough), longest(peer.fine_runs(), enough)
         samples = min(one.confirmed for one in fine)
         row |= {"horizon": float(problem.times[samples - 1]) if samples else 0.0, "apart": apart(problem, peer, fine)}
+        row |= by_default(ours, peer, fine, samples, pace, say)
+        if not tunes:
+            row["reached"] = not samples or row["default_error"] <= row["file_error"]
+            return row | Verdict()._asdict()
         if not samples:
             unsure = " and ".join(
                 name for name, one in zip(("Kinemorph", "MuJoCo"), fine, strict=True) if not one.confirmed
             )
-            note(f"{problem.name} is not compared: two references of {unsure} do not agree at the first sample")
+            why = f"two references of {unsure} do not agree at the first sample"
+            note(f"{problem.name} is not compared at equal error: {why}")
             return row | judge_file(None, None)._asdict()
-        row |= by_default(ours, peer, fine, samples, pace, say)
         own = [tuned(entry, fine[0], samples, enough, say) for entry in ours.entries(partial(_read, fine[0], samples))]
         theirs = [
             tuned(entry, fine[1], samples, enough, say) for entry in peer.entries(partial(_read, fine[1], samples))
@@ -185,14 +203,15 @@ def by_default(
     ours: KinemorphFile, peer: MujocoFile, fine: tuple[Reference, Reference], samples: int, pace: Pace, say: Say
 ) -> Row:
     """Times [ms] and errors of both as they run where nothing is chosen: ours with its default method and tolerances,
-    MuJoCo with the integrator and the step of the file. Times of batches are those of one robot.
+    MuJoCo with the integrator and the step of the file. Times of batches are those of one robot. Errors are those of
+    the `samples` that references confirm; None without any.
     """
     problem, (integrator, step) = ours.problem, peer.written
     say(f"timing {problem.name} by default")
     run = ours.by_default()
     states = ours.states(run), peer.as_written()()
     errors = [
-        float(np.abs(one.scaled(found, samples) - one.scaled(one.states, samples)).max())
+        float(np.abs(one.scaled(found, samples) - one.scaled(one.states, samples)).max()) if samples else None
         for one, found in zip(fine, states, strict=True)
     ]
     times = take_turns([ours.by_default, peer.as_written(), peer.as_written(whole=True)], pace)

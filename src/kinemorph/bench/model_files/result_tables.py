@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from kinemorph.bench.tables import Column, number, ratio, table, text, three_digits
+from kinemorph.bench.tables import Column, grid, number, ratio, table, text, three_digits
 from kinemorph.bench.targets import FILES
 from kinemorph.bench.timing import Row
+from kinemorph.display.tables.grid import Grid
+
+BY_DEFAULT = "file by default"  # the kind of rows that are not compared at equal error
 
 
 def _setting(header: str, prefix: str) -> Column:
@@ -44,21 +47,26 @@ files_grid = table(
 def _defaults_title(rows: Sequence[Row]) -> str:
     medians = []
     for what, fixed in (("fixed", True), ("free", False)):
-        own = [row for row in rows if row["kind"] == "file" and row["default_ratio"] and row["fixed"] is fixed]
+        own = [row for row in rows if row["default_ratio"] and row["fixed"] is fixed]
         pairs = [(median(row[key] for row in own)) for key in ("default_ratio", "default_batch_ratio")] if own else []
         medians += [f"{len(own)} with a {what} base: {ratio(pairs[0])}, batched {ratio(pairs[1])}"] if pairs else []
-    return f"the same by default, beside MuJoCo at the step of the file; medians of {'; '.join(medians) or 'no file'}"
+    whose = f"medians of {'; '.join(medians) or 'no file'}"
+    return f"5 s of robots from files by default, beside MuJoCo at the step of the file; {whose}"
 
 
-# robots from files: times and errors of both where nothing is chosen
-defaults_grid = table(
-    _defaults_title,
-    *(text("file", "problem"), Column("base", lambda row: {True: "fixed", False: "free"}.get(row["fixed"], ""), False)),
-    *(number("its step ms", "file_step", lambda step: f"{1e3 * step:g}"), number("its error", "file_error", "{:.1e}")),
-    *(number("its ms", "file_ms", three_digits), number("with contacts of bodies", "whole_ms", three_digits)),
-    *(text("ours", "default_method"), number("our error", "default_error", "{:.1e}")),
-    *(number("ours ms", "default_ms", three_digits), number("ratio", "default_ratio", ratio)),
-    *(number("its batch ms", "file_batch_ms", three_digits), number("our batch ms", "default_batch_ms", three_digits)),
-    number("batched", "default_batch_ratio", ratio),
-    kind="file",
-)
+def defaults_grid(rows: Sequence[Row]) -> Grid:
+    """Robots from files: times and errors of both where nothing is chosen."""
+    shown = (
+        *(
+            text("file", "problem"),
+            Column("base", lambda row: {True: "fixed", False: "free"}.get(row["fixed"], ""), False),
+        ),
+        *(number("horizon s", "horizon", "{:.1f}"), number("its step ms", "file_step", lambda step: f"{1e3 * step:g}")),
+        *(number("its error", "file_error", "{:.1e}"), text("ours", "default_method")),
+        *(number("our error", "default_error", "{:.1e}"), number("its ms", "file_ms", three_digits)),
+        *(number("with contacts of bodies", "whole_ms", three_digits), number("ours ms", "default_ms", three_digits)),
+        *(number("ratio", "default_ratio", ratio), number("its batch ms", "file_batch_ms", three_digits)),
+        *(number("our batch ms", "default_batch_ms", three_digits), number("batched", "default_batch_ratio", ratio)),
+    )
+    own = [row for row in rows if row["kind"] in ("file", BY_DEFAULT)]
+    return grid(_defaults_title(own), shown, own)

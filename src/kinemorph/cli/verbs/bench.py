@@ -64,6 +64,9 @@ def bench(
     error: Annotated[
         float | None, option("Largest error of runs of --files, in every component of q and v.", default="0.001")
     ] = None,
+    by_default: Annotated[
+        bool, flag("--by-default", "Run --files only with the defaults of both, and no comparison at equal error.")
+    ] = False,
     picture: Annotated[
         Path | None,
         option("Draw errors and times of simulate, loops or rigid: .png, .svg or .pdf.", default=False),
@@ -82,7 +85,7 @@ def bench(
             f"--picture is '{picture}', but table '{which}' has no picture; expected table {listed(reports.DRAWN)}. "
             "Leave --picture out, or choose one of these tables."
         )
-    models = _model_files(files, more, most, error)
+    models = _model_files(files, more, most, error, by_default)
     chosen = reports.chosen(which, robot, algorithm, mode, quick=quick, file=robots, models=models)
     with reported_warnings(), working("measuring") as tell:
         report = reports.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
@@ -96,7 +99,7 @@ def bench(
 
 
 def _model_files(
-    files: list[Path] | None, more: list[Path] | None, most: int | None, error: float | None
+    files: list[Path] | None, more: list[Path] | None, most: int | None, error: float | None, by_default: bool
 ) -> ModelFiles | None:
     """The model files that are named by --files and after it; None where there are none."""
     from kinemorph.bench.report import ModelFiles
@@ -106,7 +109,9 @@ def _model_files(
     paths = (*(files or ()), *(more or ()))
     if not files:
         needless = [str(path) for path in paths] + [
-            f"--{name}" for name, value in (("most", most), ("error", error)) if value is not None
+            f"--{name}"
+            for name, value in (("most", most), ("error", error), ("by-default", by_default or None))
+            if value is not None
         ]
         if needless:
             raise KinemorphError(f"'{needless[0]}' is given without --files. Add --files, or leave it out.")
@@ -114,4 +119,4 @@ def _model_files(
     missing = [path for path in paths if not path.is_file()]
     if missing:
         raise KinemorphError(f"--files names '{missing[0]}', which is not a file. Name model files that exist.")
-    return ModelFiles(paths, most, error)
+    return ModelFiles(paths, most, error, not by_default)
