@@ -57,21 +57,31 @@ def vertices(mesh_file: MeshFile) -> Points:
     return _arrays(mesh_file, None)[0]
 
 
+def file_state(mesh_file: MeshFile) -> tuple[int, int]:
+    """When a mesh file has changed [ns], and its size [bytes]; zeros where there is no such file."""
+    try:
+        state = os.stat(mesh_file.path)
+    except OSError:
+        return 0, 0
+    return state.st_mtime_ns, state.st_size
+
+
 def hull_of_file(mesh_file: MeshFile, tolerance: float | None = None) -> Points:
     """The points of `hulls.hull_points` of a mesh file [m], shape (n, 3). They are kept on disk: a file is read once.
 
     Raises what `surface` raises.
     """
-
-    def made() -> bytes:
-        return hull_points(vertices(mesh_file), tolerance).tobytes()
-
     try:
         content = Path(mesh_file.path).read_bytes()
-    except OSError:  # `surface` says why
+    except OSError:  # `vertices` says why
         content = None
     if content is None or len(content) > FILE_SIZE:
-        return np.frombuffer(made()).reshape(-1, 3)
+        return hull_points(vertices(mesh_file), tolerance)
+
+    def made() -> bytes:
+        corners, _ = _parsed(Path(mesh_file.path), content)  # and not what was read from a file of this name before
+        return hull_points(corners * np.array(mesh_file.scale), tolerance).tobytes()
+
     sources = [Path(__file__).read_bytes(), Path(hulls.__file__).read_bytes(), _version().encode()]
     numbers = repr((Path(mesh_file.path).suffix, mesh_file.scale, tolerance)).encode()
     return np.frombuffer(kept_data([*sources, numbers, content], made) or b"").reshape(-1, 3)
@@ -114,12 +124,22 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
 
     `changed` is the time of its last change [ns] and `size` its size [bytes]: a changed file is not found in the cache.
     """
-    name, ending = Path(path).name, Path(path).suffix.lower().lstrip(".")
-    if ending not in ENDINGS:
-        raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
+    name = Path(path).name
     if size > FILE_SIZE:
         raise ModelError(f"mesh '{name}': the file has {size} bytes, expected at most {FILE_SIZE}. Simplify it.")
-    vertices, triangles = (_binary_stl(Path(path)) if ending == "stl" else None) or _by_trimesh(Path(path), ending)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(f"mesh '{name}': the file cannot be read: {error.strerror}. Check its permissions.") from None
+    return _parsed(Path(path), data)
+
+
+def _parsed(path: Path, data: bytes) -> tuple[Points, Faces]:
+    """The corner points, shape (n, 3), and triangles, shape (m, 3), of a file with this content."""
+    name, ending = path.name, path.suffix.lower().lstrip(".")
+    if ending not in ENDINGS:
+        raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
+    vertices, triangles = (_binary_stl(data) if ending == "stl" else None) or _by_trimesh(data, name, ending)
     if not len(triangles) or not np.isfinite(vertices).all():
         raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
     if len(triangles) > FACES:
@@ -127,14 +147,10 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
     return vertices, triangles
 
 
-def _binary_stl(path: Path) -> tuple[Points, Faces] | None:
+def _binary_stl(data: bytes) -> tuple[Points, Faces] | None:
     """The corner points and triangles of a binary STL file; None for other content. They are those that trimesh gives,
     whose import takes half a second.
     """
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
     count = int.from_bytes(data[80:84], "little")
     if len(data) < 84 or len(data) != 84 + FACET.itemsize * count:
         return None
@@ -142,11 +158,10 @@ def _binary_stl(path: Path) -> tuple[Points, Faces] | None:
     return corners, np.arange(3 * count, dtype=np.int64).reshape(-1, 3)
 
 
-def _by_trimesh(path: Path, ending: str) -> tuple[Points, Faces]:
+def _by_trimesh(data: bytes, name: str, ending: str) -> tuple[Points, Faces]:
     """The corner points and triangles of a mesh file of any format."""
-    trimesh, name = _trimesh(), path.name
+    trimesh = _trimesh()
     try:
-        data = path.read_bytes()
         if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
             raise ModelError(
                 f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Delete it in the file."

@@ -184,7 +184,7 @@ def plant(
         automaton=model.automaton if isinstance(model, System) else None,
         optional=len(of_contacts),
         touches=any(member.law.contact for member in cast.members),
-        stiff=any(member.law.contact or member.law.implicit for member in cast.members),
+        stiff=any(member.law.is_stiff(member.element, robot) for member in cast.members),
         steady=all(member.law.is_steady(member.element) for member in cast.members) and not robot.is_timed,
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else members,

@@ -26,9 +26,11 @@ from kinemorph.model.elements.contact.contacts_from_shapes import contacts, has_
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.contact.unstopped import touched_grounds
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+from kinemorph.model.meshes import file_state
 from kinemorph.model.modules.docked_sides import module_name
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan, RunPlans
+from kinemorph.model.shapes import MeshFile
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 from kinemorph.plants.robot_plant import shared_plant
@@ -148,10 +150,11 @@ class _Equipped(NamedTuple):
 
 def _equipped(model: System | Robot, plan: RunPlan) -> _Equipped:
     """The system of a model with what a plan adds. It is kept with the model: hulls of meshes, contacts and the plant
-    are made for its first run only.
+    are made for its first run only, and again where a mesh file has changed.
     """
     placed = bool(plan.start or plan.q or plan.v)
-    choice = (plan.limits, plan.friction, plan.contacts, plan.ground, placed)
+    meshes = kept_in(model, "mesh files", lambda: _mesh_files(model.robot if isinstance(model, System) else model))
+    choice = (plan.limits, plan.friction, plan.contacts, plan.ground, placed, tuple(map(file_state, meshes)))
     kept: dict[Any, _Equipped] = kept_in(model, "systems of runs", dict)
     if choice not in kept:
         whole = on_ground(model if isinstance(model, System) else System(model), plan)
@@ -164,6 +167,11 @@ def _equipped(model: System | Robot, plan: RunPlan) -> _Equipped:
             notes += [] if note is None else [note]
         kept[choice] = _Equipped(acting, made, tuple(notes))
     return kept[choice]
+
+
+def _mesh_files(robot: Robot) -> list[MeshFile]:
+    """The mesh files that bodies touch with."""
+    return [shape for body in robot.bodies for shape in body.collisions if isinstance(shape, MeshFile)]
 
 
 def on_ground(system: System, plan: RunPlan) -> System:

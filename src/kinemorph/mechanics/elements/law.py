@@ -133,7 +133,6 @@ class ElementLaw(Generic[E]):
     """The abstract base of laws, each for one kind of element."""
 
     contact = False  # whether it is a stiff contact
-    implicit = False  # whether it is so stiff that runs take implicit steps by default, as with contacts
     steady = False  # whether the state and held inputs determine what it does, so that long steps miss nothing of it
     runs: Runs = "compiled"  # what samples it at its first clock; else `decide` takes the place of `sample` there
     sums = (
@@ -159,6 +158,10 @@ class ElementLaw(Generic[E]):
     def armature(self, element: E) -> Mapping[str, Value]:
         """The inertia [kg m^2 or kg] that it adds to joints with one axis, by name: part of the mass matrix."""
         return {}
+
+    def is_stiff(self, element: E, robot: Robot) -> bool:
+        """Whether runs take implicit steps by default because of this element."""
+        return self.contact
 
     def is_steady(self, element: E) -> bool:
         """Whether the state and held inputs determine what this element does."""

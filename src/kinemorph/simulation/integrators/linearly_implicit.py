@@ -43,13 +43,16 @@ Where centered steps make more than a small share of what a run exchanges, `ener
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.model.elements import Contact, HeightMap
 from kinemorph.model.topology import WORLD
+from kinemorph.plants.contacts.levers import levers
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
 
@@ -59,9 +62,11 @@ BELOW = 1.0 - 1e-9  # factor on such a share, so that rounding does not matter
 STEADY = 1.05  # largest ratio of the contact forces of steps that count as alike
 SHORT = 2e-3  # [s]: in longer steps
 FARTHEST = 0.05  # [rad or m]: no coordinate moves farther, so that a body which turns does not pass the ground
-PLACE = 0.1  # [rad or m]: errors of places count relative to at least this
+PLACE = 0.1  # [rad or m]: while contacts press, errors of places count relative to at least this
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
-PRESSED = 1.0  # [rad/s or m/s]: the same for speeds of limbs of a free robot while contacts press
+PRESSED = 1.0  # [rad/s or m/s]: the same for speeds of limbs of a free robot
+CALM = 0.1  # times these numbers, at most SPEED, where no contact presses
+USUAL_SIZE = 0.3  # [m], from a joint to the farthest touching point: places of smaller robots count in proportion
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
@@ -143,7 +148,7 @@ class LinearlyImplicit:
         if plant.laws.tells:
             _limit_energy(site, after, whole, share)
         if not site.fixed:
-            site.measure(site.error, whole, place=PLACE, speed=_least_speeds(site))
+            site.measure(site.error, whole, _least_sizes(site))
             _limit_motion(site)
 
     def _step(
@@ -245,39 +250,63 @@ def _robots(program: Program | None) -> Program:
     return program
 
 
-def _least_speeds(site: Site) -> View:
-    """Writes code for the speeds (nv,) [rad/s or m/s] to which errors of an extrapolated step are relative at least.
-
-    Steps that do not tell the forces of contacts count as those in which they press.
+def _least_sizes(site: Site) -> View:
+    """Writes code for the displacements [rad or m] and speeds (2 nv,) to which errors of an extrapolated step count
+    relative at least. They are coarser while contacts press; steps that do not tell whether they do count as pressed.
     """
-    loop, robot, nv = site.loop, site.plant.robot, site.plant.nv
-    least, pressed, limbs = loop.scratch("least_speed", (nv,)), loop.scratch("pressed"), [SPEED] * nv
-    if robot is not None and robot.is_free:
-        for joint in robot.joints:
-            if joint.parent != WORLD:
-                limbs[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
-    tells = site.plant.laws.tells
-    loop.let(pressed, lambda: 0.0 if tells else 1.0)
+    loop, plant, nv = site.loop, site.plant, site.plant.nv
+    least, pressed = loop.scratch("least_sizes", (2 * nv,)), loop.scratch("pressed")
+    tells = bool(plant.laws.tells)
+    loop.let(pressed, lambda: 1.0 if plant.touches and not tells else 0.0)
     for force in _pressing(site) if tells else ():
         loop.let(pressed, lambda old, force: old.maximum(force), pressed, force)
-    values = loop.constant("least_speeds", limbs)
-    with loop.repeat(nv) as i:
-        loop.let(least[i], lambda force, limb: (force > 0.0).where(limb, SPEED), pressed, values[i])
+    tables = zip(("pressed", "calm"), _sizes(plant), strict=True)
+    coarse, fine = (loop.constant(f"least_{name}", values) for name, values in tables)
+    with loop.repeat(2 * nv) as i:
+        loop.let(least[i], lambda force, one, two: (force > 0.0).where(one, two), pressed, coarse[i], fine[i])
     return least
 
 
-def _limit_motion(site: Site) -> None:
-    """Writes code that rejects a step which is longer than SHORT and moves a coordinate farther than FARTHEST, or than
-    half the distance of the points of a map that is touched, so that no hill of it is passed.
-    """
-    grounds = [one.ground for one in site.plant.elements if isinstance(one, Contact)]
-    farthest = min([FARTHEST, *(0.5 * x for one in grounds if isinstance(one, HeightMap) for x in one.spacing)])
+def _sizes(plant: Plant) -> tuple[list[float], list[float]]:
+    """The sizes of `_least_sizes`, (2 nv,) each: while contacts press, and while none does."""
+    places, speeds = [PLACE] * plant.nv, [SPEED] * plant.nv
+    robot = plant.robot
+    if robot is not None:
+        if robot.is_free:
+            for joint in robot.joints:
+                if joint.parent != WORLD:
+                    speeds[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
+        turns = levers(robot, plant.elements)[:, [unit == "rad/s" for unit in robot.v_units]]
+        small = min(1.0, float(turns.max(initial=0.0)) / USUAL_SIZE) if turns.any() else 1.0
+        for k, unit in enumerate(robot.v_units):
+            if unit == "m/s":
+                places[k] *= small
+                speeds[k] *= math.sqrt(small)
+    return [*places, *speeds], [CALM * x for x in (*places, *[min(x, SPEED) for x in speeds])]
 
-    def bounded(error: Any, moved: Any, h: Any) -> Any:
+
+def _limit_motion(site: Site) -> None:
+    """Writes code that rejects a step which is longer than SHORT and moves a coordinate farther than FARTHEST, or a
+    touching point farther than half the distance of the points of a map that is touched, so that it passes no hill.
+    """
+    loop, plant, nv = site.loop, site.plant, site.plant.nv
+
+    def bounded(error: Any, moved: Any, h: Any, *, farthest: float) -> Any:
         return error.maximum((abs(moved) * (1.0 / farthest)).minimum(h * (1.0 / SHORT)) ** 3)
 
-    with site.loop.repeat(site.plant.nv) as i:
-        site.loop.let(site.error, bounded, site.error, site.new[i], site.h)
+    with loop.repeat(nv) as i:
+        loop.let(site.error, partial(bounded, farthest=FARTHEST), site.error, site.new[i], site.h)
+    grounds = [one.ground for one in plant.elements if isinstance(one, Contact)]
+    spacings = [x for one in grounds if isinstance(one, HeightMap) for x in one.spacing]
+    if plant.robot is None or not spacings:
+        return
+    arms = levers(plant.robot, plant.elements)
+    rows, way = loop.constant("levers", arms.ravel().tolist(), arms.shape), loop.scratch("way")
+    with loop.repeat(len(arms)) as k:
+        loop.let(way, lambda: 0.0)
+        with loop.repeat(nv) as i:
+            loop.let(way, lambda way, arm, moved: way + arm * abs(moved), way, rows[k, i], site.new[i])
+        loop.let(site.error, partial(bounded, farthest=0.5 * min(spacings)), site.error, way, site.h)
 
 
 def _limit_energy(site: Site, half: View, off: View, share: View) -> None:

@@ -94,31 +94,27 @@ class Site:
             at = [] if start is None else [start[i]]
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
-    def measure(self, out: View, off: View, *, place: float = 1.0, speed: float | View = 0.0) -> None:
+    def measure(self, out: View, off: View, least: View | None = None) -> None:
         """Writes code for `out`, the size of an error `off` (ns,) relative to the tolerances: up to 1 it is accepted.
 
         The size is the root mean square of the entries, each divided by its tolerance. For v and x the tolerance is
         atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
-        atol + rtol max(place, |w|), so that it does not matter where the zero of a coordinate is. `place` [rad or m];
-        `speed` [rad/s or m/s] is the same for v: one for all, or one for each (nv,).
+        atol + rtol max(1, |w|), so that it does not matter where the zero of a coordinate is. `least` (2 nv,) are
+        sizes of w and v that count in place of smaller ones: by default 1 [rad or m] and 0.
         """
         n, nv = self.plant.ns, self.plant.nv
         self.loop.let(out, lambda: 0.0)
-        for first, last, least in (
-            (0, nv, place),
-            (nv, 2 * nv, speed),
-            (2 * nv, n, 0.0),
-        ):
+        for first, last, usual in ((0, nv, 1.0), (nv, 2 * nv, 0.0), (2 * nv, n, 0.0)):
             if first == last:
                 continue
             with self.loop.repeat(first, last) as i:
-                given = (least[i - first],) if isinstance(least, View) else ()
                 self.loop.let(
                     out,
-                    lambda e, d, old, new, rtol, atol, least=least: (
+                    lambda e, d, old, new, rtol, atol, least=usual: (
                         e + (d / (atol + rtol * abs(old).maximum(abs(new)).maximum(least))) ** 2 / n
                     ),
-                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol, *given),
+                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol),
+                    *(() if least is None or first == 2 * nv else (least[i],)),
                 )
         self.loop.let(out, lambda e: e.sqrt(), out)
 

@@ -43,6 +43,7 @@ DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # the default for systems with contacts
 RTOL, ATOL = 1e-8, 1e-10  # the default tolerances
 CONTACT_RTOL, CONTACT_ATOL = 1e-3, 1e-5  # those of methods for contact, which are of order 2
+FRICTION_RTOL, FRICTION_ATOL = 1e-4, 1e-6  # the same without contacts, where dry friction is stiff
 CONTACT_LONGEST = linearly_implicit.SHORT  # the longest step that they choose: bodies do not pass each other
 STEADY_LONGEST = 0.1  # [s], the same where nothing but planes and maps is touched, and nothing depends on time
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
@@ -164,7 +165,7 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
     """The method, the step size and the tolerances of a run, with defaults in place of None.
 
     `exact` tells whether the user gave tolerances. Where the user gave neither a method nor tolerances, a plant with
-    contacts gets a method for contact. Such methods choose their steps by loose tolerances of their own, or take steps
+    contacts or stiff friction gets a method for contact. Such methods choose their steps by loose tolerances of their own, or take steps
     of CONTACT_STEP if they do not estimate their error.
     """
     chosen = method if method is not None else CONTACT if plant.stiff and not exact else DEFAULT
@@ -174,7 +175,8 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
     if not known.adaptive:
         return Usual(chosen, CONTACT_STEP)
     longest = STEADY_LONGEST if _is_steady(plant) else CONTACT_LONGEST
-    return Usual(chosen, None, CONTACT_RTOL, CONTACT_ATOL, longest)
+    tolerances = (CONTACT_RTOL, CONTACT_ATOL) if plant.touches else (FRICTION_RTOL, FRICTION_ATOL)
+    return Usual(chosen, None, *tolerances, longest)
 
 
 def _is_steady(plant: Plant) -> bool:

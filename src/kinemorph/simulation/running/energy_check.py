@@ -28,8 +28,11 @@ import numpy as np
 from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import frozen
+from kinemorph.model.elements.contact.contacts_from_shapes import REST
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.instant import Instant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event
@@ -101,16 +104,26 @@ def _worst_error(known: Sequence[Sequence[Account]], step: float | None) -> Ener
 
     Events may change the energy, so the samples between two events are checked separately. Where events follow each
     other closely, hardly anything is exchanged in between; errors below FAINT of the exchange of the segment are left
-    out there.
+    out there. So are those of a robot that settles on the ground (`_settling`).
     """
     worst: EnergyError | None = None
     for parts in known:
-        least = FAINT * _exchanged(parts) if len(parts) > 1 else 0.0
+        least = max(
+            FAINT * _exchanged(parts) if len(parts) > 1 else 0.0, _settling(parts[0].part.plant) if parts else 0.0
+        )
         for one in parts:
             found = _error_of(*one, step)
             if found is not None and found.error >= least and (worst is None or found.share > worst.share):
                 worst = found
     return worst
+
+
+def _settling(plant: Plant) -> float:
+    """The energy [J] of a free robot that sinks to the depth at which it rests on the ground; 0 for other plants."""
+    robot = plant.robot
+    if robot is None or not robot.is_free or not plant.touches:
+        return 0.0
+    return robot.total_mass * float(np.linalg.norm(np.array(evaluate_all(robot.gravity), dtype=float))) * REST
 
 
 def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, method: object = None) -> bool:

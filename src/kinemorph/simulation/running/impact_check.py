@@ -26,7 +26,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.segment import Segment
@@ -77,7 +77,7 @@ def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
         return
     rows = evenly(n, MOST_SAMPLES)
     most, least = float(energies[:, 0].max()), SHARE * exchanged_energy(energies)
-    total = sum(float(evaluate(body.mass)) for body in robot.bodies)
+    total = robot.total_mass
     if not (most > least and total > 0.0):
         return
     for contact in contacts:

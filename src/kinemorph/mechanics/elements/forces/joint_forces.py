@@ -37,6 +37,8 @@ from kinemorph.model.robot import Robot
 E = TypeVar("E")
 STIFFEST = 25.0  # times I / time^2: the largest stiffness that is chosen for a stop, so that steps of 1 ms stay stable
 
+STICKING = 3e3  # [1/s]: a joint that sticks and is held by a larger slope of its friction over its inertia is stiff
+
 
 class Along(NamedTuple):
     """A force law along one velocity: its index in v, and that of its coordinate in q, None if the law needs none."""
@@ -104,8 +106,6 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
 class JointFrictionLaw(JointForceLaw[JointFriction]):
     """Friction along all velocities of the joints that have friction."""
 
-    implicit = True
-
     def problems(self, element: JointFriction, robot: Robot) -> list[str]:
         found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
         found += positive(element, "stribeck", "smoothing")
@@ -131,6 +131,14 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
 
     def velocities(self, element: JointFriction, robot: Robot) -> Sequence[int]:
         return [place for place, _ in _rubbing(element, robot)]
+
+    def is_stiff(self, element: JointFriction, robot: Robot) -> bool:
+        """Whether a joint that sticks is held so hard that an explicit method takes steps of a few milliseconds."""
+        return any(
+            evaluate(coulomb) * evaluate(element.breakaway)
+            > STICKING * evaluate(for_unit(element.smoothing, robot.v_units[place])) * moved_inertias(robot)[place]
+            for place, coulomb in _rubbing(element, robot)
+        )
 
     def along(self, element: JointFriction, view: ElementView) -> Sequence[Along]:
         units, laws = _units(view.robot), []
