@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +44,24 @@ def test_data_are_made_once_for_each_input_and_again_where_their_file_is_damaged
     assert kept_data((b"none",), lambda: None) is None and kept_data((b"none",), lambda: b"some") == b"some"
 
 
+def tetrahedron(size: float) -> str:
+    corners = [(0, 0, 0), (size, 0, 0), (0, size, 0), (0, 0, size)]
+    return "".join(f"v {x:.3f} {y:.3f} {z:.3f}\n" for x, y, z in corners) + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_a_file_that_changes_but_for_its_time_and_size_has_a_new_hull(own_folder: Path) -> None:
+    """The first hull was stored for the second content, and all later processes took it."""
+    pytest.importorskip("trimesh")
+    path = own_folder.parent / "part.obj"
+    mesh, heights = MeshFile("part.obj", str(path)), []
+    for size in (0.1, 0.2):
+        path.write_text(tetrahedron(size))
+        os.utime(path, ns=(10**18, 10**18))
+        meshes.vertices(mesh)  # the process has read it
+        heights.append(float(meshes.hull_of_file(mesh)[:, 2].max()))
+    assert heights == [0.1, 0.2]
+
+
 def test_a_mesh_file_is_read_once_for_its_hull(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("trimesh")
     points = np.random.default_rng(2).normal(size=(60, 3))
@@ -53,7 +72,7 @@ def test_a_mesh_file_is_read_once_for_its_hull(own_folder: Path, monkeypatch: py
     first = meshes.hull_of_file(mesh)
     assert np.array_equal(first, hulls.hull_points(2.0 * points)) and len(first) < 60
     with monkeypatch.context() as patch:
-        patch.setattr(meshes, "_arrays", lambda *given: pytest.fail("read again"))
+        patch.setattr(meshes, "_parsed", lambda *given: pytest.fail("read again"))
         assert np.array_equal(meshes.hull_of_file(mesh), first)
         for other, tolerance in ((mesh, 0.3), (replace(mesh, scale=(1.0, 1.0, 1.0)), None)):
             with pytest.raises(pytest.fail.Exception, match="read again"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from kinemorph import RobotBuilder, System, simulate, simulate_batch
 from kinemorph.elements import Contact, HuntCrossley
 from kinemorph.errors import GroundWarning
 from kinemorph.model.body import Body
-from kinemorph.model.shapes import Box
+from kinemorph.model.shapes import Box, MeshFile
 from kinemorph.model.system import Settings
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation import planned_run
@@ -35,6 +37,22 @@ def test_a_plan_equips_a_system_once_for_each_choice() -> None:
     assert placed.system is not first.system and placed.system.settings.q == ()
     assert prepared_run(system, {"time": 1.0, "ground": True}).system.settings.ground is True
     assert prepared_run(system).system.settings.ground is None
+
+
+def test_a_mesh_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    """A system that had run kept the hull of the file as it was."""
+    pytest.importorskip("trimesh")
+    path = tmp_path / "part.obj"
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 -{}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    part = replace(Body.box("part", 1.0, (0.2, 0.2, 0.2)), collisions=(MeshFile("part.obj", str(path)),))
+    builder = RobotBuilder("part").add(part).joint("root", "free", "world", "part")
+    system, deepest = System(builder.build(), settings=Settings(ground=True)), []
+    for length in (0.25, 0.375):
+        path.write_text(corners.format(length))
+        os.utime(path, ns=(0, int(1e9 * length)))
+        made = prepared_run(system, {"time": 1.0}).system.elements[0].shape
+        deepest.append(min(z for *_, z in made.vertices))
+    assert deepest == [-0.25, -0.375]
 
 
 def test_each_choice_of_a_plan_has_a_system_of_its_own() -> None:

@@ -6,10 +6,12 @@ import re
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, System, elements, simulate
+from kinemorph import Body, RobotBuilder, System, elements, simulate
 from kinemorph.algebra.scalar import where
+from kinemorph.elements import JointFriction, Rope
 from kinemorph.errors import ChatterWarning
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -62,3 +64,22 @@ def test_controllers_that_switch_are_no_stiff_forces() -> None:
     silent(slider(elements.Continuous("bang", bang, ("q.x", "v.x"), drives="x")), 0.5, q=[0.2])
     sampled = elements.Sampled("relay", relay, ("q.x",), drives="x", every=1e-2, memory={"on": 1.0})
     silent(slider(sampled), 0.5, q=[0.2])
+
+
+# ── the default where joints rub ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def rubbing(friction: float) -> System:
+    """A pendulum on an elastic rope, with dry friction in its joint."""
+    builder = RobotBuilder("p").add(Body.rod("link", 1.0, 0.8, center=(0, 0, -0.4)))
+    builder.joint("swing", "revolute", "world", "link", axis=(0, -1, 0), friction=friction)
+    rope = Rope("rope", "world", "link", 1000.0, 0.5, point_a=(0.5, 0, -0.3), point_b=(0, 0, -0.8))
+    return System(builder.build(), (JointFriction("friction"), rope))
+
+
+@pytest.mark.parametrize(("friction", "method", "most"), [(0.05, "dop853", 1e-5), (5.0, "extrapolated_contact", 2e-3)])
+def test_friction_takes_implicit_steps_only_where_it_is_stiff(friction: float, method: str, most: float) -> None:
+    """Weak friction switched to steps for contact, too: 5 % of this motion, without a word."""
+    run, exact = (simulate(rubbing(friction), 2.0, q=[-1.2], output_step=0.02, **more) for more in ({}, {"rtol": 1e-9}))
+    assert run.statistics.method == method
+    assert np.abs(run.q - exact.q).max() < most * np.ptp(exact.q)

@@ -27,7 +27,9 @@ from kinemorph.elements import (
     Phase,
     Plane,
     Regularized,
+    TorsionSpring,
 )
+from kinemorph.errors import EnergyWarning
 from kinemorph.mechanics.elements.contact.clearances import clearance
 from kinemorph.mechanics.elements.contact.contacts import ContactLaw
 from kinemorph.mechanics.elements.contact.grounds import surface
@@ -39,6 +41,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Mesh, Sphere
 from kinemorph.plants.contacts import joined_contacts
+from kinemorph.plants.contacts.levers import levers
 from kinemorph.plants.robot_plant import plant
 from support.tools.program_runs import WAYS
 
@@ -377,3 +380,77 @@ def test_couplings_of_coordinates_do_not_shorten_default_steps() -> None:
     for rows, holds in (("q.hip - 0.1", True), ("q.hip - sin(t)", False), (lambda t, q: q[-1], False)):
         held = replace(system, elements=(*system.elements, Constraint("held", rows)))
         assert plant(held, account=True).steady is holds
+
+
+@pytest.mark.parametrize("start", [0.02, 0.03, 0.045])
+def test_a_long_arm_does_not_pass_a_post_of_a_map(start: float) -> None:
+    """A few hundredths of a radian move its tip by several points of the map."""
+    length, heights = 12.0, np.zeros((81, 81))
+    heights[40, 40] = 1.0
+    corner = length * np.cos(0.25 * np.pi) - 4.0
+    builder = RobotBuilder("sweep", gravity=(0, 0, 0)).add(
+        Body.rod("arm", 1.0, length, center=(0.5 * length, 0, 0), axis="x")
+    )
+    robot = builder.joint("yaw", "revolute", "world", "arm", axis=(0, 0, 1), translation=(0, 0, 0.6)).build()
+    ground = HeightMap(tuple(map(tuple, heights.tolist())), (0.1, 0.1), (corner, corner))
+    tip = Contact("tip", "arm", HuntCrossley(1e5, 0.2), Regularized(0.3), ground, point=(length, 0, 0), radius=0.02)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of energy, in so coarse a map
+        run = simulate(System(robot, (tip,)), 1.6, q=[start], v=[1.0], output_step=0.1)
+    assert run.q[:, 0].max() < 0.85, "it has passed"
+
+
+def test_levers_are_bounds_of_how_far_touching_points_move() -> None:
+    system = tumbling()
+    robot, tree = system.robot, resolve(system.robot)
+    arms = levers(robot, system.elements)
+    bodies = list(dict.fromkeys(one.body for one in system.elements))
+    for q in states(10):
+        for k in range(robot.nv):
+            v = np.eye(robot.nv)[k]
+            motions = Motions(tree, q.tolist(), v.tolist())
+            for element in system.elements:
+                at = motions.attachment(element.body)
+                most = arms[bodies.index(element.body), k]
+                for spot in spots(element):
+                    place = np.array(spot.moved(at.pose).center)
+                    moved = motions.point(at.link, tuple(place.tolist())).velocity
+                    assert float(np.linalg.norm(np.array(moved, dtype=float))) <= most + 1e-12
+
+
+def slider(rate: float, damping: float = 0.0) -> System:
+    """A mass of 1 kg on a spring, which swings with `rate` [Hz] far above a floor."""
+    builder = RobotBuilder("slider").add(Body.box("mass", 1.0, (0.1, 0.1, 0.1)))
+    robot = builder.joint("x", "prismatic", "world", "mass", axis=(1, 0, 0)).build()
+    spring = TorsionSpring("spring", "x", (2.0 * np.pi * rate) ** 2, damping=damping)
+    return System(robot, (spring, Contact("floor", "mass", SOIL, ground=Plane((0, 0, -5.0)))))
+
+
+def test_small_swings_above_the_ground_stay_accurate_by_default() -> None:
+    """Errors counted relative to a tenth of a meter wherever there was a floor: 6 % of a swing of 10 mm."""
+    t = np.linspace(0.0, 5.0, 501)
+    run = simulate(slider(1.0), 5.0, q=[0.01], output_step=0.01)
+    assert np.abs(run.q[:, 0] - 0.01 * np.cos(2.0 * np.pi * t)).max() < 2.5e-4
+    damped = simulate(slider(1.0, damping=1.0), 5.0, q=[0.003], output_step=0.01)
+    exact = simulate(slider(1.0, damping=1.0), 5.0, q=[0.003], output_step=0.01, rtol=1e-9)
+    assert np.abs(damped.q - exact.q).max() < 1e-4
+
+
+def test_a_small_ball_bounces_as_accurately_as_a_large_one() -> None:
+    """Errors counted relative to a tenth of a meter: 7 % of the bounces of a ball of a centimeter."""
+    builder = RobotBuilder("marble").add(Body.sphere("marble", 1e-3, 0.005)).root("marble", "free")
+    floor = Contact("floor", "marble", HuntCrossley(2.7e4, 1.0), Regularized(0.5, 1e-4), radius=0.005)
+    start = {"q": {"marble_root.z": 0.015}, "v": {"marble_root.vx": 0.05}, "output_step": 2e-3}
+    system = System(builder.build(), (floor,))
+    run, exact = (simulate(system, 0.4, **start, **more) for more in ({}, {"rtol": 1e-9, "atol": 1e-11}))
+    assert np.abs(run.q[:, 2] - exact.q[:, 2]).max() < 0.02 * np.ptp(exact.q[:, 2])
+
+
+def test_a_box_that_settles_on_the_ground_gets_no_warning() -> None:
+    builder = RobotBuilder("box").add(Body.box("box", 1.0, (0.2, 0.2, 0.2))).root("box", "free")
+    robot = builder.build()
+    system = System(replace(robot, bodies=(replace(robot.bodies[0], collisions=robot.bodies[0].shapes),)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnergyWarning)
+        run = system.run({"time": 0.5, "ground": True})
+    assert run.outcome.ok and run.statistics.accepted > 20

@@ -50,7 +50,9 @@ from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
+from kinemorph.mechanics.elements.forces.joint_forces import moved_inertias
 from kinemorph.model.elements import Contact, HeightMap
+from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 from kinemorph.plants.contacts.levers import levers
 from kinemorph.plants.programs import Plant
@@ -66,7 +68,7 @@ PLACE = 0.1  # [rad or m]: while contacts press, errors of places count relative
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
 PRESSED = 1.0  # [rad/s or m/s]: the same for speeds of limbs of a free robot
 CALM = 0.1  # times these numbers, at most SPEED, where no contact presses
-USUAL_SIZE = 0.3  # [m], from a joint to the farthest touching point: places of smaller robots count in proportion
+USUAL_SIZE = 0.1  # [m], a radius of gyration: displacements of smaller robots count in proportion
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
 
@@ -276,13 +278,18 @@ def _sizes(plant: Plant) -> tuple[list[float], list[float]]:
             for joint in robot.joints:
                 if joint.parent != WORLD:
                     speeds[robot.v_slice(joint.name)] = [PRESSED] * joint.nv
-        turns = levers(robot, plant.elements)[:, [unit == "rad/s" for unit in robot.v_units]]
-        small = min(1.0, float(turns.max(initial=0.0)) / USUAL_SIZE) if turns.any() else 1.0
+        small = min(1.0, _size(robot) / USUAL_SIZE)
         for k, unit in enumerate(robot.v_units):
             if unit == "m/s":
                 places[k] *= small
                 speeds[k] *= math.sqrt(small)
     return [*places, *speeds], [CALM * x for x in (*places, *[min(x, SPEED) for x in speeds])]
+
+
+def _size(robot: Robot) -> float:
+    """The largest radius of gyration [m] of what a joint turns; USUAL_SIZE where none turns."""
+    turned = [x for x, unit in zip(moved_inertias(robot), robot.v_units, strict=True) if unit == "rad/s"]
+    return math.sqrt(max(turned) / robot.total_mass) if turned and robot.total_mass > 0.0 else USUAL_SIZE
 
 
 def _limit_motion(site: Site) -> None:

@@ -165,8 +165,8 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
     """The method, the step size and the tolerances of a run, with defaults in place of None.
 
     `exact` tells whether the user gave tolerances. Where the user gave neither a method nor tolerances, a plant with
-    contacts or stiff friction gets a method for contact. Such methods choose their steps by loose tolerances of their own, or take steps
-    of CONTACT_STEP if they do not estimate their error.
+    contacts or stiff friction gets a method for contact. Such methods choose their steps by loose tolerances of their
+    own, or take steps of CONTACT_STEP if they do not estimate their error.
     """
     chosen = method if method is not None else CONTACT if plant.stiff and not exact else DEFAULT
     known = METHODS.get(chosen) if isinstance(chosen, str) else None
