@@ -67,7 +67,7 @@ FARTHEST = 0.05  # [rad or m]: no coordinate moves farther, so that a body which
 PLACE = 0.1  # [rad or m]: while contacts press, errors of places count relative to at least this
 SPEED = 0.3  # [rad/s or m/s]: the same for speeds
 PRESSED = 1.0  # [rad/s or m/s]: the same for speeds of limbs of a free robot
-CALM = 0.1  # times these numbers, at most SPEED, where no contact presses
+CALM = 0.3  # times these numbers, at most SPEED, where no contact presses
 USUAL_SIZE = 0.1  # [m], a radius of gyration: displacements of smaller robots count in proportion
 ALIKE = 0.125  # of the energy lost in a step: the largest difference between whole and half steps that count as alike
 
