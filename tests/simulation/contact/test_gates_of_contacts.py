@@ -430,10 +430,10 @@ def test_small_swings_above_the_ground_stay_accurate_by_default() -> None:
     """Errors counted relative to a tenth of a meter wherever there was a floor: 6 % of a swing of 10 mm."""
     t = np.linspace(0.0, 5.0, 501)
     run = simulate(slider(1.0), 5.0, q=[0.01], output_step=0.01)
-    assert np.abs(run.q[:, 0] - 0.01 * np.cos(2.0 * np.pi * t)).max() < 5e-4
+    assert np.abs(run.q[:, 0] - 0.01 * np.cos(2.0 * np.pi * t)).max() < 0.03 * 0.02
     damped = simulate(slider(1.0, damping=1.0), 5.0, q=[0.003], output_step=0.01)
     exact = simulate(slider(1.0, damping=1.0), 5.0, q=[0.003], output_step=0.01, rtol=1e-9)
-    assert np.abs(damped.q - exact.q).max() < 1.3e-4
+    assert np.abs(damped.q - exact.q).max() < 0.03 * np.ptp(exact.q)
 
 
 def test_a_small_ball_bounces_as_accurately_as_a_large_one() -> None:
