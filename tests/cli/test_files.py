@@ -409,7 +409,7 @@ def test_what_acts_in_joints_is_told(folder: Path) -> None:
     assert "adds to the elements" not in free
     assert "shoulder passed the limits, because no stops are active" in free
     beyond = run("simulate", "mine.toml", "--time", "0.1", "--q", "shoulder=3").stderr
-    assert "shoulder started beyond the limits, and the stops push back at once" in beyond
+    assert "shoulder started beyond the limits (by " in beyond
 
 
 def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:

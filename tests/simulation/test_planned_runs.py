@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ from kinemorph import (
 from kinemorph.errors import InactiveWarning, ModelError, ModelWarning, ParseError, PlanWarning
 from kinemorph.formats.loading import saved_texts
 from kinemorph.formats.toml import template_files
+from kinemorph.model.body import Body
 from kinemorph.model.elements.forces.joint_forces import with_joint_forces
 from kinemorph.model.library import pendulum
 from kinemorph.model.run_plans import PlannedDock, PlannedUndock, RunPlan, RunPlans
+from kinemorph.model.system import Settings
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Dock, Undock
 from kinemorph.simulation.planned_run import changed_plan, planned_events, prepared_run, run_planned
 from support.tools.command_line import run as command
@@ -359,3 +362,48 @@ def test_a_robot_without_coordinates_can_run() -> None:
     with pytest.warns(PlanWarning, match="starts at rest"):
         run = System(block.build()).run({"time": 0.1})
     assert run.q.shape == (11, 0)
+
+
+def stopped_arm() -> System:
+    """An arm whose hinge may turn from 30 to 70 degrees, and begins at 0; its hand touches the ground."""
+    body = Body.box("arm", 1.0, (0.1, 0.1, 0.1))
+    builder = RobotBuilder("arm").add(replace(body, collisions=body.shapes))
+    builder.joint("hinge", "revolute", "world", "arm", axis=(0, 1, 0), lower=0.5, upper=1.2, translation=(0, 0, 0.05))
+    return System(builder.build())
+
+
+def test_a_joint_that_begins_beyond_its_limit_is_told_with_how_far() -> None:
+    with pytest.warns(PlanWarning, match=r"arm: hinge started beyond the limits \(by 0.5 rad\), and"):
+        stopped_arm().run({"time": 0.01, "q": [0.0]})
+
+
+def test_a_planned_run_continues_with_what_the_plan_adds() -> None:
+    """`simulate` itself adds neither contacts nor stops: the robot fell through the floor."""
+    body = Body.box("box", 1.0, (0.2, 0.2, 0.2))
+    builder = RobotBuilder("box").add(replace(body, collisions=body.shapes)).root("box", "free")
+    system = System(builder.build(), settings=Settings(ground=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, whole = (system.run({"time": time, "q": {"box_root.z": 0.3}}) for time in (0.3, 0.6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        more = system.run({"time": 0.3}, start=first)
+    assert (more.t[0], more.t[-1]) == (0.3, 0.6) and np.array_equal(more.q[-1], whole.q[-1])
+    again = replace(system, starts={"here": {"q": [0, 0, 0.3, 1, 0, 0, 0]}})
+    with pytest.raises(ModelError, match=r"the plan begins at 'here', and a run to continue is given\. Leave one"):
+        again.run({"start": "here"}, start=first)
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ({"time": "1 s"}, "run: time is '1 s', expected a number, in seconds. Give time as a number, without quotes."),
+        ({"rtol": "1e-6"}, "run: rtol is '1e-6', expected a number. Give rtol as a number, without quotes."),
+        ({"step": True}, "run: step is True, expected a number, in seconds. Give step as a number, without quotes."),
+        ({"start": 3}, "run: start is 3, expected the name of a start of the model. Name one, or leave it out. "),
+    ],
+)
+def test_numbers_and_names_of_other_types_are_refused(plan: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ModelError) as raised:
+        stopped_arm().run(plan)
+    assert sentence in str(raised.value)

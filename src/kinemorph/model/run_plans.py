@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import field
+from numbers import Real
 from typing import Any, TypeAlias
 
 from kinemorph.errors import ModelError, Problem
@@ -100,10 +101,18 @@ class RunPlan:
         problems = []
         for name in ("step", "rtol", "atol", "max_step", "time", "output_step"):
             value = getattr(self, name)
-            if value is not None and not 0.0 < value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, (Real, type(None))):
+                unit = "" if name in ("rtol", "atol") else ", in seconds"
+                what = f"{name} is {value!r:.60}, expected a number{unit}"
+                problems.append(Problem("run", "", what, f"Give {name} as a number, without quotes.", name))
+            elif value is not None and not 0.0 < float(value) < math.inf:
                 unit = "" if name in ("rtol", "atol") else " s"
                 what = f"{name} is {value}{unit}, expected a finite number above 0"
                 problems.append(Problem("run", "", what, f"Give a positive {name}.", name))
+        if not isinstance(self.start, str):
+            what = f"start is {self.start!r:.60}, expected the name of a start of the model"
+            remedy = "Name one, or leave it out. To continue a run, write system.run(plan, start=run)."
+            problems.append(Problem("run", "", what, remedy, "start"))
         for name in ("limits", "friction", "contacts", "ground"):
             value = getattr(self, name)
             if not isinstance(value, bool) and (name != "ground" or value is not None):

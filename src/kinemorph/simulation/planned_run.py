@@ -36,6 +36,7 @@ from kinemorph.model.topology import WORLD
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
 from kinemorph.simulation.results.body_poses import frame_matrices
+from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.phase_times import PhaseTimes
@@ -46,6 +47,7 @@ from kinemorph.words import listed
 FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
 LISTED = 6  # coordinates of an initial state that a note lists
 
+BEGINNING = ("q", "v")  # options of a note about the initial state
 IN_PYTHON = {"ground": "ground = true", "no-ground": "ground = false"}  # keys of a run for flags of the command line
 
 
@@ -95,6 +97,7 @@ def run_planned(
     system: System | Robot,
     plan: RunPlan | Mapping[str, Any] | str | None = None,
     *,
+    start: Trajectory | None = None,
     progress: Progress | None = None,
     save: str | Path | None = None,
     callback: Callable[..., Any] | None = None,
@@ -107,21 +110,31 @@ def run_planned(
         system = load("organism.toml")
         run = run_planned(system, "crawl")              also as system.run("crawl")
         run = run_planned(system, {"time": 2.0})        also as system.run({"time": 2.0})
+        more = run_planned(system, {"time": 2.0}, start=run)    another 2 s, with the same contacts, stops and friction
 
     `progress`, `save`, `callback`, `every` and `watch` are those of `simulate`. A PlanWarning says what the user
     did not choose, such as the initial state. Raises ModelError for an unknown name.
     """
     phases = PhaseTimes()
-    prepared = prepared_run(system, plan)
+    prepared = prepared_run(system, plan, start)
     for note in prepared.notes:
         warnings.warn(f"{prepared.system.name} {note.told()}", PlanWarning, stacklevel=users_level())
     with phases.within("outside"):  # a clock of its own counts there
         run = prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
+    beyond = "" if start else begun_beyond(prepared.system, run.segments[0].q[0])
+    if beyond:
+        told = f"{prepared.system.name}: {beyond}. Begin within the limits: give q, or a `start` of the model."
+        warnings.warn(told, PlanWarning, stacklevel=users_level())
     return replace(run, statistics=phases.added_to(run.statistics))
 
 
-def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str | None = None) -> PreparedRun:
-    """A planned run with all that it needs: the elements that are added, the initial state, the time and the events."""
+def prepared_run(
+    system: System | Robot, plan: RunPlan | Mapping[str, Any] | str | None = None, start: Trajectory | None = None
+) -> PreparedRun:
+    """A planned run with all that it needs: the elements that are added, the initial state, the time and the events.
+
+    It continues the run `start`, if there is one.
+    """
     whole = system if isinstance(system, System) else System(system)
     chosen = plan_of(whole, plan)
     acting, made, (*notes,) = _equipped(system, chosen)
@@ -135,8 +148,16 @@ def prepared_run(system: System | Robot, plan: RunPlan | Mapping[str, Any] | str
             notes.append(Note(falls, ("time",), "chooses another time"))
     if begins is not None:
         until += begins.t
+    if start is not None:
+        if begins is not None:
+            raise ModelError(
+                f"the plan begins at '{chosen.start}', and a run to continue is given. Leave one of them out."
+            )
+        until += float(start.t[-1])
+        notes = [note for note in notes if note.options != BEGINNING]
     arguments: dict[str, Any] = {group: chosen.numbers(group) for group in ("q", "v", "x", "inputs")}
     arguments |= {"locked": chosen.locked, "events": planned_events(chosen), **chosen.options}
+    arguments |= {} if start is None else {"start": start}
     return PreparedRun(acting, until, arguments, tuple(notes))
 
 
@@ -255,7 +276,7 @@ def begun(system: System, q: Any, v: Any) -> tuple[System, Note | None]:
     ]
     where = listed(moved, LISTED) if moved else "the neutral configuration"
     settings = replace(system.settings, q=tuple(pose), stated_q=())
-    note = Note(f"{lifted}starts at rest at {where}", ("q", "v"), "choose another initial state")
+    note = Note(f"{lifted}starts at rest at {where}", BEGINNING, "choose another initial state")
     return replace(system, settings=settings), note
 
 

@@ -105,11 +105,17 @@ def begun_beyond(system: System, q: Array) -> str:
     """
     places = {name: k for k, name in enumerate(system.robot.q_names)}
     stopped = stopped_joints(system.robot, system.elements)
-    begun = []
+    begun: dict[str, tuple[float, str]] = {}  # how far, and the unit
     for joint in system.robot.joints if stopped else ():
         if joint.name in stopped:
-            for name, low, high in zip(joint.q_names, joint.lower, joint.upper, strict=True):
+            limits = zip(joint.q_names, joint.table.q_units, joint.lower, joint.upper, strict=True)
+            for name, unit, low, high in limits:
                 values = np.atleast_2d(q)[:, places[name]] if name in places else np.empty(0)
-                if np.any((values < low - PASSED) | (values > high + PASSED)):
-                    begun.append(name)
-    return f"{listed(begun, NAMED)} started beyond the limits, and the stops push back at once" if begun else ""
+                beyond = float(np.maximum(low - values, values - high).max(initial=-math.inf))
+                if beyond > PASSED:
+                    begun[name] = beyond, unit
+    if not begun:
+        return ""
+    farthest, unit = max(begun.values())
+    how = f"(by {'up to ' if len(begun) > 1 else ''}{farthest:.3g} {unit})"
+    return f"{listed([*begun], NAMED)} started beyond the limits {how}, and the stops push back at once"

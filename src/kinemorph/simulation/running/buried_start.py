@@ -149,8 +149,8 @@ def warn_of_buried_start(plant: Plant, q: Array) -> None:
     depth = float(f"{1e3 * found.depth:.1g}")  # [mm], rounded so that runs of a study say the same
     warnings.warn(
         f"'{plant.name}' begins inside the ground: '{found.contact}' by about {depth:g} mm, where its contacts push "
-        f"with more than {_round(found.weights):,} times its weight and throw it out. Choose an initial configuration "
-        "in which it touches the ground, or is above it.",
+        f"with more than {_round(found.weights):,} times its weight and may throw it out. Choose an initial "
+        "configuration in which it touches the ground, or is above it.",
         GroundWarning,
         stacklevel=users_level(),
     )
