@@ -109,3 +109,13 @@ def test_a_collision_mesh_that_is_missing_gives_a_warning_line_of_the_command(tm
     (tmp_path / "one.urdf").write_text(f'<robot name="one">{link.replace(shape, mesh)}</robot>')
     said = run("simulate", str(tmp_path / "one.urdf"), "--base", "free", "--time", "0.02").stderr
     assert "warning: mesh 'none.stl': the file was not found" in said
+
+
+def test_a_planned_run_is_advised_only_where_it_adds_something(tmp_path: Path) -> None:
+    """A run by `system.run` named `system.run` as the remedy of what it had left inactive itself."""
+    (tmp_path / "arm.urdf").write_text(ARM)
+    system = load(tmp_path / "arm.urdf")
+    with pytest.warns(InactiveWarning) as caught:
+        system.run({"time": 0.02, **QUICK})
+    (warning,) = [str(one.message) for one in caught if one.category is InactiveWarning]
+    assert "Collision shapes of 1 body: the base is fixed" in warning and "system.run" not in warning

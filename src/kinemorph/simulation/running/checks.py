@@ -87,10 +87,12 @@ def warn_of_inactive(model: Any, *, driven: bool) -> None:
     if not found or key in _reported:
         return
     _reported.add(key)
+    added = "limits, friction and contacts with the ground, as `kinemorph simulate` does"
+    planned = f" system.run({{'time': 1.0}}) runs with {added}."
+    helps = data.limits or data.friction or (data.shapes and data.grounded)
     warnings.warn(
         f"'{model.name}': some data of {model.source} do not act in this run; each is listed with its remedy. "
-        f"{'. '.join(map(as_sentence, found))}. system.run({{'time': 1.0}}) runs with limits, friction and contacts "
-        "with the ground, as `kinemorph simulate` does.",
+        f"{'. '.join(map(as_sentence, found))}.{planned if helps else ''}",
         InactiveWarning,
         stacklevel=users_level(),
     )
