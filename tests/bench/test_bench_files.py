@@ -203,6 +203,15 @@ def test_what_does_not_fit_is_refused(arguments: tuple[str, ...], words: tuple[s
     assert all(word in result.stderr for word in words), result.stderr
 
 
+def test_a_file_in_which_nothing_moves_is_left_out(tmp_path: Path) -> None:
+    """It ended in a traceback, after all files before it had been measured."""
+    pytest.importorskip("mujoco")
+    still = written(tmp_path, '<mujoco><worldbody><body><geom size="0.1"/></body></worldbody></mujoco>')
+    result = run("bench", "simulate", "--json", "--by-default", "--files", str(still))
+    assert json.loads(result.stdout) == []
+    assert f"'{still}' has no joint that moves. Name files of robots that move." in " ".join(result.stderr.split())
+
+
 def test_a_missing_mujoco_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.endswith("model_files.mujoco_run")]:
         monkeypatch.delitem(sys.modules, name)

@@ -72,6 +72,8 @@ class MujocoFile:
                 f"'{problem.path}' has {count[0]} coordinates and {count[1]} velocities in MuJoCo, but "
                 f"{robot.nq} and {robot.nv} here. Name files that both read in the same way."
             )
+        if not model.nv:
+            raise KinemorphError(f"'{problem.path}' has no joint that moves. Name files of robots that move.")
         _check_drives(problem.path, model)
         self.written = int(model.opt.integrator), SAMPLE / max(round(SAMPLE / model.opt.timestep), 1)
         self.whole = copy.copy(model)  # with contacts of bodies with each other

@@ -7,7 +7,7 @@ process or in another one, is loaded without tracing anything.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
@@ -15,7 +15,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.recipe import is_packaged
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.march.layout import Guards
+from kinemorph.simulation.march.layout import ById, Guards
 from kinemorph.simulation.march.march import march
 
 MOST_GUARDED = 4  # compiled marches with guards that one plant caches
@@ -43,15 +43,3 @@ def compiled_march(
         for old in guarded[:-MOST_GUARDED]:
             del built[old]
     return built[key]
-
-
-class ById(NamedTuple):
-    """An object as part of a key, compared by identity and not by value; the key keeps the object alive."""
-
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ById) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)

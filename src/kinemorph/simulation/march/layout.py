@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.graphs.program import Program
@@ -152,8 +153,29 @@ class Guards:
         return len(self.directions)
 
 
+class ById(NamedTuple):
+    """An object as part of a key, compared by identity and not by value; the key keeps the object alive."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ById) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """The layout of the memory that a march needs for this plant, method and guards."""
+    """The layout of the memory that a march needs for this plant, method and guards; it is kept with the plant."""
+    count = guards.count if guards else 0
+    kept: dict[Any, Layout] = plant.kept.setdefault("layouts", {})
+    key = ById(method), count
+    if key not in kept:
+        kept[key] = _layout(plant, method, count)
+    return kept[key]
+
+
+def _layout(plant: Plant, method: Method, guards: int) -> Layout:
     ns, nq = plant.ns, plant.nq
     return Layout(
         {
@@ -172,8 +194,8 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "prepared": (),
             "again": (),  # whether the last try was rejected
             "error_old": (),  # of the last step that was accepted
-            "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
-            "floors": (guards.count if guards else 0,),  # below which a guard that rose from just below zero has fallen
+            "sides": (guards,),  # the sign of each guard where it last had one
+            "floors": (guards,),  # below which a guard that rose from just below zero has fallen
             "m": (len(plant.m),),  # memory during the last step
             "m_next": (len(plant.m),),  # and from now on
             "clock": (len(plant.ticks),),  # number of the next tick of each clock
