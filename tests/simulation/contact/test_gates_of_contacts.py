@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, Trajectory, simulate, simulate_batch
+from kinemorph import Body, PositionBuilder, RobotBuilder, System, Trajectory, notation, simulate, simulate_batch
 from kinemorph.algebra.scalar import absolute, less, sin, where
 from kinemorph.disk_cache import switched_off
 from kinemorph.elements import (
@@ -40,9 +40,11 @@ from kinemorph.mechanics.steps.gates import steady
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfEllipsoid, Mesh, Sphere
+from kinemorph.notation import Tdisp
 from kinemorph.plants.contacts import joined_contacts
 from kinemorph.plants.contacts.levers import levers
 from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.integrators.methods import usual
 from support.tools.program_runs import WAYS
 
 SLOPE = Plane((0, 0, -1.0), (0.1, 0.0, 1.0))
@@ -416,6 +418,27 @@ def test_levers_are_bounds_of_how_far_touching_points_move() -> None:
                     place = np.array(spot.moved(at.pose).center)
                     moved = motions.point(at.link, tuple(place.tolist())).velocity
                     assert float(np.linalg.norm(np.array(moved, dtype=float))) <= most + 1e-12
+
+
+def test_levers_reach_to_feet_that_are_frames() -> None:
+    builder = RobotBuilder("leg").add(Body.rod("hip", 1.0, 0.4), Body.rod("shank", 1.0, 0.5))
+    builder.joint("slide", "prismatic", "world", "hip", axis=(1, 0, 0), lower=-0.2, upper=0.3)
+    builder.joint("knee", "revolute", "hip", "shank", axis=(0, 1, 0), translation=(0, 0, -0.4))
+    robot = builder.frame("foot", "shank", translation=(0, 0, -0.5)).build()
+    assert levers(robot, (Contact("foot", "foot", SOIL),)).tolist() == [[1.0, 0.5]]
+
+
+def test_robots_with_driven_joints_take_short_steps_on_maps() -> None:
+    """How far their feet move with a coordinate is a formula, which no lever bounds."""
+    builder = PositionBuilder("crank", gravity=(0, 0, -9.81))
+    q = builder.coordinate("q")
+    builder.body("slider", 1.0, (0.1, 0.1, 0.1), T0G=Tdisp(notation.sin(q), 0.0, 1.0))
+    system = builder.system()
+    flat = HeightMap(tuple(map(tuple, np.zeros((9, 9)).tolist())), (0.5, 0.5), (-2.0, -2.0))
+    for ground, most in ((flat, 2e-3), (Plane(), 0.1)):
+        made = plant(replace(system, elements=(*system.elements, Contact("c", "slider", SOIL, ground=ground))))
+        assert made.robot is not None and made.robot.driven and made.steady
+        assert usual(made, None, None, exact=False).max_step == most
 
 
 def slider(rate: float, damping: float = 0.0) -> System:

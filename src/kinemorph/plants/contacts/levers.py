@@ -22,13 +22,15 @@ UNLIMITED = 1.0  # [m]: a slide without limits goes this far
 
 def levers(robot: Robot, elements: Iterable[object]) -> Array:
     """For each body with contacts, (bodies, nv), how far its touching points move per unit of each velocity, at most:
-    the distance [m] from the joint for rad/s, 1 for m/s, 0 for joints that do not carry the body.
+    the distance [m] from the joint for rad/s, 1 for m/s, 0 for joints that do not carry the body. Driven joints, whose
+    motion is a formula of others, are taken to be at rest.
     """
     reach: dict[str, float] = {}
     for one in elements:
         if isinstance(one, Contact):
-            farthest = float(np.linalg.norm(np.abs(bounds(spots(one))).max(axis=0)))
-            reach[one.body] = max(reach.get(one.body, 0.0), farthest)
+            frame = robot.frame(one.body)
+            farthest = float(np.linalg.norm(np.abs(bounds(spots(one))).max(axis=0))) + _length(frame.placement)
+            reach[frame.body] = max(reach.get(frame.body, 0.0), farthest)
     carriers = {joint.child: joint for joint in robot.joints}
     found = np.zeros((len(reach), robot.nv))
     for row, (body, far) in zip(found, reach.items(), strict=True):

@@ -186,7 +186,10 @@ def _is_steady(plant: Plant) -> bool:
     """
     if not plant.steady or plant.recipe is None or plant.automaton is not None:
         return False  # without a recipe there are laws of the user
-    return all(type(one.ground) in (Plane, HeightMap) for one in plant.elements if isinstance(one, Contact))
+    grounds = [one.ground for one in plant.elements if isinstance(one, Contact)]
+    if plant.robot is not None and plant.robot.driven and any(isinstance(one, HeightMap) for one in grounds):
+        return False  # the levers of driven joints are not known
+    return all(type(one) in (Plane, HeightMap) for one in grounds)
 
 
 def method_named(name: str | Method) -> Method:
