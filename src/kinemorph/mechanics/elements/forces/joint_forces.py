@@ -134,9 +134,11 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
 
     def is_stiff(self, element: JointFriction, robot: Robot) -> bool:
         """Whether a joint that sticks is held so hard that an explicit method takes steps of a few milliseconds."""
+        moved, units = moved_inertias(robot), _units(robot)
+        moved = (*moved, *[min(moved, default=0.0)] * (len(units) - robot.nv))  # of driven joints, what is known
         return any(
             evaluate(coulomb) * evaluate(element.breakaway)
-            > STICKING * evaluate(for_unit(element.smoothing, robot.v_units[place])) * moved_inertias(robot)[place]
+            > STICKING * evaluate(for_unit(element.smoothing, units[place])) * moved[place]
             for place, coulomb in _rubbing(element, robot)
         )
 
