@@ -99,18 +99,20 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: flo
     return _worst_error(accounts(segments, events), step)
 
 
-def _worst_error(known: Sequence[Sequence[Account]], step: float | None) -> EnergyError | None:
+def _worst_error(
+    known: Sequence[Sequence[Account]], step: float | None, *, settling: bool = True
+) -> EnergyError | None:
     """The largest error of an energy balance, as a share of what was exchanged.
 
     Events may change the energy, so the samples between two events are checked separately. Where events follow each
     other closely, hardly anything is exchanged in between; errors below FAINT of the exchange of the segment are left
-    out there. So are those of a robot that settles on the ground (`_settling`).
+    out there. So are those of a robot that settles on the ground (`_settling`), unless `settling` counts.
     """
     worst: EnergyError | None = None
     for parts in known:
-        least = max(
-            FAINT * _exchanged(parts) if len(parts) > 1 else 0.0, _settling(parts[0].part.plant) if parts else 0.0
-        )
+        least = FAINT * _exchanged(parts) if len(parts) > 1 else 0.0
+        if parts and not settling:
+            least = max(least, _settling(parts[0].part.plant))
         for one in parts:
             found = _error_of(*one, step)
             if found is not None and found.error >= least and (worst is None or found.share > worst.share):
@@ -129,7 +131,7 @@ def _settling(plant: Plant) -> float:
 def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, method: object = None) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     step = options.step
-    found = _worst_error(known, step)
+    found = _worst_error(known, step, settling=False)
     if found is None or found.share <= SHARE:
         return False
     where = f", most of it near t = {found.t:.4g} s"

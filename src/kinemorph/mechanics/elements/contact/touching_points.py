@@ -318,12 +318,13 @@ def in_tables(
     """
     alike: dict[tuple[int, bool, bool, int], list[tuple[Spot, Sequence[S]]]] = {}
     for spot, own in found:
-        corners = -(-len(spot.corners) // FILLED) * FILLED
-        alike.setdefault((len(spot.axes), spot.half, is_zero(spot.radius), corners), []).append((spot, own))
+        size = 0 if not spot.corners else 1 if len(spot.corners) <= FILLED else 2
+        alike.setdefault((len(spot.axes), spot.half, is_zero(spot.radius), size), []).append((spot, own))
     among = list(among)
     joined: list[tuple[Spot, Sequence[S]]] = []
-    for (*_, corners), group in alike.items():
-        table = _table(group, corners) if len(group) >= (LEAST_ROWS if least is None else least) else None
+    for group in alike.values():
+        most = -(-max(len(spot.corners) for spot, _ in group) // FILLED) * FILLED
+        table = _table(group, most) if len(group) >= (LEAST_ROWS if least is None else least) else None
         numbers = None if table is None else columns(table, among)
         if numbers is None:
             joined += group
