@@ -24,7 +24,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.model import topology
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import PLAIN, Joint
-from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate
+from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate, evaluate_all
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, quoted
@@ -229,6 +229,11 @@ class Robot(Shown):
     def total_mass(self) -> float:
         """The mass of all bodies together [kg], at the nominal values of the parameters."""
         return float(sum(evaluate(body.mass) for body in self.bodies))
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all bodies together [N], at the nominal values of the parameters."""
+        return self.total_mass * float(np.linalg.norm(np.array(evaluate_all(self.gravity), dtype=float)))
 
     # ── parts by name ─────────────────────────────────────────────────────────────────────────────────────────────
 

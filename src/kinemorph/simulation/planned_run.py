@@ -121,7 +121,7 @@ def run_planned(
         warnings.warn(f"{prepared.system.name} {note.told()}", PlanWarning, stacklevel=users_level())
     with phases.within("outside"):  # a clock of its own counts there
         run = prepared.run(progress=progress, save=save, callback=callback, every=every, watch=watch)
-    beyond = "" if start else begun_beyond(prepared.system, run.segments[0].q[0])
+    beyond = "" if start else begun_beyond(run.segments[0].plant, run.segments[0].q[0])
     if beyond:
         told = f"{prepared.system.name}: {beyond}. Begin within the limits: give q, or a `start` of the model."
         warnings.warn(told, PlanWarning, stacklevel=users_level())

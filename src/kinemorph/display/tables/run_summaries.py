@@ -166,7 +166,8 @@ def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
             values = series.values(trajectory, f"q.{name}")
             if np.any((values < joint.lower[k] - PASSED) | (values > joint.upper[k] + PASSED)):
                 passed.append(name)
-    begun = begun_beyond(system, trajectory.q[0])
+    first = trajectory.segments[0]
+    begun = begun_beyond(first.plant, first.q[0])
     told = [begun] if begun else []
     return told + ([f"{listed(passed, NAMED)} passed the limits, because no stops are active"] if passed else [])
 

@@ -16,7 +16,6 @@ from kinemorph.frozen import kept_with
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import listed
@@ -98,24 +97,20 @@ def warn_of_stops(run: Trajectory) -> bool:
     return True
 
 
-def begun_beyond(system: System, q: Array) -> str:
+def begun_beyond(plant: Plant, q: Array) -> str:
     """A clause that names the coordinates that begin beyond limits with stops; empty where none does.
 
     `q` [m or rad] is an initial configuration, (nq,), or those of many runs, (n, nq).
     """
-    places = {name: k for k, name in enumerate(system.robot.q_names)}
-    stopped = stopped_joints(system.robot, system.elements)
-    begun: dict[str, tuple[float, str]] = {}  # how far, and the unit
-    for joint in system.robot.joints if stopped else ():
-        if joint.name in stopped:
-            limits = zip(joint.q_names, joint.table.q_units, joint.lower, joint.upper, strict=True)
-            for name, unit, low, high in limits:
-                values = np.atleast_2d(q)[:, places[name]] if name in places else np.empty(0)
-                beyond = float(np.maximum(low - values, values - high).max(initial=-math.inf))
-                if beyond > PASSED:
-                    begun[name] = beyond, unit
-    if not begun:
+    stops = _stops(plant)
+    if stops is None:
         return ""
-    farthest, unit = max(begun.values())
-    how = f"(by {'up to ' if len(begun) > 1 else ''}{farthest:.3g} {unit})"
-    return f"{listed([*begun], NAMED)} started beyond the limits {how}, and the stops push back at once"
+    values = np.atleast_2d(q)[:, stops.places]
+    beyond = np.fmax.reduce(np.maximum(stops.low - values, values - stops.high), axis=0, initial=-math.inf)
+    begun = np.flatnonzero(beyond > PASSED)
+    if not len(begun):
+        return ""
+    worst = int(begun[np.argmax(beyond[begun] / stops.far[begun])])
+    how = f"(by {'up to ' if len(begun) > 1 else ''}{beyond[worst]:.3g} {stops.units[worst]})"
+    names = listed([stops.names[k] for k in begun], NAMED)
+    return f"{names} started beyond the limits {how}, and the stops push back at once"

@@ -27,7 +27,6 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.contact_laws import Soft
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
-from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.topology import WORLD
 from kinemorph.plants.programs import Plant
 
@@ -99,7 +98,7 @@ def _checked(plant: Plant) -> _Checked | None:
     ]
     if plant.robot is None or not contacts:
         return None
-    weight = plant.robot.total_mass * float(np.linalg.norm(np.array(evaluate_all(plant.robot.gravity), dtype=float)))
+    weight = plant.robot.total_weight
     if not weight > 0.0:
         return None
     bodies = [*dict.fromkeys(contact.body for contact in contacts)]

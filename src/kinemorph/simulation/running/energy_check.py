@@ -29,7 +29,6 @@ from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import frozen
 from kinemorph.model.elements.contact.contacts_from_shapes import REST
-from kinemorph.model.parameter import evaluate_all
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.programs import Plant
@@ -125,7 +124,7 @@ def _settling(plant: Plant) -> float:
     robot = plant.robot
     if robot is None or not robot.is_free or not plant.touches:
         return 0.0
-    return robot.total_mass * float(np.linalg.norm(np.array(evaluate_all(robot.gravity), dtype=float))) * REST
+    return robot.total_weight * REST
 
 
 def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, method: object = None) -> bool:

@@ -12,7 +12,6 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.searches.law_values import LawValues, final_inputs
 from kinemorph.analysis.searches.named_laws import named_law
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, told
-from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.batch_run import BatchRun
@@ -111,7 +110,7 @@ class Simulated:
         for rows, batch in self._batches(values, np.arange(len(places.indices)), places, samples, threads):
             of_batch = places.taken(rows)
             self._measure(batch, of_batch)
-            begun = begun_beyond(self.setup.model, batch.q[:, 0]) if isinstance(self.setup.model, System) else ""
+            begun = begun_beyond(self.setup.plant, batch.q[:, 0])
             sentences |= {f"{begun}. Initial values q, or a start, of the run choose others.": None} if begun else {}
             kept = [k for k in range(len(rows)) if of_batch.wants_run(k)]
             if kept and not samples:
