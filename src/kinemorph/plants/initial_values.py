@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.quaternions import quat_normalize
 from kinemorph.errors import ShapeError
 from kinemorph.plants.user_laws import Column, completed
 
@@ -44,11 +45,12 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
         columns = columns[: plant.given] if group == "u" else columns
         listed = ", ".join(column.name for column in columns) or "none"
         raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
-    for column, value in zip(columns, values, strict=True):
-        if not np.isfinite(value):
-            raise ShapeError(
-                f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
-            )
+    finite = np.isfinite(values)
+    if not finite.all():
+        k = int(finite.argmin())
+        raise ShapeError(
+            f"{group} '{columns[k].name}' is {values[k]}; expected a finite number. Check how it was computed."
+        )
     if group == "p":
         check_contact_numbers(plant, values)
     return _placed(plant, values) if group == "q" else values
@@ -67,9 +69,13 @@ def check_contact_numbers(plant: Plant, p: Array) -> None:
 
 def _placed(plant: Plant, q: Array) -> Array:
     """A configuration with normalized quaternions; raises ShapeError where a quaternion is zero."""
+    placed = q.copy()
     for joint in plant.manifold:
         first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
-        if first is not None and not q[first : first + 4].any():
+        if first is None:
+            continue
+        if not q[first : first + 4].any():
             named = plant.q[first].name.rpartition(".")[0]
             raise ShapeError(f"q: the quaternion of '{named}' is zero; expected a rotation, as (1, 0, 0, 0).")
-    return np.array(plant.laws.place(q.tolist(), [0.0] * plant.ns), dtype=float)
+        placed[first : first + 4] = quat_normalize(q[first : first + 4].tolist())
+    return placed

@@ -224,12 +224,12 @@ def _error_of(part: Segment, columns: Array | None, step: float | None) -> Energ
     errors = np.maximum.accumulate(np.abs(balance - balance[0]))
     error, last = float(errors[-1]), len(balance) - 1
     why: tuple[float | None, bool] = (None, False)
-    if error <= SHARE * exchanged:
+    own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
+    least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
+    if least < error <= SHARE * exchanged:
         turned = float(np.abs(np.diff(supplied)).sum() + np.abs(np.diff(dissipated)).sum())
         allowed = np.max([*(_ranges(column) for column in columns.T), MOVING * _most(mechanical[:, 0])], axis=0)
-        own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
         allowed[-1] = min(allowed[-1], own + FAINT / PART * turned)
-        least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
         late = np.flatnonzero((errors > PART * allowed) & (errors > least))
         if len(late):
             last = int(late[0])

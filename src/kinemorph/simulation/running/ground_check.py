@@ -12,16 +12,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.arrays import evenly
+from kinemorph.algebra.arrays import Array, evenly
+from kinemorph.algebra.groups import act
 from kinemorph.errors import GroundWarning, users_level
-from kinemorph.frozen import kept_with
+from kinemorph.frozen import kept_in, kept_with
 from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.steps.point_states import PointState, Sight
+from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.elements.contact.unstopped import touched_grounds, unstopped_bodies
 from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.segment import Segment
@@ -55,11 +62,11 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
     rows = rows[np.isfinite(q[rows]).all(axis=1)]
     if not len(rows):
         return []
-    coms = np.array([[*evaluate_all(robot.body(name).com), 1.0] for name in names], dtype=float)
-    places = np.einsum("nkij,kj->ikn", frame_matrices(robot, q[rows], names)[:, :, :3], coms)
-    deepest = np.zeros(places.shape[1:])
-    for ground in touched_grounds(plant.elements):
-        heights = np.asarray(surface(ground)(list(places)).height)
+    grounds = touched_grounds(plant.elements)
+    places = _centers(robot, q[rows], names, grounds)
+    deepest = np.zeros((len(names), len(rows)))
+    for ground in grounds:
+        heights = np.broadcast_to(surface(ground)(places).height, deepest.shape)
         deepest = np.where(heights[:, :1] > 0.0, np.minimum(heights, deepest), deepest)
     found = [
         Passage(name, float(t[rows][np.argmax(below < 0.0)]), -float(below.min()))
@@ -67,6 +74,23 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
         if below.min() < 0.0
     ]
     return sorted(found, key=lambda passage: passage.t)
+
+
+def _centers(robot: Robot, q: Array, names: Sequence[str], grounds: Sequence[Ground]) -> list[Any]:
+    """The coordinates x, y and z of the centers of mass of bodies in the world [m], (names, n), in configurations q
+    (n, nq); 0 for a coordinate that does not matter for the height above these grounds.
+    """
+    tree = kept_in(robot, "tree at nominal parameters", lambda: resolve(robot)).at_time(0.0)
+    sight, points = Sight(tree, tree.moves(tree.all_joints(list(q.T)).q)), []
+    for name in names:
+        at = tree.attachments[name]
+        x, y, z = act(at.pose, evaluate_all(robot.body(name).com))
+        points.append(PointState(at.link, (x, y, z), ZERO3, 0.0, sight))
+    matters = [any(not isinstance(one, Plane) or evaluate(one.normal[k]) for one in grounds) for k in range(3)]
+    return [
+        np.array([np.broadcast_to(point.coordinate(k), len(q)) for point in points]) if matters[k] else 0.0
+        for k in range(3)
+    ]
 
 
 @kept_with
