@@ -27,7 +27,7 @@ OPEN = 1e-3  # relative to the size of the loop: a larger opening is more than r
 CLOSED = 1e-13  # relative to the size of the loop: a smaller opening counts as closed
 MOST_STEPS = 60
 LONGEST = 0.3  # [rad or m], the largest step
-IDLE = 8  # steps in which the smallest opening falls by less than a tenth end the search
+IDLE = 8  # steps at openings up to OPEN, whose smallest falls by less than a tenth, end the search
 FLAT = 1e-9  # relative to the largest singular value of J: a direction with a smaller one closes nothing
 ASIDE = 0.1  # [rad or m], the first step where joints are in line, so that no step closes the loops
 
@@ -51,8 +51,8 @@ def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tu
     """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST.
 
     `look(q)` gives the errors and the Jacobian, `move(q, dq)` the configuration after a displacement dq (nv,).
-    Directions with singular values of J below `flat`, relative to the largest one, are not used. The search ends where
-    it gets nowhere, as with rows that contradict each other.
+    Directions with singular values of J below `flat`, relative to the largest one, are not used. Nearly closed, the
+    search ends where it gets nowhere, as with rows that contradict each other by the rounding of their data.
     """
     apart, least, idle = np.inf, np.inf, 0
     for _ in range(MOST_STEPS):
@@ -60,7 +60,7 @@ def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tu
         before, apart = apart, float(np.abs(phi).max(initial=0.0))
         if apart <= CLOSED or (apart <= 1e3 * CLOSED and apart >= before):  # closed, or as well as rounding allows
             break
-        least, idle = (apart, 0) if apart < 0.9 * least else (least, idle + 1)
+        least, idle = (apart, 0) if apart < 0.9 * least or apart > OPEN else (least, idle + 1)
         if idle == IDLE:
             break
         step = -np.linalg.pinv(J, flat) @ phi
