@@ -56,7 +56,6 @@ USED: dict[str, tuple[What, ...]] = {
     "limit_seconds": (What.resume,),
     "limit_memory": (What.resume,),
     "recompute": (What.resume,),
-    "quiet": (What.resume,),
 }
 
 
