@@ -251,16 +251,21 @@ def out(text: str) -> None:
     sys.stdout.flush()
 
 
+def today() -> str:
+    """The date of this day."""
+    return date.today().isoformat()
+
+
 def say_once_a_day(message: str, *known: bytes) -> bool:
     """Whether the warnings about what is `known`, such as a file, were told today; then `message` stands for them."""
-    cache, today = code_cache(), date.today().isoformat().encode()
+    cache, day = code_cache(), today().encode()
     name = hashlib.sha256(b"told" + b"".join(known)).hexdigest()
     if cache is None or _quiet.get():
         return False
-    if cache.read(name, NUMBERS) == today:
+    if cache.read(name, NUMBERS) == day:
         say(message)
         return True
-    cache.write(name, today, NUMBERS)
+    cache.write(name, day, NUMBERS)
     return False
 
 

@@ -163,6 +163,14 @@ def test_tables_are_read_by_others(runs: dict[str, Trajectory], tmp_path: Path) 
     assert np.array_equal(frame["a.q2 [rad/s^2]"], run["a.q2"]) and np.array_equal(frame["filter, slow"], run.x[:, 0])
 
 
+def test_a_header_is_no_formula(tmp_path: Path) -> None:
+    """Finding R11: a name from a model that begins with = has an apostrophe in front, and comes back without it."""
+    slow = plant(library.pendulum(), states={"=1+1": ""}, state_rates=lambda x: [-x[0]])
+    path = simulate(slow, 0.1, output_step=0.1).save(tmp_path / "run.csv")
+    assert ",'=1+1," in path.read_text().splitlines()[1]
+    assert "=1+1" in load_trajectory(path).columns
+
+
 def test_res_files_have_the_columns_of_easydyn(runs: dict[str, Trajectory], tmp_path: Path) -> None:
     run = runs["arm with forces, a state and an output"]
     path = run.save(tmp_path / "run.res")

@@ -51,7 +51,7 @@ def _stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dic
         writer.write(plant.system, path, findings)
     for finding in findings.found:
         if finding.severity == "error" or finding.rule != "mesh":  # the motion does not depend on meshes
-            return {MISSING: f"a model file cannot express it: {finding.element}: {finding.problem}"}
+            return {MISSING: f"a model file cannot express {finding.element or 'it'}: {finding.problem}"}
     (text,) = texts.values()
     try:
         other = differs(plant_of(read_model(text, path), described), described)
@@ -68,7 +68,8 @@ def read_model(text: str, path: Path) -> System:
     examination = examine_source(Source(name, text.encode(), path.parent), Findings(name), Options())
     if examination.system is None or examination.errors:
         first = examination.errors[0]
-        raise ValueError(f"the model in it has an error: {first.element}: {first.problem}. Give model= to load it")
+        place = f"{first.element}: " if first.element else ""
+        raise ValueError(f"the model in it has an error: {place}{first.problem}. Give model= to load it")
     return examination.system
 
 

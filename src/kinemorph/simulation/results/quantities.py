@@ -9,8 +9,8 @@ Both have one rule for names: GROUP.PART.COMPONENT. Texts name energies too, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT
@@ -18,7 +18,6 @@ from kinemorph.model.robot import Robot
 from kinemorph.plants.forces import place_names
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
 
@@ -43,17 +42,12 @@ def quantities(robot: Robot | None) -> dict[str, Quantity]:
     if robot is None:
         return {}
     parts = {REACTION: [*robot.joint_names, *(loop.name for loop in robot.loops)], POSITION: place_names(robot)}
-    named = (
-        (f"{group}.{part}.{component}", group, unit)
-        for group, names in parts.items()
-        for part in names
-        for component, unit in COMPONENTS[group].items()
-    )
-    counts = dict.fromkeys(parts, 0)
     found: dict[str, Quantity] = {}
-    for name, group, unit in named:
-        found[name] = Quantity(group, counts[group], unit)
-        counts[group] += 1
+    for group, names in parts.items():
+        places = count()
+        for part in names:
+            for component, unit in COMPONENTS[group].items():
+                found[f"{group}.{part}.{component}"] = Quantity(group, next(places), unit)
     return found
 
 
@@ -72,16 +66,15 @@ def quantity_laws(plant: Plant) -> dict[str, Law]:
     """The quantities and energies of a robot's plant as laws by name, functions of (t, q, v, x, m, u, p)."""
     if plant.robot is None:
         return {}
-    made: dict[str, Callable[[Laws, Instant], Any]] = {REACTION: _reactions, POSITION: _positions, "energy": _energies}
     last: list[Any] = [(None, {})]  # the configuration of the last instant, and the values at it by group
 
-    def component(group: str, index: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+    def component(group: str, place: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
         at, known = last[0]
         if at is not q:
             last[0] = _, known = q, {}
         if group not in known:
-            known[group] = made[group](plant.laws, Instant(t, q, v, x, m, u, p))
-        return known[group][index]
+            known[group] = _values(group, plant.laws, Instant(t, q, v, x, m, u, p))
+        return known[group][place]
 
     found: dict[str, Law] = {name: partial(component, *one[:2]) for name, one in quantities(plant.robot).items()}
     energies = {f"energy.{name}": partial(component, "energy", k) for k, name in enumerate(ENERGIES["energy"])}
@@ -95,18 +88,13 @@ def _state(place: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -
     return x[place]
 
 
-def _energies(laws: Laws, at: Instant) -> Any:
-    assert laws.mechanical is not None
-    return laws.mechanical(at.local)
-
-
-def _reactions(laws: Laws, at: Instant) -> Any:
-    assert laws.reactions is not None
+def _values(group: str, laws: Any, at: Instant) -> list[Any]:
+    """All components of a group at an instant; laws of robots have them."""
+    if group == "energy":
+        return list(laws.mechanical(at.local))
     nv = len(at.v)
-    a = laws.rate(at.local)[nv : 2 * nv]
-    return [entry for wrench in laws.reactions(at.local, a, view=IN_JOINT) for entry in wrench]
-
-
-def _positions(laws: Laws, at: Instant) -> Any:
-    assert laws.places is not None
-    return [entry for place in laws.places(at.local) for entry in place]
+    if group == REACTION:
+        rows = laws.reactions(at.local, laws.rate(at.local)[nv : 2 * nv], view=IN_JOINT)
+    else:
+        rows = laws.places(at.local)
+    return [entry for row in rows for entry in row]
