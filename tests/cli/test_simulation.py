@@ -307,8 +307,8 @@ def test_a_table_has_the_reactions_that_are_asked_for(tmp_path: Path) -> None:
     kept = tmp_path / "run.npz"
     assert run("simulate", "pendulum", "--time", "0.2", "--save", str(kept), "--output-step", "0.1").exit_code == 0
     for file in (table, kept):
-        shown = parsed("show", str(file), "--columns", "reaction.q1.fx")["columns"]
-        assert [(row["name"], row["unit"]) for row in shown] == [("reaction.q1.fx", "N")] and shown[0]["largest"] > 1.0
+        shown = parsed("show", str(file), "--columns", "reaction.q1.fz")["columns"]
+        assert [(row["name"], row["unit"]) for row in shown] == [("reaction.q1.fz", "N")] and shown[0]["largest"] > 1.0
 
 
 def test_a_column_that_is_not_there_shows_after_the_run_which_is_saved(tmp_path: Path) -> None:
