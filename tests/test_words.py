@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kinemorph.words import as_sentence, counted, did_you_mean, listed, quoted
+from kinemorph.words import as_sentence, counted, did_you_mean, guarded, listed, quoted, unguarded
 
 ROBOTS = (
     "pendulum",
@@ -78,3 +78,11 @@ def test_numbered_names_and_long_lists_are_not_guessed() -> None:
 def test_a_sentence_keeps_the_case_of_names() -> None:
     assert as_sentence("docking of module 'M1'") == "Docking of module 'M1'"
     assert as_sentence("") == ""
+
+
+def test_cells_that_spreadsheets_would_compute_have_an_apostrophe() -> None:
+    """Finding R11; reading a cell gives the text again, also where it has apostrophes of its own."""
+    for text in ("=1+1", "+a", "-q.x", "@SUM(A1)", "\tx", "'=1", "''@x"):
+        assert guarded(text) == f"'{text}" and unguarded(guarded(text)) == text
+    for text in ("q.x [rad]", "'quoted'", "", "a=b"):
+        assert guarded(text) == text and unguarded(text) == text

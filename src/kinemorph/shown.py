@@ -254,11 +254,11 @@ class ShownStudyItem(ABC):
 class ShownRun(ShownRuns):
     """A base class for runs that can be saved, plotted and shown."""
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, columns: Sequence[str] = ()) -> Path:
         """Saves the run in an .npz, .h5, .csv or .res file; see `simulation.files.storage.save_trajectory`."""
         from kinemorph.simulation.files.storage import save_trajectory
 
-        return save_trajectory(self, path)  # type: ignore[arg-type]
+        return save_trajectory(self, path, columns=columns)  # type: ignore[arg-type]
 
 
 class ShownBatch(ShownRuns):

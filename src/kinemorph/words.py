@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MOST_SEARCHED = 5_000  # characters; in longer lists of names no guess is searched for
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how formulas begin in cells of spreadsheets
 MOST_LISTED = 12  # names; of a longer list only these are shown, and the others are counted
 
 
@@ -29,6 +30,16 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 def as_sentence(text: str) -> str:
     """The text with a capital first letter, and all others as they are: names in it keep their case."""
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def guarded(text: str) -> str:
+    """A text for a cell of a table, with an apostrophe before what spreadsheets would compute: '=1+1 for =1+1."""
+    return f"'{text}" if text.lstrip("'").startswith(FORMULAS) else text
+
+
+def unguarded(cell: str) -> str:
+    """The text that `guarded` wrote into a cell."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULAS) else cell
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

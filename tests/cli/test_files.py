@@ -76,6 +76,26 @@ def test_warnings_of_a_file_go_to_stderr_with_file_and_line(folder: Path) -> Non
     assert "1 warning" in result.stdout
 
 
+def test_warnings_of_a_file_are_told_once_a_day(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finding D15: a line stands in their place, until the file changes; info and --quiet do as they always do."""
+    monkeypatch.setenv("KINEMORPH_CACHE", str(folder / "cache"))
+    line = "1 warning of doubtful.urdf was told today; kinemorph check doubtful.urdf lists them\n"
+    derive = ("derive", "doubtful.urdf", "--function", "mass_matrix")
+    assert run(*derive, "--quiet").stderr == ""
+    assert run(*derive).stderr.startswith("warning: doubtful.urdf:3: link 'b': ")
+    assert run(*derive).stderr == line
+    assert run(*derive, "--quiet").stderr == ""
+    assert run("info", "doubtful.urdf").stderr.startswith("warning: doubtful.urdf:3: ")
+    assert run("info", "doubtful.urdf", "--quiet").stderr == ""
+    file = folder / "doubtful.urdf"
+    file.write_text(file.read_text() + "\n")  # another content
+    assert run(*derive).stderr.startswith("warning: doubtful.urdf:3: ")
+    monkeypatch.setattr("kinemorph.cli.application.today", lambda: "2026-01-01")  # another day
+    assert run(*derive).stderr.startswith("warning: doubtful.urdf:3: ")
+    monkeypatch.setenv("KINEMORPH_CACHE", "off")
+    assert [run(*derive).stderr.startswith("warning: doubtful.urdf:3: ") for _ in range(2)] == [True, True]
+
+
 def test_errors_of_a_file_are_one_line_each(folder: Path) -> None:
     result = run("derive", "bad.urdf")
     assert result.exit_code == 2 and result.stdout == ""

@@ -263,7 +263,9 @@ BAD = [
     ("simulate pendulum --mp4 run.gif", ".mp4"),
     ("simulate pendulum --html run.txt", ".html"),
     ("simulate pendulum --animate run.gif", "--animate"),
-    ("simulate pendulum --columns q", "Give --plot or --html"),
+    ("simulate pendulum --save a.npz --save b.npz", "--save is given 2 times, expected once, because only one value"),
+    ("simulate pendulum --time 1 --time 2", "--time is given 2 times"),
+    ("simulate pendulum --columns q", "Give --plot, --html or --save FILE.csv as well"),
     ("simulate pendulum --degrees", "--plot"),
     ("simulate pendulum --speed 2", "--gif, --mp4"),
     ("simulate", "ROBOT"),
@@ -293,6 +295,20 @@ def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(
     assert result.stdout == ""
     assert named in result.stderr
     assert all(one.startswith("error: ") for one in result.stderr.splitlines())
+
+
+def test_a_table_has_the_reactions_that_are_asked_for(tmp_path: Path) -> None:
+    """Finding D13: --columns names them for a plot, a replay and a .csv file."""
+    table, picture = tmp_path / "run.csv", tmp_path / "run.png"
+    files = ("--save", str(table), "--plot", str(picture), "--columns", "q,reaction.q1.f*", "--output-step", "0.1")
+    assert run("simulate", "pendulum", "--time", "0.2", *files).exit_code == 0
+    assert table.read_text().splitlines()[1].endswith(",reaction.q1.fx [N],reaction.q1.fy [N],reaction.q1.fz [N]")
+    assert picture.stat().st_size > 1000
+    kept = tmp_path / "run.npz"
+    assert run("simulate", "pendulum", "--time", "0.2", "--save", str(kept), "--output-step", "0.1").exit_code == 0
+    for file in (table, kept):
+        shown = parsed("show", str(file), "--columns", "reaction.q1.fz")["columns"]
+        assert [(row["name"], row["unit"]) for row in shown] == [("reaction.q1.fz", "N")] and shown[0]["largest"] > 1.0
 
 
 def test_a_column_that_is_not_there_shows_after_the_run_which_is_saved(tmp_path: Path) -> None:

@@ -35,6 +35,15 @@ def a_table(order: list[int]) -> Table:
         return store.table()
 
 
+def test_texts_that_spreadsheets_would_compute_are_guarded(tmp_path: Path) -> None:
+    """Finding R11: names and labels with an apostrophe in front; numbers stay numbers."""
+    with open_store() as store:
+        store.declare(items_of([label_column("@gait", [0], ["=1+1"]), number_column("x", [-1.5])]))
+        path = write_export(store.table(), tmp_path / "x.csv")
+    header, row = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
+    assert header[2:4] == ["'@gait", "x"] and row[2:4] == ["'=1+1", "-1.5"]
+
+
 def test_csv_has_the_same_bytes_in_any_order(tmp_path: Path) -> None:
     one, other = (write_export(a_table(order), tmp_path / "x.csv").read_bytes() for order in ([0, 1, 2], [2, 1, 0]))
     assert one == other

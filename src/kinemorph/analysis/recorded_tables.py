@@ -15,7 +15,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import Problem, ShapeError, StorageError
-from kinemorph.words import counted
+from kinemorph.words import counted, unguarded
 
 SEPARATORS = ",;\t"
 GAP = 10.0  # a distance of times that is longer than the usual one by this factor is a gap
@@ -71,7 +71,7 @@ def table_of(label: str, text: Sequence[str]) -> TextTable:
 
 def _title(cell: str) -> Title:
     """The name and the unit of "name [unit]"."""
-    name, bracket, unit = cell.strip().strip('"').partition("[")
+    name, bracket, unit = unguarded(cell.strip().strip('"')).partition("[")
     return Title(name.strip(), unit.rstrip("] ").strip() if bracket else "")
 
 

@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import inspect
 import io
 import json
 import os
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import is_dataclass
+from datetime import date
 from importlib import import_module
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from kinemorph import __version__
+from kinemorph.disk_cache import NUMBERS, code_cache
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.words import did_you_mean
 
@@ -141,10 +146,27 @@ def flag(name: str, help: str, **more: Any) -> Any:
 
 
 Json = Annotated[bool, flag("--json", "Print the results as JSON.")]
+Quiet = Annotated[bool, flag("--quiet", "Leave out warnings.")]
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+class Verb(TyperCommand):
+    """The command of a verb. It refuses an option with a value that is given twice, of which only one would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses the arguments of the command line; raises KinemorphError for an option that is given again."""
+        *_, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param, count in Counter(order).items():
+            if count > 1 and not (param.multiple or getattr(param, "is_flag", False)):
+                what = "expected once, because only one value can count"
+                raise KinemorphError(f"{param.opts[0]} is given {count} times, {what}. Leave the others out.")
+        return super().parse_args(ctx, args)
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """Registers a function as a verb. A parameter whose type is a dataclass of options becomes one option per field.
+    """Registers a function as a verb, which gets the option --quiet.
+
+    A parameter whose type is a dataclass of options becomes one option per field.
 
     `scenes: Annotated[SceneOptions, "gif", "mp4"]` offers only these two fields as options; the other fields keep
     their defaults.
@@ -162,18 +184,26 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
             kind, default = inspect.Parameter.KEYWORD_ONLY, getattr(record, name)
             listed.append(inspect.Parameter(name, kind, default=default, annotation=types[name]))
 
+    own = any(parameter.name == "quiet" for parameter in listed)  # with a wider meaning
+    if not own:
+        listed.append(inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Quiet))
+
     @functools.wraps(function)
     def with_groups(**given: Any) -> None:
+        _quiet.set(given["quiet"] if own else given.pop("quiet"))
         for group, (record, names) in groups.items():
             given[group] = record(**{name: given.pop(name) for name in names})
-        function(**given)
+        with warnings.catch_warnings():
+            if _quiet.get():
+                warnings.simplefilter("ignore")
+            function(**given)
 
     del with_groups.__wrapped__  # so that the parser reads the new signature, not that of `function`
     with_groups.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     IMPORTED[function.__name__] = command = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    return command.command(help="\n\n".join(" ".join(text.split()) for text in paragraphs))(with_groups)
+    return command.command(cls=Verb, help="\n\n".join(" ".join(text.split()) for text in paragraphs))(with_groups)
 
 
 def main() -> None:
@@ -221,6 +251,24 @@ def out(text: str) -> None:
     sys.stdout.flush()
 
 
+def today() -> str:
+    """The date of this day."""
+    return date.today().isoformat()
+
+
+def say_once_a_day(message: str, *known: bytes) -> bool:
+    """Whether the warnings about what is `known`, such as a file, were told today; then `message` stands for them."""
+    cache, day = code_cache(), today().encode()
+    name = hashlib.sha256(b"told" + b"".join(known)).hexdigest()
+    if cache is None or _quiet.get():
+        return False
+    if cache.read(name, NUMBERS) == day:
+        say(message)
+        return True
+    cache.write(name, day, NUMBERS)
+    return False
+
+
 def say(message: str) -> None:
     """Prints a message to stderr."""
     print(message, file=sys.stderr, flush=True)
@@ -234,7 +282,7 @@ def reported_warnings() -> Iterator[None]:
         try:
             yield
         finally:
-            for warning in caught:
+            for warning in () if _quiet.get() else caught:
                 say(f"warning: {warning.message}")
 
 

@@ -105,10 +105,13 @@ def chosen(trajectory: Run, wanted: Sequence[str]) -> list[Column]:
     found: dict[str, Column] = {}
     for wish in wanted or _defaults(trajectory, known):
         hits = _meant(trajectory, known, wish)
+        if not hits and (hits := _meant(trajectory, trajectory.on_request, wish)):
+            known = {**trajectory.on_request, **known}
         if not hits:
             groups = ", ".join(dict.fromkeys(group_of(trajectory, name) for name in known))
+            hint = did_you_mean(wish, [*known, *GROUPS]) or did_you_mean(wish, trajectory.on_request)
             raise UnsupportedError(
-                f"the run has no column '{wish}'.{did_you_mean(wish, [*known, *GROUPS])} Name a column such as "
+                f"the run has no column '{wish}'.{hint} Name a column such as "
                 f"'{next(iter(known), 't')}', a group ({groups}) or a pattern such as 'q.*'."
             )
         found |= {name: known[name] for name in hits}
@@ -124,7 +127,7 @@ def chosen(trajectory: Run, wanted: Sequence[str]) -> list[Column]:
 def group_of(trajectory: Run, name: str) -> str:
     """The group of a column: the word before the dot, "x" for a state of an element, "y" for an output."""
     head, dot, _ = name.partition(".")
-    if dot and head in GROUPS:
+    if (dot and head in GROUPS) or (name in trajectory.on_request and name not in trajectory.columns):
         return head
     plants = [trajectory.plant] if isinstance(trajectory, BatchRun) else [part.plant for part in trajectory.segments]
     return "x" if any(name == column.name for plant in plants for column in plant.x) else "y"

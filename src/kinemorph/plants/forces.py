@@ -14,12 +14,14 @@ from kinemorph.algebra.vectors import matvec, sub
 from kinemorph.mechanics.elements.instant import Gathered, SystemInstant, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Frame, Motions
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, of_groups
@@ -170,7 +172,32 @@ def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
 
 def energy(loaded: LoadedRobot, at: LocalInstant) -> Any:
     """The kinetic energy, the potential energy of gravity and the energy that elements store [J], in one sum."""
+    kinetic, potential, held = _energies(loaded, at)
+    return plus(kinetic + potential, held)
+
+
+def mechanical(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
+    """The kinetic energy, and the potential energy of gravity and of elements [J], shape (2,)."""
+    kinetic, potential, held = _energies(loaded, at)
+    return [kinetic, plus(potential, held)]
+
+
+def _energies(loaded: LoadedRobot, at: LocalInstant) -> tuple[Any, Any, Any]:
+    """The kinetic energy, the potential energy of gravity and the energy that elements store [J]."""
     tree, now = loaded.prepared(loaded.tree(at.p, at.t)), loaded.instant(at)
     every = loaded.all_joints(tree, now)
-    own = kinetic_energy(tree.of_joints, every.q, every.v) + potential_energy(tree.of_joints, every.q)
-    return plus(own, loaded.seen(tree, now, tables=True).gathered({}).stored)
+    own = kinetic_energy(tree.of_joints, every.q, every.v), potential_energy(tree.of_joints, every.q)
+    return *own, loaded.seen(tree, now, tables=True).gathered({}).stored
+
+
+def places(loaded: LoadedRobot, at: LocalInstant) -> list[list[Any]]:
+    """The origins of all bodies and frames (`place_names`) in world axes [m], shape (places, 3)."""
+    tree, now = loaded.tree(at.p, at.t), loaded.instant(at)
+    every = loaded.all_joints(tree, now._replace(q=charts.finished(loaded.bare, now.q)))
+    poses = forward_kinematics(tree.of_joints, every.q, place_names(loaded.dynamics.robot))
+    return [list(pose.p) for pose in poses]
+
+
+def place_names(robot: Robot) -> list[str]:
+    """The names of all bodies and frames of a robot, each once."""
+    return [*dict.fromkeys((*robot.body_names, *(frame.name for frame in robot.frames)))]

@@ -83,6 +83,8 @@ class Laws:
     jumps: Jumps | None = None
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     bodies: Law | None = None  # (instant) -> q, positions, rotations, velocities and angular velocities of all bodies
+    places: Law | None = None  # (instant) -> the origins of all bodies and frames, see `forces.place_names`
+    mechanical: Law | None = None  # (instant) -> kinetic energy, and potential energy with that of elements [J]
     reactions: Law | None = None  # (instant, a), view=: wrenches through joints; see `wrench_views`
     energy: Law | None = None  # (instant) -> kinetic, potential and stored energy [J], in one sum
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`

@@ -48,7 +48,7 @@ from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.elements.ensemble import instead
 from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Element
+from kinemorph.model.system import Element, System
 from kinemorph.plants import manifold_free
 from kinemorph.plants.initial_values import initial_values
 from kinemorph.plants.instant import LocalInstant, at_instant
@@ -143,14 +143,14 @@ class Plant(Fixed, Shown):
     touches: bool = False  # whether there are stiff contacts
     stiff: bool = False  # whether runs take implicit steps by default: there are stiff contacts, or dry friction
     steady: bool = False  # whether nothing depends on time, and what its state determines is all that acts
-    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
-    # located events, and with located events
+    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: without, with located events
     elements: tuple[Element, ...] = ()  # the elements that act on the robot
     automaton: Automaton | None = None  # the phases of a hybrid motion; its edges are among the guards
     assembly: Assembly | None = None  # the modules that the robot is made of, if it is
     constraint_names: tuple[str, ...] = ()  # the names of all constraint rows: loops, coupled joints, elements
     position_rows: int = 0  # the number of constraint rows that have a position level; they come first
     loops: LoopMethod = field(default_factory=Projection)  # how constraints are kept
+    system: System | None = None  # the model that it is made from; None where laws of the user belong to it, too
     # all data that the programs are made from, if it is plain data; `replace` drops it: other laws, other programs
     recipe: str | None = field(default=None, init=False)
 

@@ -30,7 +30,7 @@ from kinemorph.mechanics.steps.step_accounts import Account, PointAccount
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree, over_limbs
-from kinemorph.plants import constrained_motion, variational
+from kinemorph.plants import constrained_motion, forces, variational
 from kinemorph.plants.contacts.joined_contacts import joined
 from kinemorph.plants.forces import Acting, acting, bodies, damping, efforts, energy, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, implicit_step
@@ -55,6 +55,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, bodies, implicit, for_one), True),
+        **dict.fromkeys((forces.mechanical, forces.places), True),
         **dict.fromkeys((chained, aligned, turned, flying, flown), True),
         stored: acted_on,
         energy: tells,

@@ -28,7 +28,7 @@ from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.driven import coordinate_places
 from kinemorph.model.parameter import TIME, Parameter, evaluate, parameters_of
 from kinemorph.model.robot import Dependent, Robot
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.system import FileData, System, as_robot
 from kinemorph.plants.constrained_motion import response, seen
 from kinemorph.plants.initial_values import ACCOUNT, SUPPLIED
 from kinemorph.plants.instant import Instant
@@ -96,7 +96,7 @@ def plant(
             model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked, "loops": loops}
         )
         return model
-    robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
+    source, robot = model, model.robot if isinstance(model, Dynamics) else as_robot(model)
     members = model.members if isinstance(model, System) else ()
     if isinstance(model, Dynamics) and model.constraints:
         members, model = model.constraints, replace(model, constraints=(), _made={})
@@ -192,9 +192,17 @@ def plant(
         constraint_names=loaded.constraint_names,
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,
+        system=None if forces or state_rates or outputs else _as_system(source, robot, members),
     )
     object.__setattr__(made, "recipe", recipe_of(loaded))
     return made
+
+
+def _as_system(model: Robot | System | Dynamics, robot: Robot, members: Sequence[Any]) -> System:
+    """The system that a plant is made from, without what its file states for another simulator."""
+    if isinstance(model, System):
+        return replace(model, source="", file_data=FileData())
+    return System(robot, tuple(members))
 
 
 def _tell_fixed_starts(cast: Ensemble, kept: Sequence[Parameter]) -> None:

@@ -278,6 +278,13 @@ def _docked_run(
 def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     """Whether the dockings at the end of `run`, which `model` has to continue, differ from those of the model."""
     last = run.segments[-1].plant
+    docked = [event for event in run.events if event.kind in ("dock", "undock")]
+    if docked and last.dynamics is None:
+        raise UnsupportedError(
+            f"start: the run of '{run.name}' docks, and comes from a file without its model, because "
+            f"{run.segments[-1].missing}; so what is docked at its end is not known. Give the system with which it "
+            "began: load_trajectory(path, model=system)."
+        )
     if not isinstance(model, System) or model.assembly is None or last.assembly is None:
         return False
     before, after = ({docking.name for docking in each.dockings} for each in (model.assembly, last.assembly))

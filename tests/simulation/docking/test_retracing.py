@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinemorph import load_trajectory, modules, save, simulate
-from kinemorph.errors import KinemorphError, StorageError
+from kinemorph.errors import StorageError
 from kinemorph.modules import Dock, Undock, assemble
 from kinemorph.simulation.results.body_poses import body_poses
 
@@ -25,8 +25,8 @@ def test_a_run_that_docked_is_seen_with_the_model_it_began_with(tmp_path: Path) 
     run = simulate(system, 0.04, v={"left_arm_root.wz": 0.5, "m1_hinge": 0.3}, events=EVENTS)
     assert [event.kind for event in run.events] == ["undock", "dock"] and run.events[-1]["turn"] == 1
     run.save(tmp_path / "run.npz")
-    with pytest.raises(KinemorphError):  # without a model there is nothing to pose
-        body_poses(load_trajectory(tmp_path / "run.npz"))
+    inside = load_trajectory(tmp_path / "run.npz")  # with the model in the file
+    assert [one.robot for one in inside.segments] == [one.robot for one in run.segments]
     save(system, tmp_path / "start.toml")
     back = load_trajectory(tmp_path / "run.npz", system)
     assert [one.robot for one in back.segments] == [one.robot for one in run.segments]

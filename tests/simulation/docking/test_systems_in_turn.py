@@ -195,6 +195,9 @@ def test_files_bring_everything_back(run: Trajectory, tmp_path: Path, ending: st
     assert theirs["energy_loss"] == mine["energy_loss"]
     assert theirs.before["q"].shape == (16,)
     assert theirs.after["q"].shape == (9,)
+    if ending != ".csv":
+        assert np.array_equal(body_poses(back, [0.1]), body_poses(run, [0.1]))
+        return
     with pytest.raises(UnsupportedError, match=r"model=\[\.\.\.\], with a model for each system"):
         body_poses(back, [0.1])
 

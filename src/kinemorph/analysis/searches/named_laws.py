@@ -10,6 +10,7 @@ from kinemorph.model.expressions import ExpressionError, name_text, names_in, pa
 from kinemorph.model.parameter import Parameter, Value, evaluate, parameters_of
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
+from kinemorph.simulation.results.quantities import quantity_laws
 from kinemorph.words import did_you_mean, listed
 
 PLACEHOLDER = "value of "  # the prefix of the names of placeholders
@@ -21,8 +22,10 @@ def named_law(
     """The law of a text such as "0.6 * stance.z.force - foot.x"; a function is a law already.
 
     Names are "t", coordinates "q.hip", velocities "v.hip", inputs "u.hip", states, parameters that the plant keeps,
-    parameters of its robot and elements, and signals of its elements. `others` are functions of (t, q, v, x, m, u, p)
-    for further names, or in place of the functions for these; `what` is what messages call the text.
+    parameters of its robot and elements, and signals of its elements. As in columns of runs, they are also energies
+    "energy.kinetic", reactions of joints "reaction.hip.fz", and positions of bodies and frames "position.foot.x".
+    `others` are functions of (t, q, v, x, m, u, p) for further names, or in place of the functions for these; `what` is
+    what messages call the text.
     """
     if callable(text):
         return text
@@ -64,4 +67,6 @@ def readers(plant: Plant) -> dict[str, Callable[..., Any]]:
             found[prefix + column.name] = lambda *at, place=place, k=k: at[place][k]
     for name, law in plant.outputs.items():
         found.setdefault(name, lambda *at, law=law, name=name: of_groups(law, dict(zip(GROUPS, at, strict=True)), name))
+    for name, law in quantity_laws(plant).items():
+        found.setdefault(name, law)
     return found

@@ -19,7 +19,7 @@ from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.robot import Robot
 from kinemorph.shown import ShownTracking
-from kinemorph.words import listed
+from kinemorph.words import guarded, listed
 
 RIDGE = 1e-10  # added to scaled normal matrices, so that directions that no marker shows have a large variance
 AXIAL = ("revolute", "prismatic", "helical")  # motions that have one coordinate along or about one axis
@@ -203,7 +203,7 @@ class Tracked(Fixed, ShownTracking):
         if intervals:
             header += [f"{name} +-" for name in self.robot.v_names]
             columns.append(self.intervals())
-        lines = [",".join(header), *(",".join(f"{x:.12g}" for x in row) for row in np.hstack(columns))]
+        lines = [",".join(map(guarded, header)), *(",".join(f"{x:.12g}" for x in row) for row in np.hstack(columns))]
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinemorph.cli.application import flag, option, reported_warnings
+from kinemorph.cli.application import flag, option, reported_warnings, say_once_a_day
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import ENDINGS
 from kinemorph.formats.sources import Options
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.system import System
+from kinemorph.words import counted
 
 if TYPE_CHECKING:
     from kinemorph.formats.loading import Examination
@@ -102,17 +104,24 @@ def is_file(text: str) -> bool:
     return "/" in text or "\\" in text or text.lower().endswith(tuple(ENDINGS)) or (text != "" and os.path.exists(text))
 
 
-def examined(text: str, reading: ReadingOptions) -> tuple[System, Examination | None]:
+def examined(text: str, reading: ReadingOptions, *, always: bool = False) -> tuple[System, Examination | None]:
     """The system that ROBOT names, and the examination of its file, which is None for a built-in robot.
 
-    Raises ModelError with every error in the file. Warnings are printed to stderr.
+    Raises ModelError with every error in the file. Warnings are printed to stderr: `always`, or once a day as long as
+    the file and its warnings stay the same.
     """
     if is_file(text):
         from kinemorph.formats.loading import examine, settled
 
         examination = examine(text, options=reading.for_files())
+        found, shown = examination.warnings, examination
+        if found and not examination.errors and not always:
+            told = f"{counted(len(found), 'warning')} of {text} {'was' if len(found) == 1 else 'were'} told today; "
+            known = (Path(text).read_bytes(), *(str(finding).encode() for finding in found))
+            if say_once_a_day(f"{told}kinemorph check {shlex.quote(text)} lists them", *known):
+                shown = examination._replace(findings=())
         with reported_warnings():
-            return settled(examination, text), examination
+            return settled(shown, text), examination
     for name, value in vars(reading).items():
         if value:
             option = "--arg" if name == "argument" else f"--{name.replace('_', '-')}"

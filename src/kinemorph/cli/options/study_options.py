@@ -36,7 +36,7 @@ class WorkOptions:
             "copy. Without it, such a study is refused.",
         ),
     ] = False
-    quiet: Annotated[bool, flag("--quiet", "Show no progress bar and no notes.")] = False
+    quiet: Annotated[bool, flag("--quiet", "Show no progress bar, no notes and no warnings.")] = False
 
     def __post_init__(self) -> None:
         option_values.above_zero(self.limit_seconds, "--limit-seconds", "s")

@@ -28,5 +28,5 @@ def info(
         ]
         put(rows, as_json, robot_tables.library_tables)
         return
-    system, examination = examined(robot, reading)
+    system, examination = examined(robot, reading, always=True)
     put(file_reports.system_summary(system, examination, robot), as_json, robot_tables.robot_tables)

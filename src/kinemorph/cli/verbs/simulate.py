@@ -45,6 +45,7 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """Simulates a robot; saves, plots and shows the run. A run that fails keeps the part before the failure."""
+    from kinemorph.display import series
     from kinemorph.display.tables import run_summaries, run_tables
     from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
 
@@ -52,10 +53,11 @@ def simulate(
         raise KinemorphError(
             "--step keeps the step size constant, but --rtol and --atol adapt it. Give either --step or tolerances."
         )
-    if plots.columns is not None and not (plots.plot or scenes.html or scenes.open):
+    in_table = plots.columns is not None and run.save is not None and run.save.suffix.lower() == ".csv"
+    if plots.columns is not None and not (plots.plot or scenes.html or scenes.open or in_table):
         raise KinemorphError(
-            f"--columns is '{plots.columns}', but there is no plot or replay to show it in. Give --plot or --html as "
-            "well."
+            f"--columns is '{plots.columns}', but there is no plot, replay or table to show it in. Give --plot, --html "
+            "or --save FILE.csv as well."
         )
     given = chosen(robot, reading)
     options = {key: value for key, value in run.given.items() if key != "save"}
@@ -72,6 +74,9 @@ def simulate(
     quiet = prepared._replace(system=replace(system, source=""))  # notes name data of the file that do not act
     with reported_warnings(), progress_bar(given.robot.name, prepared.until) as progress:
         trajectory = quiet.run(progress=progress, save=run.save)
+    if in_table and run.save is not None:
+        wanted = [column.name for column in series.chosen(trajectory, plots.names)]
+        trajectory.save(run.save, columns=[name for name in wanted if name in trajectory.on_request])
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
     notes += run_summaries.inactive_notes(
         system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u))

@@ -40,7 +40,7 @@ class What(StrEnum):
     show = "show"
 
 
-# which actions use an option; all of them take --json
+# which actions use an option; all of them take --json and --quiet
 USED: dict[str, tuple[What, ...]] = {
     "measure": (What.best, What.plot, What.show),
     "largest": (What.best, What.plot, What.show),
@@ -56,7 +56,6 @@ USED: dict[str, tuple[What, ...]] = {
     "limit_seconds": (What.resume,),
     "limit_memory": (What.resume,),
     "recompute": (What.resume,),
-    "quiet": (What.resume,),
 }
 
 
@@ -150,7 +149,7 @@ def _check_used(options: Mapping[str, Any], what: What) -> None:
     """Refuses options that this action does not use."""
     for name, value in options.items():
         is_given = value is not None if name == "item" else bool(value)  # an item may have the number 0
-        if is_given and what not in USED[name]:
+        if is_given and what not in USED.get(name, What):
             spelled = name.replace("_", "-")
             raise KinemorphError(
                 f"--{spelled} is not used by '{what.value}', only by {listed(USED[name])}. Leave --{spelled} out."

@@ -321,7 +321,7 @@ def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: fl
     seen: list[Array] = [np.zeros(0)]
     for number, run in enumerate(runs.values()):
         for k, (name, label) in enumerate(zip(family.names, family.labels, strict=True)):
-            if name not in run.columns or (row.difference and number == 0):
+            if name not in run or (row.difference and number == 0):
                 continue
             t, y = _apart(reference, run, name) if row.difference else (run["t"], series.values(run, name))
             color = LINES[number % len(LINES)] if _by_run(row, runs) else colors[k]

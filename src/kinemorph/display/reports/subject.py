@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """Choices that chapters follow. `states` and `seed` are those of random states at which equations are checked."""
+    """Choices that chapters follow. `states` and `seed` are those of random states at which equations are checked.
+
+    `columns` are names, groups or patterns of columns of runs that are shown, too, such as "reaction.knee.*".
+    """
 
     states: int = 8
     seed: int = 0
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

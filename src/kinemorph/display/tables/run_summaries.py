@@ -179,7 +179,7 @@ def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[D
     """
     rows = []
     for column in series.chosen(trajectory, wanted):
-        having = np.concatenate([np.full(len(part), column.name in part.columns) for part in trajectory.stretches])
+        having = np.concatenate([np.full(len(part), column.name in part) for part in trajectory.stretches])
         t, values = trajectory.t[having], series.values(trajectory, column.name)[having]
         if not len(values):
             continue

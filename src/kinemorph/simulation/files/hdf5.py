@@ -9,6 +9,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def encode(record: Record) -> bytes:
         file.create_dataset("meta", data=np.array(meta, h5py.string_dtype("utf-8", len(meta))))
         named = labels(record.meta)
         for name, array in record.arrays.items():
-            dataset = file.create_dataset(name.replace(".", "/"), data=array)
+            dataset = file.create_dataset(quote(name, safe=".").replace(".", "/"), data=array)
             if name in named:
                 for attribute, values in zip(("names", "units"), named[name], strict=True):
                     dataset.attrs[attribute] = np.array(values, dtype=h5py.string_dtype()) if values else ""
@@ -46,7 +47,7 @@ def decode(path: Path) -> Record:
         found = {name: item for name, item in found.items() if isinstance(item, h5py.Dataset)}
         check_size(sum(item.size * item.dtype.itemsize for item in found.values()), path)
         meta = json.loads(found.pop("meta").asstr()[()])
-        arrays = {name.replace("/", "."): item[()] for name, item in found.items()}
+        arrays = {unquote(name.replace("/", ".")): item[()] for name, item in found.items()}
     return Record(meta, arrays)
 
 

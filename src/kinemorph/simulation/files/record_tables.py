@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
-from kinemorph.simulation.files.run_record import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
+from kinemorph.simulation.files.run_record import Record, array_key, array_widths, is_flat, named_plant
 from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources
+from kinemorph.simulation.results.quantities import is_quantity
 from kinemorph.simulation.results.segment import Segment
 
 Table = dict[str, npt.NDArray[np.float64]]
@@ -24,10 +25,7 @@ Places = npt.NDArray[np.intp]
 
 def _empty(system: Mapping[str, Any]) -> Segment:
     """A segment without samples, which has the columns of a system."""
-    plant = named_plant(system)
-    none = {group: np.zeros((0, len(getattr(plant, group)))) for group in SAMPLES}
-    stored = dict.fromkeys(system["groups"], np.zeros(0))
-    return Segment(plant, np.zeros(0), **none, p=np.zeros(len(plant.p)), stored=stored)
+    return Segment.empty(named_plant(system), dict.fromkeys(system["groups"], np.zeros(0)))
 
 
 def system_sources(meta: Mapping[str, Any]) -> tuple[dict[str, Source], ...]:
@@ -85,7 +83,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
     for k, found in enumerate(system_sources(meta)):
         rows = {name: values[whose == k] for name, values in table.items()}
         mine = _arrays(meta["systems"][k], found, rows)
-        arrays |= {array_key(k, name): array[:, 0] if name in FLAT else array for name, array in mine.items()}
+        arrays |= {array_key(k, name): array[:, 0] if is_flat(name) else array for name, array in mine.items()}
     return Record(meta, arrays)
 
 
@@ -93,6 +91,7 @@ def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table
     """The arrays of one system by name; `found` are its columns, and `table` has the rows of this system only."""
     plant = named_plant(system)
     arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
+    arrays |= {name: np.full((len(table["t"]), 1), np.nan) for name in filter(is_quantity, found)}
     for name, source in found.items():
         arrays[source.group][:, source.place] = table[name]
     for k, column in enumerate(plant.x):

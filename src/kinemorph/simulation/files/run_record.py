@@ -17,7 +17,7 @@ Where a run changes its system, the arrays of the second system are called "syst
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +28,8 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.user_laws import Column
-from kinemorph.simulation.results.columns import ENERGIES
 from kinemorph.simulation.results.kept import Kept
+from kinemorph.simulation.results.quantities import ENERGIES, is_quantity, quantities
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
 
@@ -38,7 +38,7 @@ BATCH_FORMAT = "kinemorph batch"  # see `batch_record`
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
 FINITE = ("q", "v", "x")  # samples that are finite in every run, one that failed too
-FLAT = ("t", "loop_error")  # arrays of shape (n,)
+NO_MODEL = "a table holds no model"  # why the file of a run has none
 LIVE = "live"  # the setting that holds the record of a live run, as JSON: its options and commands
 SMALL, PACKED = 256 << 20, 100  # bytes that every file may take in memory, and how often its own size
 COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
@@ -54,8 +54,8 @@ class Record(NamedTuple):
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def record_of(run: Trajectory) -> Record:
-    """The description and the arrays of a run."""
+def record_of(run: Trajectory, columns: Collection[str] = ()) -> Record:
+    """The description and the arrays of a run; `columns` are those on request that are stored, too."""
     by_system: dict[tuple[Plant, bytes], list[Segment]] = {}
     for segment in run.segments:
         by_system.setdefault((segment.plant, segment.p.tobytes()), []).append(segment)
@@ -65,8 +65,10 @@ def record_of(run: Trajectory) -> Record:
     balance = _balance(run)
     for k, ((plant, _), mine) in enumerate(by_system.items()):
         groups = [group for group in COMPUTED if all(segment.has(group) for segment in mine)]
+        held, named = filter(is_quantity, mine[0].stored or ()), quantities(plant.robot)
+        groups += dict.fromkeys([*held, *(name for name in columns if name in named)])
         systems.append(described(plant, mine[0].p, groups))
-        found = {name: np.concatenate([getattr(one, name) for one in mine]) for name in ("t", *SAMPLES, *groups)}
+        found = {name: np.concatenate([one.array(name) for one in mine]) for name in ("t", *SAMPLES, *groups)}
         z = found.pop("z")
         found["a"], found["dx"] = z[:, : plant.nv], z[:, plant.nv :]
         if "account" in found:
@@ -107,6 +109,7 @@ def described(plant: Plant, p: Array, groups: Sequence[str]) -> dict[str, Any]:
         "parameters": p.tolist(),
         "manifold": [list(place) for place in plant.manifold],
         "locked": list(plant.locked),
+        "loops": [type(plant.loops).__name__, vars(plant.loops)],
         "groups": list(groups),
     }
 
@@ -132,10 +135,11 @@ def array_key(system: int, name: str) -> str:
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajectory:
+def trajectory_of(record: Record, models: Sequence[Plant | None] = (), missing: str = NO_MODEL) -> Trajectory:
     """The run that a record describes; raises ValueError where the record is not valid.
 
-    `models` are the plants of its systems. A system without one, or with None, gets a plant without equations.
+    `models` are the plants of its systems. A system without one, or with None, gets a plant without equations;
+    `missing` says why the file has no model.
     """
     meta = record.meta
     if isinstance(meta, dict) and meta.get("format") == BATCH_FORMAT:
@@ -147,7 +151,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
             f"the version of its format is {meta['version']}; expected at most {VERSION}. Install a newer kinemorph"
         )
     check_segments(meta)
-    plants = [named_plant(system) for system in meta["systems"]]
+    plants = [named_plant(system, missing=missing) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     for k, model in enumerate(models):
         plants[k] = plants[k] if model is None else model
@@ -159,7 +163,8 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
         held = {name: array[part] for name, array in whole[k].items()}
         p = np.array(meta["systems"][k]["parameters"], dtype=float)
         samples = {name: held.pop(name) for name in ("t", *SAMPLES)}
-        segments.append(Segment(plants[k], **samples, p=p, stored=held))
+        absent = missing if plants[k].dynamics is None else ""
+        segments.append(Segment(plants[k], **samples, p=p, stored=held, missing=absent))
     for k, arrays in enumerate(whole):
         if len(arrays["t"]) != begun[k] or not segments:
             raise ValueError(
@@ -248,16 +253,19 @@ def read_event(event: Mapping[str, Any]) -> Event:
     return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
 
 
-def named_plant(system: Mapping[str, Any], remedy: str = "load_trajectory(path, model=...)") -> Plant:
+def named_plant(
+    system: Mapping[str, Any], remedy: str = "load_trajectory(path, model=...)", missing: str = NO_MODEL
+) -> Plant:
     """A plant with the names and units in a file; using its equations raises an error that asks for the model.
 
-    `remedy` is the call that takes the model.
+    `remedy` is the call that takes the model, `missing` says why the file has none.
     """
     name = system["name"]
 
     def refuse(*state: Any, **options: Any) -> Any:
         raise UnsupportedError(
-            f"run '{name}' comes from a file, which holds samples and no equations of motion. Give the model: {remedy}."
+            f"run '{name}' comes from a file, which holds samples and no equations of motion, because {missing}. Give "
+            f"the model: {remedy}."
         )
 
     q, v, x, m, u, p = (tuple(Column(*pair) for pair in system[group]) for group in GROUPS)
@@ -271,6 +279,11 @@ def named_plant(system: Mapping[str, Any], remedy: str = "load_trajectory(path, 
         laws=Laws(refuse, refuse, refuse, refuse),
         manifold=tuple(Place(*place) for place in system["manifold"]),
     )
+
+
+def is_flat(name: str) -> bool:
+    """Whether an array of a record has the shape (n,), and not (n, width)."""
+    return name in ("t", "loop_error") or is_quantity(name)
 
 
 def array_widths(plant: Plant) -> dict[str, int]:
@@ -288,7 +301,7 @@ def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name in ("t", *SAMPLES, "a", "dx", *(group for group in groups if group != "z")):
         array = np.asarray(record.arrays[array_key(k, name)])
-        wanted = (n,) if name in FLAT else (n, widths[name])
+        wanted = (n,) if is_flat(name) else (n, widths[name])
         if array.shape != wanted or array.dtype != np.float64:
             raise ValueError(
                 f"the array '{name}' in the file has type {array.dtype} and shape {array.shape}; expected float64 and "

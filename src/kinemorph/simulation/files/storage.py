@@ -23,10 +23,10 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.batch_record import batch_of, record_of_batch
-from kinemorph.simulation.files.run_record import LIVE, Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.files.run_record import LIVE, NO_MODEL, Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.files.stored_model import MISSING, TEXT, differs, plant_of, read_model, stored_model
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
@@ -43,16 +43,36 @@ SHARE = 0.05  # the share of the time of a run that checkpoints may take
 # ── saving ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def save_trajectory(run: Trajectory, path: str | Path) -> Path:
+def save_trajectory(run: Trajectory, path: str | Path, *, columns: Sequence[str] = ()) -> Path:
     """Writes a run to a file, in the format of its ending .npz, .h5, .csv or .res; returns the path.
 
+    `columns` are names of columns that are computed on request, such as "reaction.knee.fz", for the table in a .csv.
     A missing folder is made. Raises StorageError where the file cannot be written; then an older file of that name is
     unchanged.
     """
     module = _format(path)
-    data = module.encode(record_of(run))
-    write_whole(Path(path), data)
+    if columns and Path(path).suffix.lower() != ".csv":
+        raise UnsupportedError(
+            f"'{path}': columns are given, expected a file that ends in .csv. Leave them out: .npz and .h5 files hold "
+            "the model, from which they are computed."
+        )
+    for name in columns:
+        run[name]  # raises an error for a column that the run does not have
+    record = record_of(run, columns)
+    if Path(path).suffix.lower() in BATCH_FORMATS:
+        record.meta["models"] = _models_of(run, record, Path(path))
+    write_whole(Path(path), module.encode(record))
     return Path(path)
+
+
+def _models_of(run: Trajectory, record: Record, path: Path) -> list[dict[str, str]]:
+    """For each system of a run, its model or why there is none; of modules that dock, that of the first system."""
+    firsts = {k: segment for (k, _), segment in reversed([*zip(record.meta["segments"], run.segments, strict=True)])}
+    docked = run.segments[0].plant.assembly is not None
+    return [
+        {MISSING: firsts[k].missing} if firsts[k].missing else stored_model(firsts[k].plant, system, path)
+        for k, system in enumerate(record.meta["systems"][: 1 if docked else None])
+    ]
 
 
 def save_batch(batch: BatchRun, path: str | Path) -> Path:
@@ -76,14 +96,29 @@ def _format(path: str | Path, formats: Sequence[str] = tuple(FORMATS)) -> Module
 
 
 def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | None = None) -> Trajectory:
-    """Loads a run from a file: its columns, energies, events and outcome.
+    """Loads a run from a file: its columns, energies, events and outcome, and in an .npz or .h5 file its model.
 
-    Nothing in a file is executed, and a file holds no equations. Quantities that need the equations, such as joint
-    reactions, need the `model` of the run. For a run in which modules dock, give the System at its start; for another
-    run that changes its system, a list with one model for each system, None where you do not have it. Raises
-    StorageError, with a message, for a file that is not of a run, damaged or truncated.
+    Nothing in a file is executed or compiled. What is computed from a model, such as joint reactions and replays, uses
+    the one in the file, or the `model` that is given in its place. A table holds no model, and no file holds one with
+    functions in Python: give it. For a run in which modules dock, give the System at its start; for another run that
+    changes its system, a list with one model for each system, None where you do not have it. Raises StorageError, with
+    a message, for a file that is not of a run, damaged or truncated.
     """
-    return _loaded(path, _format(path), lambda record: trajectory_of(record, _models(model, record, Path(path))))
+
+    def run(record: Record) -> Trajectory:
+        inside, missing = _inside(record, Path(path)) if model is None else (model, "you gave none for it")
+        return trajectory_of(record, _models(inside, record, Path(path)), missing)
+
+    return _loaded(path, _format(path), run)
+
+
+def _inside(record: Record, path: Path) -> tuple[Any, str]:
+    """The models in the file of a run, as `load_trajectory` takes them, and why one is missing."""
+    held = record.meta.get("models", [])
+    found = [read_model(each[TEXT], path) if TEXT in each else None for each in held]
+    usual = NO_MODEL if path.suffix.lower() not in BATCH_FORMATS else "an older version saved it without its model"
+    missing = next((each[MISSING] for each in held if MISSING in each), usual)
+    return (found if len(found) > 1 else found[0] if found else None), missing
 
 
 def load_batch(path: str | Path, model: Model | None = None) -> BatchRun:
@@ -157,15 +192,13 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
 
 def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
     """The plant of a model; raises StorageError where its names differ from those of `system`, as in the file."""
-    named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
-    plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
-    for group, names in named.items():
-        here = [column.name for column in getattr(plant, group)]
-        if here != names:
-            raise StorageError(
-                f"'{path}' is a run of '{system['name']}', whose {group} are {names}; those of the given model "
-                f"'{plant.name}' are {here}. Give the model, or the plant, that was run."
-            )
+    plant = plant_of(model, system)
+    if group := differs(plant, system):
+        names, here = [name for name, _ in system[group]], [column.name for column in getattr(plant, group)]
+        raise StorageError(
+            f"'{path}' is a run of '{system['name']}', whose {group} are {names}; those of the given model "
+            f"'{plant.name}' are {here}. Give the model, or the plant, that was run."
+        )
     return plant
 
 

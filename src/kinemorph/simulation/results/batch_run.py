@@ -22,7 +22,14 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.columns import Source, all_columns, is_group, sources, unknown_column
+from kinemorph.simulation.results.columns import (
+    Source,
+    all_columns,
+    is_group,
+    requested_sources,
+    sources,
+    unknown_column,
+)
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event_log import EventLog, Whole, cut_at_jumps
 from kinemorph.simulation.results.outcome import Outcome, stopped_after, stopped_by
@@ -245,8 +252,21 @@ class BatchRun(ShownBatch):
     def _sources(self) -> dict[str, Source]:
         return sources(self)
 
+    @cached_property
+    def on_request(self) -> dict[str, Column]:
+        """The columns that are computed where they are named, with their units; see `Trajectory.on_request`."""
+        return {name: source.column for name, source in self._requested.items() if name not in self._sources}
+
+    @cached_property
+    def _requested(self) -> dict[str, Source]:
+        return requested_sources(self)
+
+    @property
+    def stored(self) -> None:
+        """Batches keep no computed quantities."""
+
     def __contains__(self, name: object) -> bool:
-        return name in self._sources
+        return name in self._sources or name in self._requested
 
     def has(self, group: str) -> bool:
         """Whether a quantity is available: "tau", "energy", "account" (supplied energy), "loop_error" or "y"."""
@@ -265,11 +285,11 @@ class BatchRun(ShownBatch):
 
     def _column(self, name: str) -> Array:
         """The column with this name, shape (B, n)."""
-        source = self._sources.get(name)
+        source = self._sources.get(name) or self._requested.get(name)
         if source is None:
             if name.startswith("energy."):  # raises an error that says why there is no account
                 _ = self.energy
-            raise unknown_column(f"the batch of '{self.name}'", name, list(self.columns))
+            raise unknown_column(f"the batch of '{self.name}'", name, list(self.columns), self.on_request)
         if name == "energy.balance":
             total = self._computed(_mechanical_account)
             total -= total[:, :1].copy()
@@ -282,7 +302,7 @@ class BatchRun(ShownBatch):
             return found
         if group == "u":
             return np.where(self._reached, self.u[:, None, place], np.nan)
-        return self._computed(lambda segment: _one_column(getattr(segment, group), place))
+        return self._computed(lambda segment: _one_column(segment.array(group), place))
 
     @property
     def a(self) -> Array:

@@ -66,9 +66,10 @@ def run_robots(run: Trajectory) -> tuple[Robot, ...]:
 def _robot(run: Trajectory, segment: Segment) -> Robot:
     if segment.robot is None:
         again = "model=robot" if len(run.stretches) == 1 else "model=[...], with a model for each system"
+        if not segment.missing:
+            raise UnsupportedError(f"run '{run.name}' has no robot: it is a run of equations. Plot its columns.")
         raise UnsupportedError(
-            f"run '{run.name}' has no robot: it is a run of equations, or comes from a file, which holds no robot. "
-            f"For a file, give load_trajectory(path, {again})."
+            f"run '{run.name}' has no robot, because {segment.missing}. Give the model: load_trajectory(path, {again})."
         )
     return segment.robot
 

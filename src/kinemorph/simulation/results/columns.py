@@ -10,24 +10,29 @@
     energy.balance                                  kinetic + potential - supplied + dissipated - its first value
     loop_error                                      the largest error of loops and couplings
 
+Further columns are known on request: they are computed where they are named, and are in no list; see `quantities`.
+
+    reaction.knee.fz  position.tool.x               wrenches through joints; origins of bodies and frames
+
 The name of a group alone, run["q"], gives all of its columns as an array (n, width), unless a column has that name.
 A state or output whose name is already used gets the name of its group in front: "x.t", "y.loop_error".
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.quantities import COMPONENTS, ENERGIES, is_quantity, quantities, unit_of
 from kinemorph.words import did_you_mean
 
-ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
-ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups
+ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error", *COMPONENTS)  # the order of groups
 WHOLE = ("q", "v", "a", "x", "u", "m", "tau", "y")  # groups whose columns a run gives together, as run["q"]
 LOOP_UNIT = "m or rad"
 
@@ -38,6 +43,10 @@ class Sampled(Protocol):
     @property
     def plant(self) -> Plant:
         """The plant whose states the samples are."""
+
+    @property
+    def stored(self) -> Mapping[str, Array] | None:
+        """The quantities that a file holds, by name; None for samples that are not from a file."""
 
     def has(self, group: str) -> bool:
         """Whether a quantity that is computed from the samples is available."""
@@ -50,6 +59,11 @@ class Source(NamedTuple):
     group: str
     place: int
 
+    @property
+    def kind(self) -> str:
+        """The group that the column is listed in; a stored quantity is an array of its own."""
+        return self.group.partition(".")[0]
+
 
 def sources(samples: Sampled) -> dict[str, Source]:
     """The columns of a segment or of a batch by name, in the order of the table in this file's docstring."""
@@ -57,7 +71,15 @@ def sources(samples: Sampled) -> dict[str, Source]:
     for group, index, name, unit in _listed(samples):
         taken = name if name not in found else f"{group}.{name}"
         found[taken] = Source(Column(taken, unit), group, index)
+    for name in filter(is_quantity, samples.stored or ()):
+        found.setdefault(name, Source(Column(name, unit_of(name)), name, 0))
     return found
+
+
+def requested_sources(samples: Sampled) -> dict[str, Source]:
+    """The columns of a segment or of a batch that are computed where they are named, by name."""
+    named = quantities(samples.plant.robot).items()
+    return {name: Source(Column(name, unit), group, index) for name, (group, index, unit) in named}
 
 
 def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Source], ...]:
@@ -82,7 +104,7 @@ def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
     """Every column of a run by name, ordered so that columns of one group stay together."""
     found = {name: source for mine in reversed(segments) for name, source in mine.items()}
     named = dict.fromkeys(name for mine in segments for name in mine)
-    return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
+    return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].kind))}
 
 
 def _listed(samples: Sampled) -> Iterator[tuple[str, int, str, str]]:
@@ -133,7 +155,12 @@ def is_group(owner: str, name: str, known: Container[str]) -> bool:
     return True
 
 
-def unknown_column(owner: str, name: object, known: list[str]) -> ShapeError:
-    """The error for a column `name` that `owner` does not have; `known` are the names of its columns."""
+def unknown_column(owner: str, name: object, known: list[str], on_request: Collection[str] = ()) -> ShapeError:
+    """The error for a column `name` that `owner` does not have.
+
+    `known` are the names of its columns, `on_request` those of columns that are computed where they are named.
+    """
     listed = ", ".join(known[:24]) + (", ..." if len(known) > 24 else "")
-    return ShapeError(f"{owner} has no column '{name}'.{did_you_mean(name, known)} Known: {listed}.")
+    more = f" On request: {example}, and others like it." if (example := next(iter(on_request), "")) else ""
+    hint = did_you_mean(name, known) or did_you_mean(name, on_request)
+    return ShapeError(f"{owner} has no column '{name}'.{hint} Known: {listed}.{more}")

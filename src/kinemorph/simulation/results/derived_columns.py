@@ -19,9 +19,10 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import kept_with
-from kinemorph.mechanics.constraints.wrench_views import WrenchView
+from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.results.quantities import POSITION, REACTION, quantities, quantity_laws
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment
@@ -129,6 +130,19 @@ class Recomputer:
     @property
     def _constraints(self) -> CompiledFunction | None:
         return self.plant.compiled("constraints") if self.plant.laws.constraints else None
+
+    def quantities(self, segment: Segment, group: str) -> Array:
+        """All components of a group of quantities (`quantities.COMPONENTS`), shape (n, components)."""
+        n = len(segment.t)
+        if group == REACTION:
+            return self.wrenches(segment, IN_JOINT).reshape(n, -1)
+        return in_batch(self._positions, n, *_inputs(segment))[0]
+
+    @cached_property
+    def _positions(self) -> CompiledFunction:
+        laws = quantity_laws(self.plant)
+        named = {name: laws[name] for name, one in quantities(self.plant.robot).items() if one.group == POSITION}
+        return build(self.plant.observed(named, "positions"))
 
     def wrenches(self, segment: Segment, view: WrenchView) -> Array:
         """The wrench [N, N m] through every joint, with loop joints last, shape (n, joints + loops, 6).

@@ -14,6 +14,7 @@ from kinemorph.model.parameter import nominal_part
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.derived_columns import recomputer
+from kinemorph.simulation.results.quantities import COMPONENTS, is_quantity, quantities
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,13 @@ class Segment:
     u: Array
     p: Array
     stored: Mapping[str, Array] | None = None
+    missing: str = ""  # why the file of the run has no model, where it has none
+
+    @classmethod
+    def empty(cls, plant: Plant, stored: Mapping[str, Array] | None = None) -> Segment:
+        """A segment without samples, which has the columns of a plant."""
+        q, v, x, m, u = (np.zeros((0, len(getattr(plant, group)))) for group in ("q", "v", "x", "m", "u"))
+        return cls(plant, np.zeros(0), q, v, x, m, u, np.zeros(len(plant.p)), stored)
 
     def continues_in(self, other: Segment) -> bool:
         """Whether another segment has the same plant and the same parameter values."""
@@ -120,6 +128,25 @@ class Segment:
     def loop_error(self) -> Array:
         """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
         return self._either("loop_error", recomputer(self.plant).loop_error)
+
+    def array(self, name: str) -> Array:
+        """The array that a `columns.Source` names, shape (n,) or (n, width); or a quantity by its name, shape (n,)."""
+        if self.stored is not None and name in self.stored:
+            return self.stored[name]
+        if name in COMPONENTS:
+            if name not in self._components:
+                self._components[name] = recomputer(self.plant).quantities(self, name)
+            return self._components[name]
+        if is_quantity(name):
+            group, place, _ = quantities(self.plant.robot)[name]
+            return self.array(group)[:, place]
+        found: Array = getattr(self, name)
+        return found
+
+    @cached_property
+    def _components(self) -> dict[str, Array]:
+        """The groups of quantities that have been computed."""
+        return {}
 
     @cached_property
     def momentum(self) -> Array:

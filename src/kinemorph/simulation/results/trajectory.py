@@ -20,7 +20,15 @@ from kinemorph.errors import MissingExtraError, ModelError, ShapeError, Unsuppor
 from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
-from kinemorph.simulation.results.columns import Source, all_columns, is_group, joined_sources, sources, unknown_column
+from kinemorph.simulation.results.columns import (
+    Source,
+    all_columns,
+    is_group,
+    joined_sources,
+    requested_sources,
+    sources,
+    unknown_column,
+)
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event as Event
 from kinemorph.simulation.results.event import EventKind as EventKind
@@ -28,6 +36,7 @@ from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
 from kinemorph.simulation.results.kept import Kept
 from kinemorph.simulation.results.outcome import Outcome as Outcome
+from kinemorph.simulation.results.quantities import is_quantity
 from kinemorph.simulation.results.segment import Segment as Segment
 from kinemorph.words import counted, did_you_mean
 
@@ -219,15 +228,32 @@ class Trajectory(ShownRun):
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Every column by name, with its unit. Where the unit changes, a second column has the new unit in its name."""
+        """Every column by name, with its unit. Where the unit changes, a second column has the new unit in its name.
+
+        Reactions of joints and positions of frames are not listed here, but in `on_request`.
+        """
         return all_columns(self._sources)
+
+    @cached_property
+    def on_request(self) -> dict[str, Column]:
+        """The columns that are computed where they are named, with their units: run["reaction.knee.fz"].
+
+        reaction.JOINT.fx, fy, fz, mx, my, mz   the wrench [N, N m] of `reactions(JOINT)`, in the joint frame
+        position.PLACE.x, y, z                  the origin of a body or a frame in the world [m]
+        """
+        found = {name: source.column for mine in self._requested for name, source in mine.items()}
+        return {name: column for name, column in found.items() if name not in self.columns}
+
+    @cached_property
+    def _requested(self) -> tuple[dict[str, Source], ...]:
+        return tuple(requested_sources(segment) for segment in self.segments)
 
     @cached_property
     def _sources(self) -> tuple[dict[str, Source], ...]:
         return joined_sources([sources(segment) for segment in self.segments])
 
     def __contains__(self, name: object) -> bool:
-        return name in self.columns
+        return name in self.columns or name in self.on_request
 
     def __getitem__(self, name: str) -> Array:
         """The column with this name, shape (n,); NaN in segments that do not have it.
@@ -242,19 +268,22 @@ class Trajectory(ShownRun):
         if is_group(f"run '{self.name}'", name, self.columns):
             whole: Array = getattr(self, name)
             return whole
-        if name not in self.columns:
+        if name not in self:
             if name.startswith("energy."):  # raises an error that says why there is no account
                 _ = self.energy
-            raise unknown_column(f"run '{self.name}'", name, list(self.columns))
+            if is_quantity(name) and not self.on_request:
+                raise self._without_robot(f"'{name}'")
+            raise unknown_column(f"run '{self.name}'", name, list(self.columns), self.on_request)
         if name == "energy.balance":
             return self._balance()
         parts = []
-        for segment, found in zip(self.segments, self._sources, strict=True):
+        of_segments = self._sources if name in self.columns else self._requested
+        for segment, found in zip(self.segments, of_segments, strict=True):
             source = found.get(name)
             if source is None:
                 parts.append(np.full(len(segment.t), np.nan))
             else:
-                values: Array = getattr(segment, source.group)
+                values = segment.array(source.group)
                 parts.append(values if values.ndim == 1 else values[:, source.place])
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -269,14 +298,18 @@ class Trajectory(ShownRun):
         known = total[np.isfinite(total)]
         return total - (known[0] if len(known) else np.nan)
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """All columns as a pandas DataFrame; its `attrs["units"]` maps names to units."""
+    def to_dataframe(self, *names: str) -> pandas.DataFrame:
+        """Columns as a pandas DataFrame; its `attrs["units"]` maps names to units.
+
+        Without names, it has all of `columns`. Those `on_request` are named: run.to_dataframe("t", "reaction.hip.fz").
+        """
         try:
             import pandas
         except ImportError:
             raise MissingExtraError("pandas") from None
-        frame = pandas.DataFrame({name: self[name] for name in self.columns})
-        frame.attrs["units"] = {name: column.unit for name, column in self.columns.items()}
+        known = {**self.on_request, **self.columns} if names else self.columns
+        frame = pandas.DataFrame({name: self[name] for name in names or known})
+        frame.attrs["units"] = {name: known[name].unit for name in frame}
         return frame
 
     # ── between samples, and inside joints ────────────────────────────────────────────────────────────────────────
@@ -335,10 +368,7 @@ class Trajectory(ShownRun):
         for segment in self.segments:
             robot = segment.plant.robot
             if robot is None:
-                raise UnsupportedError(
-                    f"run '{self.name}' has no robot to compute joint reactions with. If it comes from a file, give "
-                    "load_trajectory(path, model=robot)."
-                )
+                raise self._without_robot("joint reactions")
             known = (*robot.joint_names, *(loop.name for loop in robot.loops))
             every |= dict.fromkeys(known)
             if joint in known:
@@ -350,6 +380,16 @@ class Trajectory(ShownRun):
                 f"robot '{self.name}' has no joint '{joint}'.{did_you_mean(joint, every)} Known: {', '.join(every)}."
             )
         return np.concatenate(parts)
+
+    def _without_robot(self, what: str) -> UnsupportedError:
+        """The error for a quantity that needs the robot of a run that has none."""
+        missing = next((segment.missing for segment in self.segments if segment.missing), "")
+        if not missing:
+            return UnsupportedError(f"run '{self.name}' has no robot, so it has no {what}. Define an output for it.")
+        return UnsupportedError(
+            f"run '{self.name}' has no robot to compute {what} with, because {missing}. Give the model: "
+            "load_trajectory(path, model=robot)."
+        )
 
     # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────
 

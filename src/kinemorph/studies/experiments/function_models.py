@@ -161,6 +161,6 @@ def _numbers(result: Any, measures: Sequence[Measure]) -> dict[str, float]:
 def called(measure: Measure, result: Any) -> Any:
     """What the function of a measure returns for a result; raises UnsupportedError where it fails."""
     try:
-        return measure.given(result)  # type: ignore[operator]
+        return measure.of(result)
     except FAILURES as error:
         raise UnsupportedError(f"measure '{measure.name}' failed with {told(error)}.") from None

@@ -1,11 +1,13 @@
 """Measures of a study: numbers of each run, by name.
 
 A measure is the name of an Integral, a text with names of signals at the end of the run, a law f(t, q, v, ...) there,
-an Integral, which is added to the model, or a function of the whole run, a Trajectory.
+an Integral, which is added to the model, or a function of the whole run, a Trajectory. The texts "max(COLUMN)" and
+"min(COLUMN)" are such functions: the extreme value of a column of the run, at its samples.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -16,7 +18,12 @@ import numpy as np
 from kinemorph.analysis.searches.law_values import function_of_result, is_law
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.sensing.integrals import Integral
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.results.columns import sources, unknown_column
+from kinemorph.simulation.results.quantities import quantities
+from kinemorph.simulation.results.segment import Segment
 
+EXTREME = re.compile(r"\s*(max|min)\s*\(\s*([^(),]*[^(),\s])\s*\)\s*")
 Given: TypeAlias = str | Integral | Callable[..., Any]
 Measures: TypeAlias = Given | Iterable[Given] | Mapping[str, Given]
 EXPECTED = (
@@ -35,7 +42,27 @@ class Measure:
     @property
     def of_run(self) -> bool:
         """Whether it is a function of the whole run, which is called in Python."""
-        return callable(self.given) and not is_law(self.given)
+        return self.extreme is not None or (callable(self.given) and not is_law(self.given))
+
+    @property
+    def extreme(self) -> tuple[str, str] | None:
+        """("max" or "min", name of a column), where the measure is such a text."""
+        found = EXTREME.fullmatch(self.given) if isinstance(self.given, str) else None
+        return (found[1], found[2].replace("`", "")) if found else None
+
+    def of(self, result: Any) -> Any:
+        """What a function of the whole run, or such a text, gives for a result."""
+        if self.extreme is None:
+            return self.given(result)  # type: ignore[operator]
+        which, name = self.extreme
+        return (np.nanmax if which == "max" else np.nanmin)(result[name])
+
+    def check(self, plant: Plant) -> None:
+        """Raises ShapeError where the text names a column that runs of a plant do not have."""
+        name = self.extreme[1] if self.extreme else "t"
+        known, more = sources(Segment.empty(plant)), quantities(plant.robot)
+        if name not in known and name not in more and not name.startswith("energy."):  # a run says why it has none
+            raise unknown_column(f"measure '{self.name}': a run of '{plant.name}'", name, [*known], more)
 
     @property
     def law(self) -> Any:
@@ -65,7 +92,7 @@ def measures_of(given: Measures | None) -> tuple[Measure, ...]:
         if name in found:
             raise UnsupportedError(f"measure '{name}' is given twice. Give measures with names: {{'name': measure}}.")
         found[name] = Measure(name, measure)
-        if found[name].of_run:
+        if found[name].of_run and callable(measure):
             function_of_result(measure, f"measure '{name}': the function")
     return tuple(found.values())
 

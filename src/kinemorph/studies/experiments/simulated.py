@@ -41,6 +41,8 @@ class Simulated:
     def check(self) -> None:
         """Raises KinemorphError for names and laws that do not fit the model."""
         self.setup.check()
+        for measure in self.functions:
+            measure.check(self.setup.plant)
         for k, measure in enumerate(self.laws):
             try:
                 _ = LawValues(self.setup.plant, {str(k): self._law(self.setup.plant, measure)}).program

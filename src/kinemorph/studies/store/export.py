@@ -17,7 +17,7 @@ from kinemorph.durable_files import replacing
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.studies.items import Column
 from kinemorph.studies.store.table import TOGETHER, Table
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, guarded
 
 if TYPE_CHECKING:
     import pandas
@@ -58,14 +58,18 @@ def write_export(table: Table, path: str | Path) -> Path:
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """Writes comma-separated values (RFC 4180) in UTF-8; numbers are read back as the same ones."""
+    """Writes comma-separated values (RFC 4180) in UTF-8; numbers are read back as the same ones.
+
+    Texts that spreadsheets would take for formulas have an apostrophe in front.
+    """
     columns = fields(table)
     with replacing(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([field.name for field in columns])
+        writer.writerow([guarded(field.name) for field in columns])
         for start in range(0, len(table), TOGETHER):
             rows = slice(start, start + TOGETHER)
-            writer.writerows(zip(*(field.values(rows) for field in columns), strict=True))
+            found = zip(*(field.values(rows) for field in columns), strict=True)
+            writer.writerows([guarded(x) if isinstance(x, str) else x for x in row] for row in found)
 
 
 def write_parquet(table: Table, path: Path) -> None:

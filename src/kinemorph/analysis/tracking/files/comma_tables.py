@@ -24,7 +24,7 @@ from kinemorph.analysis.recorded_tables import TextTable, Title, cells, column_o
 from kinemorph.analysis.tracking.files.raw_markers import RawMarkers, factor_to_si, times_of_frames
 from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
-from kinemorph.words import listed, quoted
+from kinemorph.words import guarded, listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.analysis.tracking.filmed import Filmed
@@ -205,7 +205,7 @@ def write(path: Path, points: Markers | Filmed, unit: str, factor: float) -> str
     weights = points.weights
     for name in points.names:
         titles += [f"{name}.{end}" for end in ends] + [f"{name}.weight"] * (weights is not None)
-    lines = [separator.join(titles)]
+    lines = [separator.join(map(guarded, titles))]
     for k, time in enumerate(points.times.tolist()):
         row = [repr(time)]
         for j, place in enumerate(places[k].tolist()):

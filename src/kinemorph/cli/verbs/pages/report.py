@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinemorph.cli.application import flag, option, put, reported_warnings, say, verb, working
+from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import check_place, wrote
@@ -68,6 +69,10 @@ def report(
     date: Annotated[
         str, option("Date on the title page; without it the same model gives the same bytes.", "TEXT", default="none")
     ] = "",
+    columns: Annotated[
+        str | None,
+        option("Columns of runs to show, too, separated by commas: 'reaction.knee.*'.", "NAMES"),
+    ] = None,
     list_chapters: Annotated[
         bool, flag("--list-chapters", "List the chapters.", callback=_print_chapters, is_eager=True)
     ] = False,
@@ -78,9 +83,10 @@ def report(
     """Writes a report: a document about a model, with saved runs of it, in English or French.
 
     PDF needs the extra `report`; HTML is one page that needs nothing else, and LaTeX is a folder or a .zip file with
-    the source and its figures. A saved run contains no model: name the model before it, unless it is a built-in robot.
+    the source and its figures. Before a run whose file holds no model, name the model, unless it is a built-in robot.
     """
     from kinemorph.display.reports.report import report as written
+    from kinemorph.display.reports.subject import ReportSettings
 
     if output is not None and output.suffix:
         check_place(output, "--output")
@@ -93,6 +99,7 @@ def report(
             path=output, to=None if to is None else to.value, language=language.value,
             chapters=None if chapters is None else [key.strip() for key in chapters.split(",") if key.strip()],
             title=title, author=author, date=date, names=list(runs),
+            settings=ReportSettings(columns=tuple(option_values.names(columns))),
             progress=lambda step: tell(f"report on {model.name}: {step}"),
         )  # fmt: skip
     for name, run in runs.items():
@@ -114,13 +121,15 @@ def _subject(names: list[str], reading: ReadingOptions) -> tuple[System, dict[st
     if models:
         system = chosen(models[0], reading)
     else:
-        name = load_trajectory(files[0]).name
-        if name not in CHOICE:
+        first = load_trajectory(files[0])
+        name, inside = first.name, first.segments[0].plant.system
+        if inside is None and name not in CHOICE:
             raise KinemorphError(
                 f"'{files[0]}' is a run of '{name}', which is not a built-in robot. Name its model before the run: "
                 f"kinemorph report MODEL {files[0]}."
             )
-        system = choose(name)
-        say(f"note: {files[0]} is a run of the built-in robot {name}; a model before it chooses another")
+        system = inside or choose(name)
+        if inside is None:
+            say(f"note: {files[0]} is a run of the built-in robot {name}; a model before it chooses another")
     loaded: Any = {key: load_trajectory(file, system) for key, file in zip(called(files), files, strict=True)}
     return system, loaded

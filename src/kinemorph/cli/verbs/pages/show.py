@@ -212,17 +212,20 @@ def called(names: list[str]) -> list[str]:
 
 def _robots(
     runs: Mapping[str, Trajectory], names: list[str], reading: ReadingOptions, asking: str
-) -> dict[str, System | list[System]]:
+) -> dict[str, System | list[System] | None]:
     """The systems of saved runs, by the name of the run: those that --robot names, for the first run and all runs of
-    the same robot; built-in robots for the others.
+    the same robot; None for those in the file, and built-in robots for the others.
 
     A run whose system changes needs one model per system; if modules dock in it, the initial model is enough. `asking`
     is the option that needs the systems; messages name it.
     """
     first = next(iter(runs.values())).name
-    found: dict[str, System | list[System]] = {}
+    found: dict[str, System | list[System] | None] = {}
     for key, run in runs.items():
         turns = list(dict.fromkeys(part.segments[0].plant for part in run.stretches))
+        if not names and all(plant.robot is not None for plant in turns):
+            found[key] = None  # the models are in the file
+            continue
         given = [chosen(name, reading) for name in names] if len(turns) > 1 else []
         if len(given) == 1 and given[0].assembly is not None:
             found[key] = given[0]  # its later systems follow from the dockings of the run

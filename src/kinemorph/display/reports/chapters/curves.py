@@ -11,6 +11,7 @@ from kinemorph.display.canvas import in_language
 from kinemorph.display.reports.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
+from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.trajectory import Trajectory
 
 MOST_RUNS = 4  # runs that are shown
@@ -23,6 +24,7 @@ CAPTIONS = {
     "x": "States of elements over time.",
     "forces": "Forces of contacts and other elements over time.",
 }
+MORE = "Columns that were asked for, over time."
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
@@ -32,7 +34,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     blocks: list[Block] = []
     for name, run in list(subject.runs.items())[:MOST_RUNS]:
         blocks += [Heading(words("Run {name}", name=name))] if len(subject.runs) > 1 else []
-        blocks += [Paragraph(_told(run, words)), *_figures(run, words), *_events(run, words)]
+        blocks += [Paragraph(_told(run, words)), *_figures(run, words, subject.settings.columns), *_events(run, words)]
     if len(subject.runs) > MOST_RUNS:
         blocks.append(Paragraph(words("{n} more runs are not shown.", n=len(subject.runs) - MOST_RUNS), "note"))
     return Section("curves", words("Curves"), blocks)
@@ -56,8 +58,8 @@ def _told(run: Trajectory, words: Words) -> str:
     return f"{told} {words(ends[run.outcome.kind])}" if run.outcome.kind in ends else told
 
 
-def _figures(run: Trajectory, words: Words) -> list[Block]:
-    """One figure for each group of columns that is not zero throughout."""
+def _figures(run: Trajectory, words: Words, more: Sequence[str]) -> list[Block]:
+    """One figure for each group of columns that is not zero throughout, and figures of the columns `more`."""
     from kinemorph.display.charts.plot import plot
 
     groups: dict[str, list[str]] = {}
@@ -66,12 +68,14 @@ def _figures(run: Trajectory, words: Words) -> list[Block]:
         if group == "y" and column.unit == "N" and name.rpartition(".")[2] in FORCES:
             group = "forces"
         groups.setdefault(group, []).append(name)
+    shown = {
+        caption: [run.columns[name] for name in groups.get(group, ()) if group in "qv" or _moves(run, name)]
+        for group, caption in CAPTIONS.items()
+    }
+    shown[MORE] = series.chosen(run, more) if more else []
     blocks: list[Block] = []
-    for group, caption in CAPTIONS.items():
-        names = [name for name in groups.get(group, ()) if group in "qv" or _moves(run, name)]
-        if not names:
-            continue
-        for part in _pages(names, run):
+    for caption, columns in shown.items():
+        for part in _pages(columns):
             with in_language(words):
                 blocks.append(Figure(plot(run, part, title=""), words(caption)))
     return blocks
@@ -81,11 +85,11 @@ def _moves(run: Trajectory, name: str) -> bool:
     return bool(np.nan_to_num(series.values(run, name)).any())
 
 
-def _pages(names: Sequence[str], run: Trajectory) -> list[list[str]]:
-    """The columns of a group in parts that fit on a page each."""
+def _pages(columns: Sequence[Column]) -> list[list[str]]:
+    """The names of columns in parts that fit on a page each."""
     units: dict[str, list[str]] = {}
-    for name in names:
-        units.setdefault(run.columns[name].unit, []).append(name)
+    for column in columns:
+        units.setdefault(column.unit, []).append(column.name)
     most = 4  # units, which have an axis each
     parts = list(units.values())
     return [[name for part in parts[k : k + most] for name in part] for k in range(0, len(parts), most)]

@@ -18,7 +18,7 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
-from kinemorph.words import counted, listed
+from kinemorph.words import counted, listed, unguarded
 
 
 @dataclass(frozen=True)
@@ -263,4 +263,4 @@ def _table(file: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
                 "each name of the first line"
             )
         rows.append(row)
-    return parsed[0], rows
+    return [*map(unguarded, parsed[0])], rows

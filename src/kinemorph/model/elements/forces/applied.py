@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from kinemorph.model.body import Vector
 from kinemorph.model.parameter import Value
-from kinemorph.words import listed
+from kinemorph.words import listed, unguarded
 
 Law: TypeAlias = Callable[[Any], Any]
 
@@ -49,7 +49,7 @@ class Table:
         if not self.file:
             return self
         rows = list(csv.reader(io.StringIO(read(self.file))))
-        head = [name.strip() for name in rows[0]] if rows else []
+        head = [unguarded(name.strip()) for name in rows[0]] if rows else []
         missing = [name for name in self.columns if name not in head]
         if missing:
             raise ValueError(f"file '{self.file}' has no column '{missing[0]}'; its columns are {listed(head)}")

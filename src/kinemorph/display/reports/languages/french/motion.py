@@ -74,6 +74,7 @@ TEXTS = {
     "It was interrupted.": "Elle a été interrompue.",
     "It is not finished.": "Elle n'est pas terminée.",
     "Coordinates q over time.": "Coordonnées généralisées q en fonction du temps.",
+    "Columns that were asked for, over time.": "Colonnes demandées, en fonction du temps.",
     "Velocities v over time.": "Vitesses généralisées v en fonction du temps.",
     "Generalized forces tau over time.": "Efforts généralisés tau en fonction du temps.",
     "States of elements over time.": "États des éléments en fonction du temps.",

@@ -1,0 +1,99 @@
+"""The model in the file of a run: the text of its model file, with which a loaded run is shown and computed further.
+
+The text is data. It is read by the readers of model files, as any model file is, and nothing in it is compiled or run.
+Meshes are named by paths from the folder of the run. A text is stored only if the model that is read from it has the
+same names as the run.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinemorph.errors import KinemorphError, ModelWarning
+from kinemorph.formats import limits
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.loading import examine_source
+from kinemorph.formats.sources import Options, Source
+from kinemorph.formats.toml import writer
+from kinemorph.formats.write_text import in_memory
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.initial_values import SUPPLIED
+from kinemorph.plants.loop_methods import LOOP_METHODS
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters
+from kinemorph.plants.robot_plant import plant as as_plant
+
+NAMED = ("q", "v", "x", "m", "u", "p")  # groups in which a model has to have the names of its run
+TEXT, MISSING = "text", "missing"
+
+
+def stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dict[str, str]:
+    """{"text": the model of a plant}, or {"missing": why there is none}, for a run that is saved in the file `path`.
+
+    `described` is the system in the description of the run.
+    """
+    key = ("stored model", path.parent)
+    if key not in plant.kept:
+        plant.kept[key] = _stored_model(plant, described, path)
+    found: dict[str, str] = plant.kept[key]
+    return found
+
+
+def _stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dict[str, str]:
+    if plant.system is None:
+        return {MISSING: "functions in Python take part in it, which no file can contain"}
+    findings = Findings(str(path))
+    with in_memory() as texts:
+        writer.write(plant.system, path, findings)
+    for finding in findings.found:
+        if finding.severity == "error" or finding.rule != "mesh":  # the motion does not depend on meshes
+            return {MISSING: f"a model file cannot express {finding.element or 'it'}: {finding.problem}"}
+    (text,) = texts.values()
+    try:
+        other = differs(plant_of(read_model(text, path), described), described)
+    except (KinemorphError, ValueError) as error:
+        return {MISSING: f"its model file would have errors: {str(error).rstrip('.')}"}
+    return {MISSING: f"its model file would be a model with other {other}"} if other else {TEXT: text}
+
+
+def read_model(text: str, path: Path) -> System:
+    """The model in the file of a run; raises ValueError, with the first error, where it is damaged."""
+    name = f"{path.name}/model.toml"
+    if not isinstance(text, str) or len(text) > limits.FILE_SIZE:
+        raise ValueError(f"the model in it is no text of at most {limits.FILE_SIZE} characters. Give model= to load it")
+    examination = examine_source(Source(name, text.encode(), path.parent), Findings(name), Options())
+    if examination.system is None or examination.errors:
+        first = examination.errors[0]
+        place = f"{first.element}: " if first.element else ""
+        raise ValueError(f"the model in it has an error: {place}{first.problem}. Give model= to load it")
+    return examination.system
+
+
+def plant_of(model: System | Robot | Any, described: Mapping[str, Any]) -> Plant:
+    """The plant of a model, with the options with which the run of a description was made."""
+    if isinstance(model, Plant):
+        return model
+    account = SUPPLIED in [name for name, _ in described["x"]]
+    if not isinstance(model, System | Robot):
+        return as_plant(model, account=account)
+    robot = model.robot if isinstance(model, System) else model
+    velocities = [name for name, _ in described["v"]]
+    locked = [name for k in described["locked"] if (name := velocities[k]) in robot.v_names]
+    kept = named_parameters(model, dict.fromkeys(name for name, _ in described["p"]))
+    kinds = {type(method).__name__: type(method) for method in LOOP_METHODS.values()}
+    kind, numbers = described.get("loops", (None, {}))
+    loops = kinds[kind](**numbers) if kind else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # they were told when the model was run
+        return as_plant(model, account=account, locked=locked, parameters=kept, loops=loops)
+
+
+def differs(plant: Plant, described: Mapping[str, Any]) -> str:
+    """The first group in which a plant has other names than the system of a description; empty where there is none."""
+    names = {group: [name for name, _ in described[group]] for group in NAMED}
+    here = {group: [column.name for column in getattr(plant, group)] for group in NAMED}
+    return next((group for group in NAMED if here[group] != names[group]), "")
