@@ -112,7 +112,7 @@ function actionsOf(view) {
     place: (at, kind = null, place = at.focus) => placeModule(view, at, kind, place),
     paint: (at, places) => editGrid(view, {
       verb: "paint", cells: places.map((place) => cellAt(view.board, place)), kind: view.kind, front: view.front,
-    }, { place: places[0] }),
+    }, { places }),
     replace: (at) => onModules(view, at, (cells, names) => editGrid(view, {
       verb: "paint", cells: view.data.modules.filter((one) => names.includes(one.name)).map((one) => one.cell),
       kind: view.kind, front: view.front,
@@ -168,7 +168,7 @@ function placeModule(view, at, kind, place) {
   showKinds(view);
   const look = { kind: view.kind, front: view.front };
   if (kind && at.chosen.size > 1) return editGrid(view, { verb: "paint", cells: chosenCells(view.board, at), ...look });
-  return editGrid(view, { verb: "place", cell: cellAt(view.board, place), ...look }, { place });
+  return editGrid(view, { verb: "place", cell: cellAt(view.board, place), ...look }, { places: [place] });
 }
 
 /** Moves modules on the board; the choice and the focus go with them. */
@@ -177,7 +177,7 @@ async function moveModules(view, places, by) {
   const names = [...new Set(places.map((place) => board.at.get(placeKey(place))?.module.name))];
   if (board.chosen.size) board.chosen = new Set(places.map((place) => placeKey(placeSum(place, by))));
   const cells = places.map((place) => cellAt(board, place)), place = placeSum(first.token, by);
-  await editGrid(view, { verb: "move", cells, by }, { names, name: first.module.name, place });
+  await editGrid(view, { verb: "move", cells, by }, { names, name: first.module.name, places: [place] });
   setFocus(board, placeSum(board.focus, by), false);
 }
 
@@ -197,7 +197,7 @@ function pasteModules(view, at) {
   const by = placeSum(cellAt(view.board, at.focus), corner, -1), verb = view.cut ? "move" : "duplicate";
   const names = view.cut ? modules.map((one) => one.name) : [];
   view.cut = false;
-  return editGrid(view, { verb, cells: modules.map((one) => one.cell), by }, { names, place: at.focus });
+  return editGrid(view, { verb, cells: modules.map((one) => one.cell), by }, { names, places: [at.focus] });
 }
 
 /** Asks for a new name of the chosen module. */
