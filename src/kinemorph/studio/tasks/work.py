@@ -34,6 +34,7 @@ WORK: dict[str, str] = {
     "find_equilibrium": "kinemorph.studio.tasks.analysis_tasks:find_equilibrium",
     "find_poles": "kinemorph.studio.tasks.analysis_tasks:find_poles",
     "plot_clusters": "kinemorph.studio.tasks.analysis_tasks:plot_clusters",
+    "choose_crawl": "kinemorph.studio.tasks.gait_tasks:choose_crawl",
     "export_model": "kinemorph.studio.tasks.export_tasks:export_model",
     "write_report": "kinemorph.studio.tasks.report_tasks:write_report",
 }
