@@ -233,7 +233,8 @@ def keys_of(scene: Any) -> set[str]:
 
 def test_slow_pictures_become_coarser_and_quick_ones_finer(page: Any) -> None:
     script = bundle("stage/stage.js")
-    page.set_content(f"<script>window.km = (() => {{ {script} return {{ judgePicture, judgeRest, levelNow, makeQuality, restDelay, triesFiner }}; }})();</script>")
+    names = "judgePicture, judgeRest, levelNow, makeQuality, restDelay, triesFiner"
+    page.set_content(f"<script>window.km = (() => {{ {script} return {{ {names} }}; }})();</script>")
     level = """([times, first]) => {
       const quality = { level: first, sum: 0, count: 0, times: [], quick: 0, rest: 0, patience: 15 };
       for (const time of times) km.judgePicture(quality, time);

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.groups import compose
+from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.gaits.gaits import Rhythmic
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.drives import hinge_drives
@@ -53,33 +54,29 @@ def crawl_commands(assembly: Assembly, wave: Wave, present: Mapping[str, Any]) -
     `present` are the data of the file: parts with the names of these are replaced.
     """
     side = np.array([0.0, 1.0, 0.0] if wave.along == "x" else [1.0, 0.0, 0.0])
-    places = {name: (place, axis @ side) for name, (place, axis) in _hinges(assembly).items() if abs(axis @ side) > LEVEL}
-    if len(places) < 2:
+    k = "xy".index(wave.along)
+    level = {name: (at[k], axis @ side) for name, (at, axis) in _hinges(assembly).items() if abs(axis @ side) > LEVEL}
+    if len(level) < 2:
         return []
-    pitch = assembly.modules[0].type.pitch
-    first = min(place["xy".index(wave.along)] for place, _ in places.values())
-    lag = {
-        name: round(360.0 * (place["xy".index(wave.along)] - first) / (wave.length * float(pitch))) % 360
-        for name, (place, _) in places.items()
-    }
+    first, turn = min(at for at, _ in level.values()), -360.0 / (wave.length * float(assembly.modules[0].type.pitch))
     gait = {
         "kind": "rhythmic",
-        "joints": list(places),
-        "amplitude": [f"{math.copysign(wave.height, turn):g} deg" for _, turn in places.values()],
-        "phases": [f"{-one % 360} deg" for one in lag.values()],
+        "joints": list(level),
+        "amplitude": [f"{math.copysign(wave.height, sign):g} deg" for _, sign in level.values()],
+        "phases": [f"{round(turn * (at - first)) % 360} deg" for at, _ in level.values()],
         "frequency": wave.frequency,
         "ramp": 1,
         "initial": 0,
     }
     carried = carried_torques(assembly)
     parts: dict[tuple[str, str], dict[str, Any]] = {("elements", GAIT): gait}
-    for one in hinge_drives(assembly, Rhythmic(GAIT, tuple(places)), name=DRIVE):
+    for one in hinge_drives(assembly, Rhythmic(GAIT, tuple(level)), name=DRIVE):
+        assert isinstance(one, PD)
         kp = [float(f"{FIRM * carried[joint]:.2g}") for joint in one.joints]
         drive = {"kind": "pd", "joints": list(one.joints), "kp": kp, "kd": [float(f"{SMOOTH * k:.2g}") for k in kp]}
-        drive["reference"] = GAIT if one.name == DRIVE else 0
-        if all(math.isfinite(limit) for limit in one.upper):
-            drive |= {"lower": list(one.lower), "upper": list(one.upper)}
-        parts["elements", one.name] = drive
+        bound = [float(evaluate(limit)) for limit in np.atleast_1d(np.array(one.upper, dtype=object))]
+        limits = {"lower": [-limit for limit in bound], "upper": bound} if np.isfinite(bound).all() else {}
+        parts["elements", one.name] = {**drive, "reference": GAIT if one.name == DRIVE else 0, **limits}
     parts["runs", NAME] = RUN
     old = [path for path in (*parts, ("elements", f"{DRIVE}_hold")) if path[1] in (present.get(path[0]) or {})]
     return [
@@ -93,13 +90,11 @@ def carried_torques(assembly: Assembly) -> dict[str, float]:
     """The torque [N m] of the weight that each hinge carries, one module away: that of the lighter of its two sides."""
     robot = assembly.system([]).robot
     masses = {body.name: float(evaluate(body.mass)) for body in robot.bodies}
-    whole = sum(masses.values())
-    found = {}
+    whole, lever, found = sum(masses.values()), EARTH * float(assembly.modules[0].type.pitch), {}
     for name in _hinges(assembly):
         child = robot.joint(name).child
         beyond = sum(mass for body, mass in masses.items() if child in robot.path_to_root(body))
-        pitch = float(assembly.modules[0].type.pitch)
-        found[name] = EARTH * pitch * max(min(beyond, whole - beyond), LEAST * whole)
+        found[name] = lever * max(min(beyond, whole - beyond), LEAST * whole)
     return found
 
 

@@ -23,6 +23,7 @@ class Studio {
     this.stage = null;
     this.panel = null;         // the key of the panel that is shown
     this.part = null;          // of the panel Files, to which the page goes next
+    this.nextRun = null;       // a run of the document that the panel Runs starts when it is opened next
     this.begin = () => {};
     this.shownRun = null;
     this.surfaces = new Map(); // surfaces that the server has sent, by content
@@ -250,6 +251,7 @@ function shownInAddress() {
 /** Fills the list of documents. */
 function listDocuments(studio, picker, documents) {
   studio.documents = documents;
+  picker.hidden = !documents.length;
   refill(picker, documents.map(({ name }) => make("option", { value: name }, name)));
   if (studio.state) picker.value = studio.state.document;
   studio.emit("documents", documents);

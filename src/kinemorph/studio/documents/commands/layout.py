@@ -104,8 +104,10 @@ def put(document: TOMLDocument, keys: Keys, value: Any) -> str | None:
     if _is_section(place, last):
         rest = tomlkit.parse(removed(document, keys))
         return added(rest, keys, value) if isinstance(value, Mapping) else put(rest, keys, value) or tomlkit.dumps(rest)
+    if isinstance(value, Mapping) and not parent and not has(data, keys):
+        return added(document, keys, value)
     if not has(data, keys) and isinstance(last, str):
-        return added(document, keys, value) if isinstance(value, Mapping) and not parent else _put_last(document, keys, value)
+        return _put_last(document, keys, value)
     place[last] = item_of(value)
     return None
 
@@ -113,12 +115,9 @@ def put(document: TOMLDocument, keys: Keys, value: Any) -> str | None:
 def _put_last(document: TOMLDocument, keys: Keys, value: Any) -> str | None:
     """Adds a key behind the last one of its table: comments behind that may belong to the next table."""
     text, data = tomlkit.dumps(document), document.unwrap()
-    known = sections(text)
+    known, lines = sections(text), text.split("\n")
     ends = [section.end for section in known if section.path == keys[:-1]]
-    if len(keys) == 1 and known:
-        ends = [known[0].first]
-    lines = text.split("\n")
-    for at in ends:
+    for at in ends if len(keys) > 1 else [one.first for one in known[:1]]:
         while at > 0 and not lines[at - 1].strip():
             at -= 1
         piece = f"{spell.key(str(keys[-1]))} = {written(value)}"

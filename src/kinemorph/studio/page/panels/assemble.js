@@ -3,6 +3,7 @@
 
 import { askText, button, make, refill } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
+import { makeTask } from "../tasks.js";
 import {
   cellAt, chosenCells, chosenModules, emptyBoard, fillBoard, makeBoard, placeKey, placeSum, setFocus, showBoard,
 } from "./assemble/board.js";
@@ -32,6 +33,8 @@ function openAssemble(host, studio) {
   view.mistakes = make("ul", { class: "findings", "aria-label": "Mistakes of the modules" });
   view.settings = make("fieldset", {}, make("legend", {}, "Organism"));
   view.list = make("div", {});
+  view.crawl = makeTask(studio, "search for a gait");
+  view.move = button("Make it crawl", () => makeCrawl(view), { kind: "main", title: "Adds a gait, drives and a run to the file" });
   view.same = make("div", {});
   view.elsewhere = make("div", { class: "row", hidden: true },
     button("Open or create another model", () => studio.open("files"), { kind: "main" }));
@@ -39,7 +42,7 @@ function openAssemble(host, studio) {
   view.help = make("p", { class: "help" }, HELP);
   view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
-    view.cells, view.board.element, view.mistakes, view.help,
+    view.cells, view.board.element, view.mistakes, make("div", { class: "row" }, view.move), view.crawl.element, view.help,
     view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
     view.list);
@@ -80,11 +83,24 @@ function showGrid(view, data) {
   view.pending = null;
   showKinds(view);
   showMistakes(view);
+  view.move.disabled = data.listed.length < 2;
   showSettings(view, view.send);
   showModuleList(view, view.send);
   lightUp(view);
   refill(view.same, sameInPython(data.same));
   renewDocking(view.docking);
+}
+
+/** Has a gait chosen with which the organism crawls, adds it to the file as one edit, and runs it. */
+async function makeCrawl(view) {
+  const { studio } = view, { document: name, revision } = studio.state;
+  const done = await view.crawl.run("choose_crawl", { document: name });
+  if (!done || studio.state.document !== name) return;
+  const { command, run, way, seconds } = done.data;
+  await studio.edit(command, { document: name, base: revision });
+  studio.say(`It crawls ${way.toFixed(2)} m in ${seconds} s. The gait, its drives and run '${run}' are in the file; Undo takes all of it back.`);
+  studio.nextRun = run;
+  studio.open("runs");
 }
 
 // ── actions ─────────────────────────────────────────────────────────────────────────────────────────────────────────

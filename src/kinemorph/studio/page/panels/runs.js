@@ -45,9 +45,15 @@ async function refreshRuns(view, state) {
   if (ask !== view.asked) return;
   view.known = found;
   view.results = new Map(found.results.map((one) => [one.number, one]));
+  const next = found.runs.includes(view.studio.nextRun);
+  if (next) turnTo(view, view.studio.nextRun);
   if (view.run && !found.runs.includes(view.run)) turnTo(view, found.runs[0] ?? DEFAULT_RUN);
   showChoice(view);
   showResults(view);
+  if (next) {
+    view.studio.nextRun = null;
+    startRun(view);
+  }
   await Promise.all([showForm(view, ask), showActing(view, ask)]);
 }
 
