@@ -45,7 +45,7 @@ async function refreshRuns(view, state) {
   if (ask !== view.asked) return;
   view.known = found;
   view.results = new Map(found.results.map((one) => [one.number, one]));
-  const next = found.runs.includes(view.studio.nextRun);
+  const next = found.runs.includes(view.studio.nextRun) && state.read_revision === state.revision;   // its picture is due
   if (next) turnTo(view, view.studio.nextRun);
   if (view.run && !found.runs.includes(view.run)) turnTo(view, found.runs[0] ?? DEFAULT_RUN);
   showChoice(view);
