@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -290,18 +290,7 @@ class Session:
 
 
 GRID = ["assembly", "grid"]
-INVITATION = {
-    "severity": "invitation",
-    "problem": "The grid has no modules yet",
-    "remedy": "Choose a kind in the panel Assemble and click a cell.",
-}
-
-
-def is_empty_grid(data: Mapping[str, Any]) -> bool:
-    """Whether the data of a model file have a grid in which no module has been placed yet."""
-    assembly = data.get("assembly")
-    grid = assembly.get("grid") if isinstance(assembly, dict) else None
-    return isinstance(grid, str) and not grid.strip(" .\n")
+EMPTY = {"problem": "The grid has no modules yet", "remedy": "Choose a kind in the panel Assemble and click a cell."}
 
 
 def state_of(document: Document) -> dict[str, Any]:
@@ -309,8 +298,11 @@ def state_of(document: Document) -> dict[str, Any]:
     model = document.last_model
     data = document.data
     state = document.state()
-    if is_empty_grid(data):  # a model that has just been made has no mistakes
-        state["findings"] = [one | INVITATION if one["path"] == GRID else one for one in state["findings"]]
+    assembly = data.get("assembly")
+    grid = assembly.get("grid") if isinstance(assembly, dict) else None
+    if isinstance(grid, str) and not grid.strip(" .\n"):  # a model that has just been made has no mistake
+        invitation = EMPTY | {"severity": "invitation"}
+        state["findings"] = [one | invitation if one["path"] == GRID else one for one in state["findings"]]
     return state | {
         "document": document.name,
         "title": str(data.get("name") or Path(document.name).stem),

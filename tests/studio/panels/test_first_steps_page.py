@@ -56,8 +56,31 @@ def test_every_panel_offers_a_first_step_where_no_document_is_open(studio: Studi
         assert page.complaints == []
 
 
-def test_modules_stand_where_they_were_painted_and_crawl(studio: Studio, browser: Browser) -> None:
-    """FINDINGS S3, S7, S11 and S12: from an empty grid to a crawl; a bar of a docking is large enough to be hit."""
+def test_modules_stand_where_they_were_painted(studio: Studio, browser: Browser) -> None:
+    """FINDINGS S3, on an empty board."""
+    (studio.folder / "snake.toml").write_text('kinemorph = 1\nname = "snake"\n')
+    with browser.page(1200, 900) as page:
+        page.goto(f"{studio.url}#snake.toml")
+        page.get_by_role("tab", name="Assemble").click(timeout=LONG)
+        paint(page)
+        assert page.complaints == []
+
+
+def paint(page: Any) -> None:
+    """Paints four Backbones from left to right, and looks where they are."""
+    cell(page, 4, 4).wait_for(timeout=LONG)
+    cell(page, 4, 4).hover()
+    page.mouse.down()
+    for column in (5, 6, 7):
+        cell(page, 4, column).hover()
+    page.mouse.up()
+    page.get_by_role("button", name="Docking of m2 and m3").wait_for(timeout=LONG)
+    for column in range(4, 8):
+        assert f"Backbone m{column - 4}" in cell(page, 4, column).get_attribute("aria-label")
+
+
+def test_modules_crawl_by_one_button(studio: Studio, browser: Browser) -> None:
+    """FINDINGS S7, S11 and S12: from an empty grid to a crawl; a bar of a docking is large enough to be hit."""
     (studio.folder / "snake.toml").write_text(EMPTY_GRID.replace("NAME", "snake"))
     with browser.page(1200, 900) as page:
         page.goto(f"{studio.url}#snake.toml")
@@ -65,13 +88,7 @@ def test_modules_stand_where_they_were_painted_and_crawl(studio: Studio, browser
         cell(page, 4, 4).wait_for(timeout=LONG)
         page.get_by_text("saved", exact=True).wait_for(timeout=LONG)  # and not "saved, 1 mistake"
         assert "Backbone" in page.get_by_role("radio", name="Backbone (B)").inner_text()
-        cell(page, 4, 4).hover()
-        page.mouse.down()
-        for column in (5, 6, 7):
-            cell(page, 4, column).hover()
-        page.mouse.up()
-        for column in range(4, 8):
-            cell(page, 4, column).and_(page.get_by_label(f"Backbone m{column - 4}")).wait_for(timeout=LONG)
+        paint(page)
         box = page.get_by_role("button", name="Docking of m0 and m1").bounding_box()
         assert min(box["width"], box["height"]) >= 24.0
         page.get_by_role("button", name="Make it crawl").click()
@@ -98,17 +115,15 @@ def test_an_edit_goes_to_the_chosen_run(studio: Studio, browser: Browser) -> Non
             return ask.call(connection, name, args);
           };
         }""")
-        form = page.get_by_role("region", name="Form of the run", include_hidden=True)
         page.get_by_role("combobox", name="Run", exact=True).select_option("two")
         page.evaluate("document.querySelector('[aria-label=\"time\"]').focus()")
         page.keyboard.type("9")
         page.keyboard.press("Enter")
-        assert form.evaluate("(one) => one.inert")
         wait_for(lambda: page.evaluate("document.querySelector('[aria-label=\"time\"]').value") == "2.0")
+        assert load(studio.folder / "swing.toml").runs["one"].time == 1.0
         page.get_by_role("textbox", name="time", exact=True).fill("3")
         page.get_by_role("textbox", name="time", exact=True).press("Enter")
         wait_for(lambda: load(studio.folder / "swing.toml").runs["two"].time == 3.0)
-        assert load(studio.folder / "swing.toml").runs["one"].time == 1.0
 
 
 def test_results_come_into_sight_and_warnings_go_with_their_document(studio: Studio, browser: Browser) -> None:

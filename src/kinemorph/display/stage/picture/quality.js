@@ -54,20 +54,15 @@ export function levelNow({ level, restLevel }, atRest) {
  * the next edit would have to wait for one that takes long.
  */
 export function restDelay(quality, age, atRest) {
-  const { restTime, software, again } = quality;
-  if (isFine(quality, atRest)) return again;
+  const { level, restLevel, restTime, software, again } = quality;
+  if (atRest || level <= restLevel) return again;
   const delay = Math.min(REST + 2 * restTime, LONGEST_REST);
   return software || restTime > SLOW ? Math.max(delay, AFTER_EDIT - age) : delay;
 }
 
-/** Whether a picture is as fine as pictures at rest. */
-function isFine({ level, restLevel }, atRest) {
-  return atRest || level <= restLevel;
-}
-
 /** Whether a picture at rest is due now: a finer one than before is tried where those have become coarser. */
 export function triesFiner(quality, atRest) {
-  if (!isFine(quality, atRest)) return true;
+  if (!atRest && quality.level > quality.restLevel) return true;
   if (quality.restLevel === quality.finest) return false;
   quality.restLevel -= 1;
   return true;

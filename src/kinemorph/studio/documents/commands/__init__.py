@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kinemorph.studio.documents.commands import dockings, grid, keys, renaming, together
+from kinemorph.studio.documents.commands import dockings, grid, keys, renaming
 from kinemorph.studio.documents.commands.command import Command, CommandError, checked, shown
 from kinemorph.words import did_you_mean, listed
 
-FILES = (keys, renaming, grid, dockings, together)  # the files of this folder that have commands
+FILES = (keys, renaming, grid, dockings)  # the files of this folder that have commands
 COMMANDS: dict[str, Command] = {row.verb: row for file in FILES for row in file.ROWS}
 
 
