@@ -80,7 +80,7 @@ def paint(page: Any) -> None:
 
 
 def test_modules_crawl_by_one_button(studio: Studio, browser: Browser) -> None:
-    """FINDINGS S7, S11 and S12: from an empty grid to a crawl; a bar of a docking is large enough to be hit."""
+    """FINDINGS S7, S9, S11 and S12: from an empty grid to a crawl; a bar of a docking is large enough to be hit."""
     (studio.folder / "snake.toml").write_text(EMPTY_GRID.replace("NAME", "snake"))
     with browser.page(1200, 900) as page:
         page.goto(f"{studio.url}#snake.toml")
@@ -91,6 +91,7 @@ def test_modules_crawl_by_one_button(studio: Studio, browser: Browser) -> None:
         paint(page)
         box = page.get_by_role("button", name="Docking of m0 and m1").bounding_box()
         assert min(box["width"], box["height"]) >= 24.0
+        page.get_by_role("group", name="Selected module").get_by_text("m0: Backbone, 1 kg, 105 mm").wait_for()
         page.get_by_role("button", name="Make it crawl").click()
         page.get_by_text("It crawls 0.39 m in 5 s.", exact=False).wait_for(timeout=LONG)
         page.get_by_role("button", name="Play crawl #1").wait_for(timeout=LONG)

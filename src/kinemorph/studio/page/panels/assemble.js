@@ -40,10 +40,11 @@ function openAssemble(host, studio) {
     button("Open or create another model", () => studio.open("files"), { kind: "main" }));
   view.cells = make("div", { class: "row" }, view.fronts, toolbar(view));
   view.help = make("p", { class: "help" }, HELP);
+  view.about = make("div", { class: "row", role: "group", "aria-label": "Selected module" });
   view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
-    view.cells, view.board.element, view.mistakes, make("div", { class: "row" }, view.move), view.crawl.element, view.help,
-    view.docking.element, view.settings,
+    view.cells, view.board.element, view.about, view.mistakes, make("div", { class: "row" }, view.move),
+    view.crawl.element, view.help, view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
     view.list);
   refill(host, view.reason, view.elsewhere, view.tools, view.same);
@@ -262,12 +263,22 @@ function lightUp(view) {
   if (!view.data) return;
   const { studio, board } = view, { selection } = studio;
   view.lit = modulesOf(view, selection);
+  showAbout(view);
   showBoard(board);
   if (view.host.hidden || !studio.stage?.highlight) return;
   const bodies = view.data.listed.filter((row) => view.lit.includes(row.name)).flatMap((row) => row.bodies);
   const port = selection?.kind === "port" ? [{ port: selection.name }] : [];
   studio.stage.highlight([...bodies.map((body) => ({ body })), ...port]);
   showPorts(view);
+}
+
+/** Shows the data of the selected module; those of a kind of the file are edited in the panel Model. */
+function showAbout(view) {
+  const row = view.data.listed.find(({ name }) => name === view.lit[0]), { studio } = view;
+  const kind = row && view.data.kinds.find(({ letter }) => letter === row.kind);
+  const edit = () => { studio.open("model"); studio.select({ kind: "module type", name: row.kind }); };
+  refill(view.about, kind ? [`${row.name}: ${kind.name}, ${Number(kind.mass.toPrecision(6))} kg, ${1000 * kind.pitch} mm`,
+    kind.own ? button("Edit kind", edit) : button("Other mass", () => addKind(view, view.send))] : null);
 }
 
 /** Shows marks in a new picture, and fits the camera to modules that have left the view, unless the user steers it. */

@@ -3,7 +3,7 @@
 
 import { askText, askWhether, button, choice, dialog, entry, field, make, refill } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
-import { drawForm, leaveForm } from "./model/form.js";
+import { drawForm } from "./model/form.js";
 import { partTree } from "./model/tree.js";
 
 // kinds of selections, and the sections of a file that hold such parts
@@ -93,7 +93,7 @@ async function choosePart(view, path) {
 
 /** Makes a part the one that the panel is about. The form of the one before takes no edits from then on. */
 function turnTo(view, path) {
-  if (path.join() !== view.path.join()) leaveForm(view);
+  view.form.inert ||= path.join() !== view.path.join();
   view.path = path;
 }
 

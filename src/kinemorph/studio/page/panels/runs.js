@@ -2,7 +2,7 @@
 
 import { askText, askWhether, button, choice, folded, make, refill, tableOf } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
-import { drawForm, leaveForm } from "./model/form.js";
+import { drawForm } from "./model/form.js";
 import { makeActing } from "./runs/acting.js";
 import { showDetails } from "./runs/details.js";
 import { appendRun, followRun } from "./runs/frames.js";
@@ -84,7 +84,7 @@ async function chooseRun(view, name) {
 function turnTo(view, name) {
   if (view.run === name) return;
   view.run = name;
-  leaveForm(view);
+  view.form.inert = true;
 }
 
 /** Shows the form of the chosen run; of the default run, a sentence. */

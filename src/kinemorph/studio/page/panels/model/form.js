@@ -18,11 +18,6 @@ export function drawForm(view, form, ...more) {
   return null;
 }
 
-/** Takes no edits until the next form is drawn, because another part has been chosen than the form is about. */
-export function leaveForm(view) {
-  view.form.inert = true;
-}
-
 /** The form of a part, as the server describes it. */
 function partForm(view, form) {
   const heading = make("h2", {}, form.title);
