@@ -91,6 +91,7 @@ def test_modules_crawl_by_one_button(studio: Studio, browser: Browser) -> None:
         paint(page)
         box = page.get_by_role("button", name="Docking of m0 and m1").bounding_box()
         assert min(box["width"], box["height"]) >= 24.0
+        cell(page, 4, 4).click()
         page.get_by_role("group", name="Selected module").get_by_text("m0: Backbone, 1 kg, 105 mm").wait_for()
         page.get_by_role("button", name="Make it crawl").click()
         page.get_by_text("It crawls 0.39 m in 5 s.", exact=False).wait_for(timeout=LONG)
