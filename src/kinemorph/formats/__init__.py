@@ -63,6 +63,7 @@ _ROWS = (
     Format("cagem", "CAGeM", (".mu", ".mac"), "", "cagem"),
     Format("grid", "grid", (".grid", ".txt"), "", "grid"),
 )
+BEGINNING = 65_536  # bytes of an XML file in which its root tag is searched, behind comments such as a license
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)
 _MACROS = re.compile(rb"<xacro:(include|macro|property|arg|if|unless)[\s>/]")
 FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}
@@ -75,7 +76,7 @@ def recognize(source: Source) -> Format:
     URDF with macros that xacro can expand is xacro, whatever its ending.
     """
     if not source.name.lower().endswith((".xacro", ".toml")):  # xacro begins like URDF; TOML may contain any text
-        beginning = _COMMENT.sub(b"", source.data[:4096])  # a comment may mention tags of other formats
+        beginning = _COMMENT.sub(b"", source.data[:BEGINNING])  # a comment may mention tags of other formats
         places = [(beginning.find(f"<{row.tag}".encode()), row.name) for row in _ROWS if row.tag]
         first = min((place for place in places if place[0] >= 0), default=None)  # MJCF may contain a <robot>
         if first is not None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 START_WORKERS = 2.0  # time between the first page and the start of workers [s]: its first picture has the processor
 QUIET, LONGEST_QUIET = 0.3, 2.0  # time without an edit after which the model of docked modules is read [s]
 LOOK_AGAIN = 0.5  # time between two looks at the files of open documents [s]
+LIST_AGAIN = 2.0  # time between two looks at the folder [s]; in large folders
+SPARED = 50.0  # times as long as such a look takes
 
 
 class Session:
@@ -53,6 +55,8 @@ class Session:
         self._warming: threading.Timer | None = None  # starts the workers
         self._reading: set[str] = set()  # names of documents whose models are being read
         self._read_in: dict[str, float] = {}  # how long the last reading and its picture took, by document [s]
+        self._listed: list[tuple[str, str]] = []  # names and formats of the model files when they were listed last
+        self._list_again = 0.0  # when they are listed again [s]
         self._results: Results | None = None
         self._live_runs: LiveRuns | None = None
         self.stopped = threading.Event()
@@ -202,6 +206,19 @@ class Session:
                 for document in list(self.project.documents.values()):
                     with self._shown_failures(document):
                         self._look_at(document)
+            self._look_at_folder()
+
+    def _look_at_folder(self) -> None:
+        """Tells all pages where other programs have added model files to the folder, or removed some."""
+        began = time.monotonic()
+        if began < self._list_again or not self.pages_of():
+            return
+        documents = self.documents()
+        names = [(one["name"], one["format"]) for one in documents]
+        self._list_again = time.monotonic() + max(LIST_AGAIN, SPARED * (time.monotonic() - began))
+        if self._listed not in ([], names):
+            self.push({"push": "project", "documents": documents})
+        self._listed = names
 
     def _look_at(self, document: Document) -> None:
         """Tells the pages of a document what has become of its file."""
@@ -272,11 +289,21 @@ class Session:
         self.project.close()
 
 
+GRID = ["assembly", "grid"]
+EMPTY = {"problem": "The grid has no modules yet", "remedy": "Choose a kind in the panel Assemble and click a cell."}
+
+
 def state_of(document: Document) -> dict[str, Any]:
     """What a page knows of a document: `Document.state`, and the names in its last good model."""
     model = document.last_model
     data = document.data
-    return document.state() | {
+    state = document.state()
+    assembly = data.get("assembly")
+    grid = assembly.get("grid") if isinstance(assembly, dict) else None
+    if isinstance(grid, str) and not grid.strip(" .\n"):  # a model that has just been made has no mistake
+        invitation = EMPTY | {"severity": "invitation"}
+        state["findings"] = [one | invitation if one["path"] == GRID else one for one in state["findings"]]
+    return state | {
         "document": document.name,
         "title": str(data.get("name") or Path(document.name).stem),
         "assembly": not data.keys().isdisjoint(ORGANISM),

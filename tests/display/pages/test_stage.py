@@ -233,7 +233,8 @@ def keys_of(scene: Any) -> set[str]:
 
 def test_slow_pictures_become_coarser_and_quick_ones_finer(page: Any) -> None:
     script = bundle("stage/stage.js")
-    page.set_content(f"<script>window.km = (() => {{ {script} return {{ judgePicture }}; }})();</script>")
+    names = "judgePicture, judgeRest, levelNow, makeQuality, restDelay, triesFiner"
+    page.set_content(f"<script>window.km = (() => {{ {script} return {{ {names} }}; }})();</script>")
     level = """([times, first]) => {
       const quality = { level: first, sum: 0, count: 0, times: [], quick: 0, rest: 0, patience: 15 };
       for (const time of times) km.judgePicture(quality, time);
@@ -246,6 +247,18 @@ def test_slow_pictures_become_coarser_and_quick_ones_finer(page: Any) -> None:
     assert page.evaluate(level, [[60.0] * 6 + [40.0] * 6 + [20.0] * 60, 0]) == 2
     assert page.evaluate(level, [[2.0] * 6 * 14, 3]) == 3
     assert page.evaluate(level, [[2.0] * 6 * 15, 3]) == 2
+    rest = """() => {
+      const gl = { getParameter: () => "a card", getExtension: () => null }, quality = km.makeQuality(gl);
+      const scale = () => km.levelNow(quality, true).scale, seen = [scale()], waits = [];
+      quality.level = 3;
+      for (const time of [900, 900]) km.judgeRest(quality, time);   // the processor is busy with something else
+      for (seen.push(scale()); km.triesFiner(quality, true); seen.push(scale())) {
+        waits.push(km.restDelay(quality, 0, true));
+        km.judgeRest(quality, 20);
+      }
+      return [seen, waits];
+    }"""
+    assert page.evaluate(rest) == [[2, 1, 1, 2], [16000, 16000]]  # sharp again, without a reload; FINDINGS S4
 
 
 def test_scripts_parse_no_markup_and_share_one_scope() -> None:

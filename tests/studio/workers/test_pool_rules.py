@@ -102,7 +102,7 @@ def test_a_cancelled_job_has_its_time_to_end_and_one_that_saves_has_more(pool: P
     assert wait == GRACE == 0.6
     one.says(job=job.number, progress={"phase": KEEPING})
     enforce()
-    assert not one.killed and timers[1][0] == SAVING == 30.0
+    assert not one.killed and timers[1][0] == SAVING == 300.0
     timers[1][1]()
     assert one.killed and len(timers) == 2
     other = pool.submit("short", {})

@@ -7,7 +7,7 @@ import { placePortButtons, renewMarks } from "./marking.js";
 import { posesAt } from "./motion/posing.js";
 import { followPoint, lookFrom, moveCamera, updateCamera } from "./picture/camera.js";
 import { gatherPieces } from "./picture/geometry.js";
-import { isBehind, restDelay } from "./picture/quality.js";
+import { isBehind, restDelay, triesFiner } from "./picture/quality.js";
 import { drawPicture, loadScene, resizeCanvas } from "./picture/render.js";
 import { boxNow, writeSlots } from "./picture/slots.js";
 
@@ -60,9 +60,13 @@ export function drawFrame(app, now, isNew = false) {
   if (app.playing || camera.move) {
     app.dirty = true;
     app.request ||= requestAnimationFrame(app.step);
-  } else if (!atRest && app.renderer && scene.figures.length) {
-    const delay = restDelay(app.renderer.quality, now - app.edited);
-    if (delay !== null) app.restTimer = setTimeout(() => { app.resting = true; wake(app); }, delay);
+  } else if (app.renderer && scene.figures.length) {
+    const { quality } = app.renderer;
+    app.restTimer = setTimeout(() => {
+      if (!triesFiner(quality, atRest)) return;
+      app.resting = true;
+      wake(app);
+    }, restDelay(quality, now - app.edited, atRest));
   }
 }
 

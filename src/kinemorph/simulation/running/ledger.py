@@ -56,7 +56,7 @@ class Ledger:
         with self.times.within("run"):
             outcome = run.carry_out(report if self.progress or self.checkpoints or self.watch else None)
             if self.watch:
-                self._hand_over(run, all_of_it=True)
+                self._hand_over(run, outcome)
                 self._place = Place()
             self.take(run)
         return outcome
@@ -68,16 +68,19 @@ class Ledger:
         self.events += run.events
         self._steps = self._counted(run)
 
-    def _hand_over(self, run: Run, *, all_of_it: bool = False) -> None:
-        """Calls `watch` with the samples and events that are new; where there are no samples, events wait for them."""
+    def _hand_over(self, run: Run, outcome: Outcome | None = None) -> None:
+        """Calls `watch` with the samples and events that are new; where there are no samples, events wait for them.
+
+        With the `outcome` of a piece that has ended, these are all of its last samples.
+        """
         assert self.watch is not None
-        segments, place = run.since(self._place, all_of_it=all_of_it)
+        segments, place = run.since(self._place, all_of_it=outcome is not None)
         if not segments:
             return
         events = [event for event in (*self.events, *run.events) if event.name not in self.inner]
         new, self._shown, self._place = events[self._shown :], len(events), place
         with self.times.within("outside"):
-            self.watch(self._trajectory(self._unfinished(run), segments, new, self._counted(run)))
+            self.watch(self._trajectory(outcome or self._unfinished(run), segments, new, self._counted(run)))
 
     def finished(self, outcome: Outcome, kept: Kept | None = None) -> Trajectory:
         """The Trajectory of the whole run, after all pieces are finished; `kept` is for a run that continues it."""

@@ -15,6 +15,7 @@ from kinemorph.display.charts.draw_plan import COLORS, OTHERS, lighter
 from kinemorph.model.modules.catalog import standard_types
 from kinemorph.model.modules.dyads import hinge_twist
 from kinemorph.model.modules.module_types import ModuleType
+from kinemorph.model.parameter import evaluate
 
 
 def palette(types: Mapping[str, ModuleType]) -> list[dict[str, Any]]:
@@ -33,6 +34,7 @@ def _kind(letter: str, kind: ModuleType, own: list[str]) -> dict[str, Any]:
         "own": letter in own,
         "cells": list(kind.cells[:2]),
         "pitch": float(kind.pitch),
+        "mass": sum(float(evaluate(body.mass)) for body in kind.bodies),
         "color": f"#{''.join(f'{round(255 * part):02x}' for part in (red, green, blue))}",
         "sides": [str(side) for side in kind.sides],
         "ports": [_port(kind, side) for side in kind.sides],

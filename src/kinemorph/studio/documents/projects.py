@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kinemorph.display.serving.confined_paths import confined
 from kinemorph.errors import ModelError, StorageError
-from kinemorph.formats import by_ending, recognize
+from kinemorph.formats import BEGINNING, by_ending, recognize
 from kinemorph.formats.sources import Source
 from kinemorph.model.modules.catalog import standard_types
 from kinemorph.model.modules.grids import FILLED, drawing_of, placed_in
@@ -16,7 +16,6 @@ from kinemorph.studio.documents.document import Document
 
 MOST_FILES = 20_000  # model files that a project lists
 DEEPEST = 6  # folders in each other that are searched
-LOOKED_AT = 4096  # bytes of a file by which its format is recognized
 MODULES = 0.5  # of the words of a text, from which on it is taken for a grid of modules
 PLAIN = (".xml", ".txt")  # endings that other files have too: such files are looked into
 
@@ -98,7 +97,7 @@ def _model_file(path: Path, folder: Path) -> ModelFile | None:
         size = path.stat().st_size
         if path.suffix.lower() in PLAIN:
             with path.open("rb") as file:
-                row = recognize(Source(path.name, file.read(LOOKED_AT)))
+                row = recognize(Source(path.name, file.read(BEGINNING)))
             if path.suffix.lower() == ".xml" and not _has_tag(path, row.tag):
                 return None
             if path.suffix.lower() == ".txt" and row.name == "grid" and not _has_modules(path):
@@ -113,13 +112,13 @@ def _model_file(path: Path, folder: Path) -> ModelFile | None:
 def _has_tag(path: Path, tag: str) -> bool:
     """Whether an XML file begins with a tag."""
     with path.open("rb") as file:
-        return f"<{tag}".encode() in file.read(LOOKED_AT)
+        return f"<{tag}".encode() in file.read(BEGINNING)
 
 
 def _has_modules(path: Path) -> bool:
     """Whether a text begins as a grid of modules does, perhaps with mistakes, and not as notes do."""
     with path.open("rb") as file:
-        text = file.read(LOOKED_AT).decode("utf-8-sig", "replace")
-    lines = text.splitlines()[: -1 if len(text) >= LOOKED_AT else None]  # the last one may have been cut
+        text = file.read(BEGINNING).decode("utf-8-sig", "replace")
+    lines = text.splitlines()[: -1 if len(text) >= BEGINNING else None]  # the last one may have been cut
     cells = {cell: one for cell, one in drawing_of("\n".join(lines), []).cells.items() if one.text != FILLED}
     return len(placed_in(cells, standard_types(), [])) > MODULES * len(cells)

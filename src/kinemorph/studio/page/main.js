@@ -22,6 +22,9 @@ class Studio {
     this.selection = null;
     this.stage = null;
     this.panel = null;         // the key of the panel that is shown
+    this.part = null;          // of the panel Files, to which the page goes next
+    this.nextRun = null;       // a run of the document that the panel Runs starts when it is opened next
+    this.begin = () => {};
     this.shownRun = null;
     this.surfaces = new Map(); // surfaces that the server has sent, by content
     this.listeners = new Map();
@@ -85,9 +88,13 @@ class Studio {
     const state = newer(this.told, found) ? this.told : found;
     if (newer(old, state)) return;   // an answer that was overtaken
     this.state = state;
-    if (old?.document !== state.document) this.select(null);
+    if (old?.document !== state.document) {
+      this.select(null);
+      for (const line of [...this.alerts.children, ...this.notes.querySelectorAll(".warning")]) line.remove();   // of the one before
+    }
     this.emit("state", state);
     for (const panel of this.opened.values()) panel.update?.(state);
+    if (!old) this.begin();
   }
 
   /** Selects a part: {kind, name}, or null for none. Panels and the stage light it up. */
@@ -128,6 +135,7 @@ async function openStudio() {
   picture.append(missing);
   const tabs = makeTabs("Panels", PANELS, (key, host) => {
     studio.panel = key;
+    studio.begin = () => openPanel(studio, key, host);   // when the first document is there
     studio.emit("panel", key);
     openPanel(studio, key, host);
     if (key === "start") studio.stage?.showJoints(true);
@@ -181,8 +189,17 @@ async function openStudio() {
   window.kinemorph = { studio };
 }
 
+/** What to do first where no document is open, in place of a panel that shows one. */
+function firstStep(studio) {
+  const go = (part) => () => { studio.part = part; studio.open("files"); studio.emit("part"); };
+  return [make("p", {}, "No model is open. Create one from a template, take a robot of the library, or open a file."),
+    make("div", { class: "row" }, button("New model", go("fresh"), { kind: "main" }),
+      button("Library", go("library")), button("Open a file", go("files")))];
+}
+
 /** Opens a panel in its place when its script is there, and updates it; one that is open already is updated at once. */
 async function openPanel(studio, key, host) {
+  if (!studio.state && key !== "files") return refill(host, firstStep(studio));
   if (!studio.opened.has(key)) {
     studio.opened.set(key, {});   // it is opened once, also if it is chosen again meanwhile
     try {
@@ -191,10 +208,10 @@ async function openPanel(studio, key, host) {
     } catch (error) {
       studio.opened.delete(key);
       studio.say(`The panel '${key}' cannot be opened (${error.message}). Reload the page when the program answers.`, "error");
-      return;
+      return null;
     }
   }
-  if (studio.state) studio.opened.get(key).update?.(studio.state);
+  return studio.state ? studio.opened.get(key).update?.(studio.state) : null;
 }
 
 /** Loads the scripts of all panels after the first picture, so that tabs open at once. */
@@ -234,6 +251,7 @@ function shownInAddress() {
 /** Fills the list of documents. */
 function listDocuments(studio, picker, documents) {
   studio.documents = documents;
+  picker.hidden = !documents.length;
   refill(picker, documents.map(({ name }) => make("option", { value: name }, name)));
   if (studio.state) picker.value = studio.state.document;
   studio.emit("documents", documents);
@@ -243,8 +261,9 @@ function listDocuments(studio, picker, documents) {
 function tellMissing(studio, line) {
   const { state } = studio;
   line.hidden = studio.pictured === state?.document || !(state?.good_revision < 0) || !state.findings.length;
-  line.textContent = line.hidden ? "" : `There is no picture of ${state.document} yet, because it has mistakes. `
-    + "The panel Text lists them.";
+  const { problem, remedy } = state?.findings.find((one) => one.severity === "invitation") ?? {};
+  line.textContent = line.hidden ? "" : problem ? `${problem}. ${remedy}`
+    : `There is no picture of ${state.document} yet, because it has mistakes. The panel Text lists them.`;
   studio.stage?.element.toggleAttribute("hidden", !line.hidden);
 }
 

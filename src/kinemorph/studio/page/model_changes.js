@@ -7,7 +7,8 @@ export function lacksModel(view, state, place) {
   if (state.good_revision >= 0) return false;
   const read = state.read_revision === state.revision;
   view.document = null;
-  refill(place, make("p", { class: "help" }, read
+  const { problem, remedy } = state.findings.find((one) => one.severity === "invitation") ?? {};
+  refill(place, make("p", { class: "help" }, problem ? `${problem}. ${remedy}` : read
     ? "The file has mistakes and has not been a whole model yet. Correct what is marked in the panel Text."
     : "The model is being read."));
   return true;

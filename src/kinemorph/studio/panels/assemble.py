@@ -17,6 +17,7 @@ from kinemorph.studio.assembling.ghosts import Ghost, ghost, join_ghost
 from kinemorph.studio.assembling.linked_tables import linked_tables
 from kinemorph.studio.assembling.palette import palette
 from kinemorph.studio.documents.document import Document
+from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.panels.same_in_python import assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
@@ -99,6 +100,12 @@ def show_join_ghost(
         session, channel, found,
         join_ghost(view.assembly, module, side, other, own_side, turn, joint=joint, ground=_has_ground(view)),
     )  # fmt: skip
+
+
+@request("choose_crawl")
+def choose_crawl(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
+    """Starts the search for a gait with which the modules crawl; its data have the command that adds it."""
+    return session.tasks.start(channel, "choose_crawl", document_data(session, document))
 
 
 def _has_ground(view: AssemblyView) -> bool:

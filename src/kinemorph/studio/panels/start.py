@@ -35,7 +35,7 @@ SAME = 1e-12  # [rad or m] difference from the value without an entry, below whi
 def start(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """The coordinates of a model: names, units, limits, and their values at the start of runs."""
     system = session.model(document)
-    robot, q = system.robot, _initial(system)
+    robot, q = system.robot, initial_values(system)
     limits = zip(robot.q_lower, robot.q_upper, strict=True)
     data = session.document(document).data
     return {
@@ -96,7 +96,7 @@ def store_start(
     values = _values(system, q)
     if system.robot.loops or system.robot.couplings:
         values = np.array(_closed(system.robot, values, []))
-    table = _table(system.robot, values)
+    table = start_table(system.robot, values)
     with session.edits:
         data = session.document(document).data
         path = place.split(".", 1)
@@ -117,7 +117,7 @@ def _same(document: str, system: System) -> dict[str, str]:
     return same(python, command("analyze", document, "equilibrium", stable=True))
 
 
-def _initial(system: System) -> list[float]:
+def initial_values(system: System) -> list[float]:
     """The configuration at which runs of a system begin, shape (nq,)."""
     return list(map(float, system.settings.q or initial_configuration(system.robot)))
 
@@ -133,7 +133,7 @@ def _values(system: System, q: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     Coordinates that are not named have their initial values. Raises ModelError for a wrong name or value.
     """
     robot = system.robot
-    values = np.array(_initial(system))
+    values = np.array(initial_values(system))
     for name, value in q.items():
         if name not in robot.q_names:
             hint = did_you_mean(name, robot.q_names)
@@ -171,7 +171,7 @@ def _closed(robot: Robot, values: np.ndarray[Any, Any], held: list[Any]) -> list
     return [float(value) for value in found]
 
 
-def _table(robot: Robot, values: np.ndarray[Any, Any]) -> dict[str, float]:
+def start_table(robot: Robot, values: np.ndarray[Any, Any]) -> dict[str, float]:
     """The entries of a configuration by name; those of a tree that have their usual values are left out."""
     usual = initial_configuration(robot)
     whole = bool(robot.loops or robot.couplings)

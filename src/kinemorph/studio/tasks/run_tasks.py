@@ -21,9 +21,10 @@ from kinemorph.model.system import System
 from kinemorph.simulation.planned_run import PreparedRun, plan_of, prepared_run
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studio.tasks.task_models import task_model
-from kinemorph.studio.tasks.work import KEEPING, Report
+from kinemorph.studio.tasks.work import KEEPING, Cancelled, Report
 
 MOST_EVENTS = 500  # events that a result lists
+WHEN_CANCELLED = "cancelled; what was computed is saved"
 
 
 def run(data: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -40,17 +41,21 @@ def run(data: dict[str, Any], report: Report) -> dict[str, Any]:
     report.enter("prepare")
 
     def progress(t: float, h: float, events: int) -> None:
-        if report.cancelled:
-            report.phase = KEEPING
-            raise KeyboardInterrupt  # ends the run, which keeps what it has
-        if report.phase != "run":
-            report.enter("run")
-        report("computing", fraction=min(max(t / prepared.until, 0.0), 1.0), t=t, step=h, events=events)
+        try:
+            if report.phase != "run":
+                report.enter("run")
+            report("computing", fraction=min(max(t / prepared.until, 0.0), 1.0), t=t, step=h, events=events)
+        except Cancelled:
+            report.enter(KEEPING)
+            raise KeyboardInterrupt from None  # ends the run, which keeps what it has
 
     is_watched = True
 
     def watch(part: Trajectory) -> None:
         nonlocal is_watched
+        if part.outcome.kind != "unfinished":  # the integration has ended, or a part of it before a docking
+            report.enter(KEEPING)
+            report(WHEN_CANCELLED if report.cancelled else "saving and checking the samples", fraction=0.1)
         if not is_watched:
             return
         try:
@@ -62,9 +67,11 @@ def run(data: dict[str, Any], report: Report) -> dict[str, Any]:
 
     quiet = prepared._replace(system=replace(prepared.system, source=""))  # notes name data that do not act
     found = quiet.run(progress=progress, watch=watch, save=data["save"])
-    report.phase = "show"
     if not report.cancelled:  # a cancelled run ends at once; what has streamed stays in the picture
+        report("drawing the picture", fraction=0.6)
         send_piece(report, scene_of(found, columns=columns), known)
+    report.cancelled = found.outcome.kind == "interrupted"  # a cancel after the end has nothing to end
+    report("adding up energies", fraction=0.9)
     notes = [f"{given.robot.name} {note.told()}" for note in prepared.notes]
     notes += run_summaries.acting_joints(prepared.system, given, "{} = false in a run of the file")
     notes += run_summaries.beyond_limits(prepared.system, found)

@@ -34,10 +34,11 @@ WORK: dict[str, str] = {
     "find_equilibrium": "kinemorph.studio.tasks.analysis_tasks:find_equilibrium",
     "find_poles": "kinemorph.studio.tasks.analysis_tasks:find_poles",
     "plot_clusters": "kinemorph.studio.tasks.analysis_tasks:plot_clusters",
+    "choose_crawl": "kinemorph.studio.tasks.gait_tasks:choose_crawl",
     "export_model": "kinemorph.studio.tasks.export_tasks:export_model",
     "write_report": "kinemorph.studio.tasks.report_tasks:write_report",
 }
-KEEPING = "keep"  # the phase of cancelled work that saves what it has
+KEEPING = "keep"  # the phase of work that has computed its results and saves them; a cancel does not end it
 PHASES = {"deriving": "derive", "compiling": "compile"}  # phases by what `codegen.work_clock` reports
 
 Send = Callable[[Mapping[str, Any], bytes], None]  # sends a header and bytes to the server
@@ -88,8 +89,8 @@ class Report:
         self._latest = {"doing": doing, "fraction": fraction, **more}
 
     def check(self) -> None:
-        """Raises `Cancelled` where the job was cancelled."""
-        if self.cancelled:
+        """Raises `Cancelled` where the job was cancelled, unless it saves its results."""
+        if self.cancelled and self.phase != KEEPING:
             raise Cancelled
 
     def hear(self, message: dict[str, Any]) -> None:

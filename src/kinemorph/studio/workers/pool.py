@@ -30,7 +30,7 @@ from kinemorph.studio.workers.job import Job, OnPart, OnProgress, Result
 from kinemorph.studio.workers.process import beyond
 
 GRACE = 0.6  # [s] that a cancelled job has to end by itself
-SAVING = 30.0  # [s] that it has beyond that, where it has ended its work and saves what there is
+SAVING = 300.0  # [s] that it has beyond that, where it has ended its work and saves what there is
 GROWTH = 300 << 20  # bytes that a worker may keep after a job; one that keeps more is replaced
 NICE = 10  # of workers by default: where all processors are busy, they get a tenth of what the server and pages get
 MOST_WAITING = 100  # jobs in the queue

@@ -2,7 +2,8 @@
 //
 // While something moves, pictures that take longer than SLOW make the next ones coarser, and many that take less than
 // QUICK make them finer again. A picture at rest is as fine as possible, unless that takes very long: then pictures at
-// rest become coarser too, and come later.
+// rest become coarser too, and come later. Finer ones are tried again after a while, since the processor may have been
+// busy with something else.
 
 const SLOW = 36, QUICK = 7;         // for a picture, from its commands to its end [ms]
 const HOPELESS = 140;               // a single picture that takes longer is reason enough for coarser ones [ms]
@@ -15,6 +16,7 @@ const MEASURED = 3000;              // longest time for which a picture is waite
 const REST = 250, LONGEST_REST = 1200;   // from the last picture of a motion to the one at rest [ms]
 const AFTER_EDIT = 1500;            // from a new scene to a picture at rest that takes long: more edits may follow [ms]
 const VERY_LONG = 400;              // for a picture at rest [ms]
+const AGAIN = 4000, LONGEST_AGAIN = 300000;   // from a picture at rest to a finer one that is tried [ms]
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 const FIRST_IN_SOFTWARE = 4;
 
@@ -37,7 +39,7 @@ export function makeQuality(gl) {
   const software = SOFTWARE.test(card), level = software ? FIRST_IN_SOFTWARE : 0;
   return {
     level, milliseconds: 0, sum: 0, count: 0, times: [], quick: 0, rest: 0, patience: PATIENCE, pending: [],
-    restLevel: software ? 1 : 0, restTime: 0, software, done: 0,
+    restLevel: software ? 1 : 0, finest: software ? 1 : 0, restTime: 0, again: AGAIN, software, done: 0,
   };
 }
 
@@ -47,13 +49,23 @@ export function levelNow({ level, restLevel }, atRest) {
 }
 
 /**
- * How long after the last picture of a motion the one at rest comes [ms]; null where it would be no finer. `age` is the
- * time since the scene was changed [ms]: the picture after the next edit would have to wait for one that takes long.
+ * How long after the last picture of a motion the one at rest comes [ms], or after one that is as fine as pictures at
+ * rest, the next for which `triesFiner` is asked. `age` is the time since the scene was changed [ms]: the picture after
+ * the next edit would have to wait for one that takes long.
  */
-export function restDelay({ level, restLevel, restTime, software }, age) {
-  if (level <= restLevel) return null;
+export function restDelay(quality, age, atRest) {
+  const { level, restLevel, restTime, software, again } = quality;
+  if (atRest || level <= restLevel) return again;
   const delay = Math.min(REST + 2 * restTime, LONGEST_REST);
   return software || restTime > SLOW ? Math.max(delay, AFTER_EDIT - age) : delay;
+}
+
+/** Whether a picture at rest is due now: a finer one than before is tried where those have become coarser. */
+export function triesFiner(quality, atRest) {
+  if (!atRest && quality.level > quality.restLevel) return true;
+  if (quality.restLevel === quality.finest) return false;
+  quality.restLevel -= 1;
+  return true;
 }
 
 /** Whether so many pictures are under way that the next one has to wait; that of a new scene may be one more. */
@@ -116,9 +128,11 @@ export function judgePicture(quality, milliseconds) {
 }
 
 /** Chooses the level of the next picture at rest after one that took some time [ms]. */
-function judgeRest(quality, milliseconds) {
+export function judgeRest(quality, milliseconds) {
   quality.restTime = milliseconds;
-  if (milliseconds > VERY_LONG) quality.restLevel += 1;
+  if (milliseconds <= VERY_LONG) return;
+  quality.restLevel = Math.min(quality.restLevel + 1, LEVELS.length - 1);
+  quality.again = Math.min(2 * quality.again, LONGEST_AGAIN);
 }
 
 /** Begins to judge pictures of a level. */

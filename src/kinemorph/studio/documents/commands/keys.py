@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tomlkit import TOMLDocument, dumps
+from tomlkit import TOMLDocument, dumps, parse
 
 from kinemorph.formats.toml import fields as rows
 from kinemorph.studio.documents.commands.command import Command, CommandError, Field, Keys, shown
@@ -82,6 +82,20 @@ def copy_part(document: TOMLDocument, kind: str, name: str, to: str) -> str:
     keys = part_keys(document, kind, name)
     check_free(document, kind, to)
     return copied(document, keys, to)
+
+
+def together(document: TOMLDocument, label: str, commands: Any) -> str:
+    """Carries out commands one after the other; where one of them is refused, nothing changes."""
+    from kinemorph.studio.documents.commands import command_of
+
+    if not isinstance(commands, list):
+        raise CommandError(f"command 'together': commands is {shown(commands)}, expected a list of commands. Give one.")
+    for command in commands:
+        row, fields = command_of(command)
+        if row.on_text or row.verb == "together":
+            raise CommandError(f"command 'together' cannot have the verb '{row.verb}' in it. Apply it alone.")
+        document = parse(row.patch(document, **fields) or dumps(document))
+    return dumps(document)
 
 
 def part_keys(document: TOMLDocument, kind: str, name: str) -> Keys:
@@ -162,6 +176,16 @@ ROWS = (
         copy_part,
         (KIND, NAME, Field("to", "name", "The name of the copy.")),
         lambda kind, name, to: f"copy {kind} {name} to {to}",
+    ),
+    Command(
+        "together",
+        "Carries out several commands as one edit, which one Undo takes back.",
+        together,
+        (
+            Field("label", "name", "What the edit is called."),
+            Field("commands", "value", "The commands, in their order."),
+        ),
+        lambda label, commands: label,
     ),
     Command(
         "set_text",

@@ -106,7 +106,25 @@ def put(document: TOMLDocument, keys: Keys, value: Any) -> str | None:
         return added(rest, keys, value) if isinstance(value, Mapping) else put(rest, keys, value) or tomlkit.dumps(rest)
     if isinstance(value, Mapping) and not parent and not has(data, keys):
         return added(document, keys, value)
+    if not has(data, keys) and isinstance(last, str):
+        return _put_last(document, keys, value)
     place[last] = item_of(value)
+    return None
+
+
+def _put_last(document: TOMLDocument, keys: Keys, value: Any) -> str | None:
+    """Adds a key behind the last one of its table: comments behind that may belong to the next table."""
+    text, data = tomlkit.dumps(document), document.unwrap()
+    known, lines = sections(text), text.split("\n")
+    ends = [section.end for section in known if section.path == keys[:-1]]
+    for at in ends if len(keys) > 1 else [one.first for one in known[:1]]:
+        while at > 0 and not lines[at - 1].strip():
+            at -= 1
+        piece = f"{spell.key(str(keys[-1]))} = {written(value)}"
+        new = "\n".join([*lines[:at], piece, *(lines[at:] or [""])])
+        if same(_data(new), _with(data, keys, value)):
+            return new
+    found(document, keys[:-1])[keys[-1]] = item_of(value)  # such as a key of an inline table
     return None
 
 

@@ -40,7 +40,9 @@ function analysisPart(view, title, { label, ask, args, shown, controls = [] }) {
     const { document } = view.studio.state;
     const done = await task.run(ask, { document, ...args() });
     start.disabled = false;
-    if (done && view.document === document) refill(area, shown(done.data), sameInPython(done.data.same));
+    if (!done || view.document !== document) return;
+    refill(area, shown(done.data), sameInPython(done.data.same));
+    area.scrollIntoView({ block: area.clientHeight > area.closest(".tabhosts").clientHeight ? "start" : "nearest" });
   }, { kind: "main" });
   return make("section", { "aria-label": title }, make("h2", {}, title), controls, make("div", { class: "row" }, start),
     task.element, area);

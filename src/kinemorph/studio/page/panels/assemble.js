@@ -3,6 +3,7 @@
 
 import { askText, button, make, refill } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
+import { makeTask } from "../tasks.js";
 import {
   cellAt, chosenCells, chosenModules, emptyBoard, fillBoard, makeBoard, placeKey, placeSum, setFocus, showBoard,
 } from "./assemble/board.js";
@@ -32,15 +33,18 @@ function openAssemble(host, studio) {
   view.mistakes = make("ul", { class: "findings", "aria-label": "Mistakes of the modules" });
   view.settings = make("fieldset", {}, make("legend", {}, "Organism"));
   view.list = make("div", {});
+  view.crawl = makeTask(studio, "search for a gait");
+  view.move = button("Make it crawl", () => makeCrawl(view), { kind: "main", title: "Adds a gait, drives and a run to the file" });
   view.same = make("div", {});
   view.elsewhere = make("div", { class: "row", hidden: true },
     button("Open or create another model", () => studio.open("files"), { kind: "main" }));
   view.cells = make("div", { class: "row" }, view.fronts, toolbar(view));
   view.help = make("p", { class: "help" }, HELP);
+  view.about = make("div", { class: "row", role: "group", "aria-label": "Selected module" });
   view.tools = make("div", {},
     make("div", { class: "row" }, view.kinds, button("Add kind", () => addKind(view, view.send), { kind: "quiet" })),
-    view.cells, view.board.element, view.mistakes, view.help,
-    view.docking.element, view.settings,
+    view.cells, view.board.element, view.about, view.mistakes, make("div", { class: "row" }, view.move),
+    view.crawl.element, view.help, view.docking.element, view.settings,
     make("div", { class: "row" }, button("Measured poses", () => askPoses(view, view.send))),
     view.list);
   refill(host, view.reason, view.elsewhere, view.tools, view.same);
@@ -80,11 +84,24 @@ function showGrid(view, data) {
   view.pending = null;
   showKinds(view);
   showMistakes(view);
+  view.move.disabled = data.listed.length < 2;
   showSettings(view, view.send);
   showModuleList(view, view.send);
   lightUp(view);
   refill(view.same, sameInPython(data.same));
   renewDocking(view.docking);
+}
+
+/** Has a gait chosen with which the organism crawls, adds it to the file as one edit, and runs it. */
+async function makeCrawl(view) {
+  const { studio } = view, { document: name, revision } = studio.state;
+  const done = await view.crawl.run("choose_crawl", { document: name });
+  if (!done || studio.state.document !== name) return;
+  const { command, run, way, seconds } = done.data;
+  await studio.edit(command, { document: name, base: revision });
+  studio.say(`It crawls ${way.toFixed(2)} m in ${seconds} s. The gait, its drives and run '${run}' are in the file; Undo takes all of it back.`);
+  studio.nextRun = run;
+  studio.open("runs");
 }
 
 // ── actions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +129,7 @@ function actionsOf(view) {
     place: (at, kind = null, place = at.focus) => placeModule(view, at, kind, place),
     paint: (at, places) => editGrid(view, {
       verb: "paint", cells: places.map((place) => cellAt(view.board, place)), kind: view.kind, front: view.front,
-    }, { place: places[0] }),
+    }, { places }),
     replace: (at) => onModules(view, at, (cells, names) => editGrid(view, {
       verb: "paint", cells: view.data.modules.filter((one) => names.includes(one.name)).map((one) => one.cell),
       kind: view.kind, front: view.front,
@@ -168,7 +185,7 @@ function placeModule(view, at, kind, place) {
   showKinds(view);
   const look = { kind: view.kind, front: view.front };
   if (kind && at.chosen.size > 1) return editGrid(view, { verb: "paint", cells: chosenCells(view.board, at), ...look });
-  return editGrid(view, { verb: "place", cell: cellAt(view.board, place), ...look }, { place });
+  return editGrid(view, { verb: "place", cell: cellAt(view.board, place), ...look }, { places: [place] });
 }
 
 /** Moves modules on the board; the choice and the focus go with them. */
@@ -177,7 +194,7 @@ async function moveModules(view, places, by) {
   const names = [...new Set(places.map((place) => board.at.get(placeKey(place))?.module.name))];
   if (board.chosen.size) board.chosen = new Set(places.map((place) => placeKey(placeSum(place, by))));
   const cells = places.map((place) => cellAt(board, place)), place = placeSum(first.token, by);
-  await editGrid(view, { verb: "move", cells, by }, { names, name: first.module.name, place });
+  await editGrid(view, { verb: "move", cells, by }, { names, name: first.module.name, places: [place] });
   setFocus(board, placeSum(board.focus, by), false);
 }
 
@@ -197,7 +214,7 @@ function pasteModules(view, at) {
   const by = placeSum(cellAt(view.board, at.focus), corner, -1), verb = view.cut ? "move" : "duplicate";
   const names = view.cut ? modules.map((one) => one.name) : [];
   view.cut = false;
-  return editGrid(view, { verb, cells: modules.map((one) => one.cell), by }, { names, place: at.focus });
+  return editGrid(view, { verb, cells: modules.map((one) => one.cell), by }, { names, places: [at.focus] });
 }
 
 /** Asks for a new name of the chosen module. */
@@ -246,12 +263,22 @@ function lightUp(view) {
   if (!view.data) return;
   const { studio, board } = view, { selection } = studio;
   view.lit = modulesOf(view, selection);
+  showAbout(view);
   showBoard(board);
   if (view.host.hidden || !studio.stage?.highlight) return;
   const bodies = view.data.listed.filter((row) => view.lit.includes(row.name)).flatMap((row) => row.bodies);
   const port = selection?.kind === "port" ? [{ port: selection.name }] : [];
   studio.stage.highlight([...bodies.map((body) => ({ body })), ...port]);
   showPorts(view);
+}
+
+/** Shows the data of the selected module; those of a kind of the file are edited in the panel Model. */
+function showAbout(view) {
+  const row = view.data.listed.find(({ name }) => name === view.lit[0]), { studio } = view;
+  const kind = row && view.data.kinds.find(({ letter }) => letter === row.kind);
+  const edit = () => { studio.open("model"); studio.select({ kind: "module type", name: row.kind }); };
+  refill(view.about, kind ? [`${row.name}: ${kind.name}, ${Number(kind.mass.toPrecision(6))} kg, ${1000 * kind.pitch} mm`,
+    kind.own ? button("Edit kind", edit) : button("Other mass", () => addKind(view, view.send))] : null);
 }
 
 /** Shows marks in a new picture, and fits the camera to modules that have left the view, unless the user steers it. */

@@ -94,6 +94,7 @@ async function writeThem(view) {
   view.stale.hidden = true;
   view.output.hidden = document !== studio.state.document;
   showEquations(view);
+  view.output.scrollIntoView({ block: "start" });
 }
 
 /** Shows the result: buttons that copy it, the symbols, the groups. */

@@ -25,7 +25,7 @@ function openFiles(host, studio) {
   view.seen = new IntersectionObserver((entries) => {
     for (const one of entries) if (one.isIntersecting) wantPicture(view, one.target);
   });
-  const ends = [studio.on("documents", () => readFiles(view))];
+  const ends = [studio.on("documents", () => readFiles(view)), studio.on("part", () => showPart(view))];
   readFiles(view);
   return { update: () => showFiles(view), close: () => { view.seen.disconnect(); ends.forEach((end) => end()); } };
 }
@@ -38,6 +38,16 @@ async function readFiles(view) {
     showTemplates(view);
     showLibrary(view);
   }
+  showPart(view);
+}
+
+/** Goes to the part of the panel at which another panel has pointed. */
+function showPart(view) {
+  const place = view[view.studio.part];
+  if (!place?.childElementCount) return;
+  view.studio.part = null;
+  place.scrollIntoView({ block: "start" });
+  place.querySelector("input, button")?.focus({ preventScroll: true });
 }
 
 /** The files of the project: choose one to show it. A search is offered where there are many. */
@@ -86,8 +96,8 @@ async function convertOne(view, name) {
 /** Shows a new file, and says what could not be carried over. */
 async function openMade(view, { document: name, lost = [], same = null }) {
   if (same) refill(view.same, sameInPython(same));
-  if (lost.length) view.studio.say(lost, "warning");
   await view.studio.show(name);
+  if (lost.length) view.studio.say(lost, "warning");
   view.studio.open(view.studio.state.assembly ? "assemble" : "model");
 }
 

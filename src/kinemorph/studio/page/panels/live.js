@@ -23,13 +23,15 @@ function openLive(host, studio) {
   view.clock = makeLiveClock();
   view.told = make("p", { role: "status", class: "help" });
   view.begin = makeBeginning(view);
+  view.falls = make("span", { role: "status" });
+  view.floor = make("div", { class: "row", hidden: true }, view.falls, button("Put it on the floor", () => putOnFloor(view)));
   view.python = make("div", {});
   view.running = make("div", { hidden: true }, view.controls.row, view.clock.list, view.pulling.place,
     view.inputs.place, view.docking.place, make("div", { class: "row" }, view.controls.keep));
   refill(host,
     make("p", { class: "help" }, "The model moves in step with the clock. Drag a body in the picture to pull it, or "
       + "choose one below. What happens is recorded and can be kept as a run."),
-    view.begin, view.told, view.running, view.python);
+    view.begin, view.floor, view.told, view.running, view.python);
   const ends = [
     studio.on("live", (message) => takeMessage(view, message)),
     studio.on("poses", (header, payload) => showPoses(view, header, payload)),
@@ -37,7 +39,11 @@ function openLive(host, studio) {
     studio.on("pick", (picked) => { if (view.state === "on") takePortPick(view, picked); }),
   ];
   return {
-    update: ({ document }) => { if (document !== view.document) readLive(view, document); else showRevision(view); },
+    update: ({ document, good_revision: good }) => {
+      if (document !== view.document) readLive(view, document);
+      else showRevision(view);
+      if (document !== view.shown || good !== view.good) showFloor(view, document, good);
+    },
     close: () => { for (const end of ends) end(); turnOff(view, ""); },
   };
 }
@@ -58,6 +64,21 @@ async function readLive(view, document) {
   refill(view.python, sameInPython(found.same));
   listRuns(view, found.runs);
   takeMessage(view, { ...found, document });
+}
+
+/** Says where a model touches nothing, and offers to put it on the floor. */
+async function showFloor(view, document, good) {
+  Object.assign(view, { shown: document, good });
+  const sentence = good < 0 ? "" : await view.studio.ask("falls", { document });
+  if (document !== view.shown || good !== view.good) return;   // a newer model is being asked about
+  view.floor.hidden = !sentence;
+  view.falls.textContent = sentence;
+}
+
+/** Gives the model contacts with the floor; a live run that is on begins again with them. */
+async function putOnFloor(view) {
+  view.studio.take(await view.studio.ask("put_on_floor", { document: view.document }));
+  if (view.state === "on") await startLive(view);
 }
 
 /** The row with which a live run is started and stopped; it waits until the document is known. */

@@ -34,7 +34,8 @@ function openModel(host, studio) {
 /** Asks for the parts and the form again after the document has changed. */
 async function refreshModel(view, state) {
   if (view.document !== state.document) {
-    Object.assign(view, { document: state.document, path: [] });
+    Object.assign(view, { document: state.document });
+    turnTo(view, []);
     view.refused.clear();
   }
   const ask = ++view.asked;
@@ -43,7 +44,7 @@ async function refreshModel(view, state) {
   Object.assign(view, { sections: found.sections, editable: found.editable });
   if (view.named !== state.document) refill(view.same, sameInPython(found.same));
   view.named = state.document;
-  if (!hasPart(view, view.path)) view.path = [];
+  if (!hasPart(view, view.path)) turnTo(view, []);
   if (view.path.length === 0 && view.studio.selection) followSelection(view, view.studio.selection, false);
   showTree(view);
   await showForm(view, ask);
@@ -83,11 +84,30 @@ async function showForm(view, ask) {
 
 /** Chooses a part: shows its form, and selects it in all panels and in the picture. */
 async function choosePart(view, path) {
-  view.path = path;
+  turnTo(view, path);
   showTree(view);
   const kind = KINDS[path[0]];
   if (kind && path.length > 1) view.studio.select({ kind, name: String(path[1]) });
   await showForm(view, ++view.asked);
+}
+
+/** Makes a part the one that the panel is about. The form of the one before takes no edits from then on. */
+function turnTo(view, path) {
+  view.form.inert ||= path.join() !== view.path.join();
+  view.path = path;
+}
+
+/** Makes a part that an edit makes the one that the panel is about; where the edit is refused, the one before stays. */
+async function turnAfter(view, path, command) {
+  const before = view.path;
+  turnTo(view, path);
+  try {
+    await view.studio.edit(command);
+  } catch (error) {
+    view.path = before;
+    view.form.inert = false;
+    throw error;
+  }
 }
 
 /** Shows the part that was selected elsewhere, if the file has it. */
@@ -96,7 +116,7 @@ function followSelection(view, selection, show = true) {
   if (!section || (view.path[0] === section && String(view.path[1]) === selection.name)) return;
   const path = section === "parameters" ? [section] : [section, selection.name];
   if (!hasPart(view, path)) return;
-  view.path = path;
+  turnTo(view, path);
   view.opened.add(section);
   if (!show || view.host.hidden) return;
   showTree(view);
@@ -129,7 +149,7 @@ function addPart(view) {
     [["Add", () => ({ section: chosen.key, kind: chosen.kind, name: name.value.trim() }), "main"]], async (wish) => {
       if (!wish) return;
       const { path, state } = await view.studio.ask("add_part", { document: view.document, ...wish });
-      view.path = path;
+      turnTo(view, path);
       view.opened.add(path[0]);
       view.studio.take(state);
       const kind = KINDS[path[0]];
@@ -141,16 +161,14 @@ function addPart(view) {
 async function copyPart(view) {
   const [section, name] = view.path, to = await askText(`Copy ${name}`, "Name of the copy", `${name}_copy`);
   if (!to) return;
-  view.path = [section, to];
-  await view.studio.edit({ verb: "copy", kind: wordOf(view, section), name, to });
+  await turnAfter(view, [section, to], { verb: "copy", kind: wordOf(view, section), name, to });
 }
 
 /** Renames the chosen part, also where other parts name it. */
 async function renamePart(view) {
   const [section, name] = view.path, to = await askText(`Rename ${name}`, "New name", name);
   if (!to || to === name) return;
-  view.path = [section, to];
-  await view.studio.edit({ verb: "rename", kind: wordOf(view, section), name, to });
+  await turnAfter(view, [section, to], { verb: "rename", kind: wordOf(view, section), name, to });
   const kind = KINDS[section];
   if (kind) view.studio.select({ kind, name: to });
 }
@@ -160,8 +178,7 @@ async function removePart(view) {
   const path = view.path, name = path.join(".");
   const told = "Parts that name it are marked afterwards. Undo brings it back.";
   if (!await askWhether(`Remove ${name}`, told, "Remove")) return;
-  view.path = [];
-  await view.studio.edit({ verb: "unset", path });
+  await turnAfter(view, [], { verb: "unset", path });
 }
 
 /** The word for the parts of a section. */
@@ -172,8 +189,8 @@ function wordOf(view, section) {
 /** Converts a file of another format to TOML beside it, and shows that. */
 async function convertFile(view) {
   const { document: name, lost } = await view.studio.ask("convert", { document: view.document });
-  for (const sentence of lost) view.studio.say(sentence, "warning");
   await view.studio.show(name);
+  if (lost.length) view.studio.say(lost, "warning");
 }
 
 export { openModel as open };

@@ -37,16 +37,23 @@ function openRuns(host, studio) {
 async function refreshRuns(view, state) {
   if (view.document !== state.document) {
     const first = Object.keys(state.data?.runs ?? {})[0] ?? DEFAULT_RUN;
-    Object.assign(view, { document: state.document, run: first, chosen: null, other: null });
+    Object.assign(view, { document: state.document, chosen: null, other: null });
+    turnTo(view, first);
     view.refused.clear();
   }
   const ask = ++view.asked, found = await view.studio.ask("runs", { document: state.document });
   if (ask !== view.asked) return;
   view.known = found;
   view.results = new Map(found.results.map((one) => [one.number, one]));
-  if (view.run && !found.runs.includes(view.run)) view.run = found.runs[0] ?? DEFAULT_RUN;
+  const next = found.runs.includes(view.studio.nextRun) && state.read_revision === state.revision;   // its picture is due
+  if (next) turnTo(view, view.studio.nextRun);
+  if (view.run && !found.runs.includes(view.run)) turnTo(view, found.runs[0] ?? DEFAULT_RUN);
   showChoice(view);
   showResults(view);
+  if (next) {
+    view.studio.nextRun = null;
+    startRun(view);
+  }
   await Promise.all([showForm(view, ask), showActing(view, ask)]);
 }
 
@@ -67,10 +74,17 @@ function showChoice(view) {
 /** Chooses a run of the file. */
 async function chooseRun(view, name) {
   if (view.run === name || (name && !view.known?.runs.includes(name))) return;
-  view.run = name;
+  turnTo(view, name);
   showChoice(view);
   if (name) view.studio.select({ kind: "run", name });
   await showForm(view, ++view.asked);
+}
+
+/** Makes a run the one that the panel is about. The form of the one before takes no edits from then on. */
+function turnTo(view, name) {
+  if (view.run === name) return;
+  view.run = name;
+  view.form.inert = true;
 }
 
 /** Shows the form of the chosen run; of the default run, a sentence. */
@@ -83,6 +97,7 @@ async function showForm(view, ask) {
     const brief = view.known.default?.time;
     const told = brief ? `The default run lasts ${brief} s, because the file says nothing about it.`
       : "The default run follows the settings of the file.";
+    view.form.inert = false;
     refill(view.form, make("p", { class: "help" }, told, " Add a run to choose its method, time, start and docking."));
     return;
   }
@@ -128,17 +143,23 @@ async function addRun(view, like = "") {
   });
   if (!name) return;
   const before = view.run, value = { time: view.known.default?.time ?? 1 };
-  view.run = name;
+  turnTo(view, name);
   await (like ? view.studio.edit({ verb: "copy", kind: "run", name: like, to: name })
-    : view.studio.edit({ verb: "add", path: ["runs", name], value })).catch(() => { view.run = before; });
+    : view.studio.edit({ verb: "add", path: ["runs", name], value })).catch(() => turnBack(view, before));
 }
 
 /** Asks for a new name of the run. */
 async function renameRun(view) {
   const old = view.run, name = await askText("Rename run", "Name", old, { confirm: "Rename" });
   if (!name || name === old) return;
+  turnTo(view, name);
+  await view.studio.edit({ verb: "rename", kind: "run", name: old, to: name }).catch(() => turnBack(view, old));
+}
+
+/** Shows the run before again, where the edit that would have made another one was refused. */
+function turnBack(view, name) {
   view.run = name;
-  await view.studio.edit({ verb: "rename", kind: "run", name: old, to: name }).catch(() => { view.run = old; });
+  return showForm(view, ++view.asked);
 }
 
 /** Removes the run from the file. */

@@ -141,10 +141,10 @@ function showFindings(view, state) {
   view.wrong = new Map(state.findings.map(({ line, severity }) => [line, severity]));
   const listed = ({ line, severity, problem, remedy, element }) => make("li", { class: severity },
     button(line ? `Line ${line}` : "File", () => goToLine(view, line), { kind: "quiet" }),
-    ` ${element ? `${element}: ` : ""}${problem}. ${remedy}`);
+    ` ${element && severity !== "invitation" ? `${element}: ` : ""}${problem}. ${remedy}`);
   refill(view.findings, state.findings.map(listed));
   view.area.setAttribute("aria-invalid", String(state.findings.some((one) => one.severity === "error")));
-  if (state.good_revision !== state.revision && state.findings.length) {
+  if (state.good_revision !== state.revision && state.findings.some((one) => one.severity !== "invitation")) {
     const none = state.assembly ? "The model has not been read without mistakes yet."
       : "There is no picture until the mistakes are corrected.";
     view.told.textContent ||= state.good_revision < 0 ? none : "The picture shows the last model without mistakes.";

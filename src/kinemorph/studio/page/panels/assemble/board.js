@@ -93,11 +93,11 @@ function shiftOf(board, before, modules, pending) {
   }
   const best = [...votes.values()].sort((a, b) => b.count - a.count)[0];
   if (best) return best.shift;
-  if (pending?.place && modules.length) {   // the first module, or all of them were moved: it stays where it was put
-    const one = modules.find(({ name }) => name === pending.name) ?? modules.at(-1);
-    return placeSum(one.cell, cellAt(board, pending.place), -1);
-  }
-  return [0, 0];
+  if (!pending?.places || !modules.length) return [0, 0];   // else the first modules, or all of them, stay where they were put
+  const moved = modules.find(({ name }) => name === pending.name);
+  const corner = (places) => [0, 1].map((k) => Math.min(...places.map((place) => place[k])));
+  const cells = moved ? [moved.cell] : modules.map((one) => one.cell);
+  return placeSum(corner(cells), cellAt(board, corner(pending.places)), -1);
 }
 
 /** The modules that are chosen: those at chosen places, or the one at the focus; `at` may be an earlier choice. */

@@ -54,7 +54,7 @@ export function showKinds(view) {
     showKinds(view);
     renewDocking(view.docking);
   };
-  const rows = kinds.map((kind) => [kind.letter, `${kind.name} (${kind.letter})`, kindPicture(kind, view.front)]);
+  const rows = kinds.map((kind) => [kind.letter, `${kind.name} (${kind.letter})`, [kindPicture(kind, view.front), kind.name]]);
   showRadios(view.kinds, rows, view.kind, choose, view.front + kinds.map((kind) => kind.color).join());
 }
 

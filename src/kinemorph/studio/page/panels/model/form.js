@@ -9,6 +9,7 @@ export function drawForm(view, form, ...more) {
   const typed = inside && active.value !== active.dataset.shown ? active.value : null;
   const range = inside && active.setSelectionRange ? [active.selectionStart, active.selectionEnd] : null;
   refill(view.form, partForm(view, form), more);
+  view.form.inert = false;
   if (!inside) return null;
   const control = [...view.form.querySelectorAll("[data-path]")].find((one) => one.dataset.path === active.dataset.path);
   if (typed !== null && control) control.value = typed;   // what is being typed stays

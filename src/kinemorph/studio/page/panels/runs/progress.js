@@ -3,7 +3,7 @@
 import { button, make, refill } from "../../elements.js";
 
 const PHASE_NAMES = {
-  read: "read", prepare: "prepare", derive: "derive", compile: "compile", run: "run", show: "show", keep: "save",
+  read: "read", prepare: "prepare", derive: "derive", compile: "compile", run: "run", keep: "finish",
 };
 
 /** The element that shows the progress of a run; `element` is the one from before, which is updated, or null. */
@@ -11,7 +11,7 @@ export function progressOf(run, element, cancel) {
   const { progress } = run, host = element ?? makeProgress(run, cancel);
   const phase = progress.phase ?? "waiting", fraction = progress.fraction;
   const told = run.state === "waiting" || !progress.phase ? "waits for a free worker" : toldPhase(progress);
-  const bar = host.querySelector("[role=progressbar]"), known = phase === "run" && typeof fraction === "number";
+  const bar = host.querySelector("[role=progressbar]"), known = ["run", "keep"].includes(phase) && typeof fraction === "number";
   bar.setAttribute("aria-valuetext", told);
   if (known) {
     bar.setAttribute("aria-valuenow", String(Math.round(100 * fraction)));
@@ -41,7 +41,6 @@ function makeProgress(run, cancel) {
 
 /** What a run does now, in words. */
 function toldPhase({ phase, doing, t, step, events }) {
-  if (phase === "keep") return "cancelled; what was computed is saved";
   if (phase !== "run" || typeof t !== "number") return doing || phase;
   const happened = events ? `, ${events} ${events === 1 ? "event" : "events"}` : "";
   return `t = ${t.toPrecision(4)} s, steps of ${step.toPrecision(2)} s${happened}`;
