@@ -1,0 +1,157 @@
+"""`kalman`: the linear observer whose estimates have the least error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.feedback.holding import linear_at_rest
+from kinemorph.analysis.feedback.riccati import least_cost, sampled
+from kinemorph.analysis.feedback.stabilizable import named, out_of_reach
+from kinemorph.analysis.feedback.weights import known_name, weights
+from kinemorph.analysis.small_motions.eigenproblems import Complex
+from kinemorph.analysis.small_motions.linearize import Linearization, Model
+from kinemorph.analysis.small_motions.named_matrices import named_matrix, state_units
+from kinemorph.analysis.small_motions.plant_derivatives import built
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.elements.control.state_feedback import Observer
+from kinemorph.plants.user_laws import Column, Law
+from kinemorph.shown import Shown
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.feedback.regulator import Regulator
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimator(Shown):
+    """An observer of the state: ds/dt = A s + B du + L (y - y0 - C s - D du). Made by `kalman`.
+
+    `L` (ns, ny) are its gains, `P` (ns, ns) the covariance of its error, `poles` (n,) those of its error [1/s]; with
+    `sample`, the right side is s at the next sample, and the poles are log(z) / sample.
+    """
+
+    L: Array
+    P: Array
+    poles: Complex
+    linear: Linearization
+    sample: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Estimator of '{self.linear.plant.name}': {len(self.L)} states, {self.L.shape[1]} outputs>"
+
+    def __str__(self) -> str:
+        """The gains in plain text."""
+        linear = self.linear
+        rows = tuple(map(Column, linear.state_names, state_units(linear.plant)))
+        held = f", sampled every {self.sample:g} s" if self.sample else ""
+        title = f"Estimator of '{linear.plant.name}'{held}"
+        return f"{title}\n{named_matrix('L', self.L, rows, linear.output_columns)}"
+
+    def part(self, regulator: Regulator) -> Observer:
+        """The observer as data of the element of a regulator."""
+        linear = self.linear
+        states = [name for name in linear.state_names]
+        if states != list(regulator.state_names) or self.sample != regulator.sample or regulator.times is not None:
+            raise UnsupportedError(
+                f"element: the observer has {len(states)} states of '{linear.plant.name}' and the sample time "
+                f"{self.sample}, the regulator {len(regulator.state_names)} states of '{regulator.plant.name}' and "
+                f"{regulator.sample}, at one point; expected the same. Make both of one model with the same sample=."
+            )
+        chosen = [linear.input_names.index(name) for name in regulator.input_names]
+        A, B = linear.basis @ linear.minimal()[0] @ linear.dual, linear.B[:, chosen]
+        if self.sample:
+            zero = [np.zeros(size) for size in (A.shape, (len(chosen),) * 2, B.shape)]
+            A, B = sampled(A, B, zero[0], zero[1], zero[2], self.sample)[:2]
+            A = linear.basis @ linear.dual @ A
+        rows = {name: tuple(map(tuple, matrix.tolist())) for name, matrix in zip("ABLCD", (A, B, self.L, linear.C, linear.D[:, chosen]), strict=True)}
+        return Observer(tuple(map(self._signal, linear.output_names)), tuple(states), **rows, measured=tuple(self._measured()))
+
+    def _signal(self, output: str) -> str:
+        """The signal of an output: for a displacement of a joint with one axis, its coordinate."""
+        plant = self.linear.plant
+        if not output.startswith("w."):
+            return output
+        signal = f"q.{output[2:]}"
+        if output[2:] not in (column.name for column in plant.q):
+            raise UnsupportedError(
+                f"element: output '{output}' is a local coordinate, which no sensor reads. Name signals of sensors, or "
+                f"coordinates of joints with one axis, as outputs of `kalman`."
+            )
+        return signal
+
+    def _measured(self) -> list[float]:
+        """The values of the outputs at the point."""
+        linear, plant = self.linear, self.linear.plant
+        names = [name for name in linear.output_names if name in plant.outputs]
+        found = dict(zip(names, built(plant.observed({name: plant.outputs[name] for name in names}))(*linear.point.inputs) if names else (), strict=True))
+        state = dict(zip(linear.state_names, linear.point.s, strict=True))
+        state |= {f"w.{column.name}": value for column, value in zip(plant.q, linear.q, strict=True)}
+        return [float(found[name] if name in found else state[name]) for name in linear.output_names]
+
+
+def kalman(
+    model: Model | Linearization,
+    W: Any,
+    V: Any,
+    *,
+    outputs: Sequence[str] | None = None,
+    sample: float | None = None,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    t: float | None = None,
+    p: Any = None,
+    m: Any = None,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+) -> Estimator:
+    """The observer of least error for white noise: the stationary Kalman filter.
+
+    `W`         the density of the noise in ds/dt: a matrix (ns, ns), a vector, a number, or a dict by name of states
+                and of inputs; noise of an input acts where the input acts
+    `V`         the density of the noise of the outputs, in the same forms, above 0 for each of them
+    `outputs`   the outputs that sensors read, by name; see `linearize`. By default those of a Linearization, or all
+    `sample`    the time between samples [s]: the noise is integrated exactly over a period, that of a sample of an
+                output is V / sample, and the estimate is that of the next sample
+
+    The other arguments are those of `lqr`.
+    """
+    given = {"q": q, "v": v, "x": x, "u": u, "p": p, "m": m, "forces": forces, "locked": locked, "t": t}
+    if sample is not None and not 0.0 < sample < np.inf:
+        raise ShapeError(f"kalman: sample is {sample}; expected a finite time above 0 [s]. Leave it out for continuous.")
+    linear = linear_at_rest("kalman", model, None, **given, outputs=outputs)
+    A, B, C, _ = linear.minimal()
+    noise = weights("kalman: V", V, linear.output_names, positive=True)
+    unseen = out_of_reach(A.T, C.T)
+    if unseen.size:
+        raise UnsupportedError(
+            f"kalman: the outputs {', '.join(linear.output_names)} do not show motions of "
+            f"{named(linear.basis @ unseen, linear.state_names)}, which do not decay. Add a sensor that reads them."
+        )
+    spread = linear.dual @ _noise(W, linear) @ linear.dual.T
+    zero = np.zeros((len(A), len(C)))
+    if sample is None:
+        gains, P = least_cost(A.T, C.T, spread, noise, zero)
+        poles = np.linalg.eigvals(A - gains.T @ C)
+    else:
+        held = sampled(A.T, zero, spread, noise, zero, sample)
+        gains, P = least_cost(held.A, C.T, held.Q, noise / sample, zero, discrete=True)
+        poles = np.log(np.linalg.eigvals(held.A.T - gains.T @ C).astype(complex)) / sample
+    return Estimator(linear.basis @ gains.T, linear.basis @ P @ linear.basis.T, poles.astype(complex), linear, sample)
+
+
+def _noise(W: Any, linear: Linearization) -> Array:
+    """The density of noise in ds/dt, (ns, ns)."""
+    if not isinstance(W, Mapping):
+        return weights("kalman: W", W, linear.state_names)
+    names = (*linear.state_names, *linear.input_names)
+    for name in W:
+        known_name("kalman: W", name, names)
+    every = weights("kalman: W", W, names)
+    spread = np.hstack([np.eye(len(linear.A)), linear.B])
+    return np.asarray(spread @ every @ spread.T)
