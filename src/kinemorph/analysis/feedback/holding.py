@@ -68,7 +68,7 @@ def _resting(what: str, linear: Linearization) -> Linearization:
         return linear
     worst = int(np.argmax(np.abs(linear.drift)))
     raise UnsupportedError(
-        f"{what}: '{linear.plant.name}' does not rest at this state: '{linear.state_names[worst]}' changes at a rate of "
-        f"{short(float(linear.drift[worst]))}. Take a state from `equilibrium`, give the inputs u that hold it, or give "
-        "a run as along=."
+        f"{what}: '{linear.plant.name}' does not rest at this state: '{linear.state_names[worst]}' changes at a rate "
+        f"of {short(float(linear.drift[worst]))}. Take a state from `equilibrium`, give the inputs u that hold it, or "
+        "give a run as along=."
     )

@@ -51,10 +51,10 @@ class Estimator(Shown):
         title = f"Estimator of '{linear.plant.name}'{held}"
         return f"{title}\n{named_matrix('L', self.L, rows, linear.output_columns)}"
 
-    def part(self, regulator: Regulator) -> Observer:
-        """The observer as data of the element of a regulator."""
+    def part(self, regulator: Regulator, reads: Mapping[str, str]) -> Observer:
+        """The observer as data of the element of a regulator; `reads` are signals in place of outputs, by name."""
         linear = self.linear
-        states = [name for name in linear.state_names]
+        states = [*linear.state_names]
         if states != list(regulator.state_names) or self.sample != regulator.sample or regulator.times is not None:
             raise UnsupportedError(
                 f"element: the observer has {len(states)} states of '{linear.plant.name}' and the sample time "
@@ -67,8 +67,12 @@ class Estimator(Shown):
             zero = [np.zeros(size) for size in (A.shape, (len(chosen),) * 2, B.shape)]
             A, B = sampled(A, B, zero[0], zero[1], zero[2], self.sample)[:2]
             A = linear.basis @ linear.dual @ A
-        rows = {name: tuple(map(tuple, matrix.tolist())) for name, matrix in zip("ABLCD", (A, B, self.L, linear.C, linear.D[:, chosen]), strict=True)}
-        return Observer(tuple(map(self._signal, linear.output_names)), tuple(states), **rows, measured=tuple(self._measured()))
+        matrices = zip("ABLCD", (A, B, self.L, linear.C, linear.D[:, chosen]), strict=True)
+        rows = {name: tuple(map(tuple, matrix.tolist())) for name, matrix in matrices}
+        for name in reads:
+            known_name("element: reads", name, linear.output_names)
+        signals = tuple(reads[name] if name in reads else self._signal(name) for name in linear.output_names)
+        return Observer(signals, tuple(states), **rows, measured=self._measured())
 
     def _signal(self, output: str) -> str:
         """The signal of an output: for a displacement of a joint with one axis, its coordinate."""
@@ -83,14 +87,15 @@ class Estimator(Shown):
             )
         return signal
 
-    def _measured(self) -> list[float]:
+    def _measured(self) -> tuple[float, ...]:
         """The values of the outputs at the point."""
         linear, plant = self.linear, self.linear.plant
-        names = [name for name in linear.output_names if name in plant.outputs]
-        found = dict(zip(names, built(plant.observed({name: plant.outputs[name] for name in names}))(*linear.point.inputs) if names else (), strict=True))
-        state = dict(zip(linear.state_names, linear.point.s, strict=True))
-        state |= {f"w.{column.name}": value for column, value in zip(plant.q, linear.q, strict=True)}
-        return [float(found[name] if name in found else state[name]) for name in linear.output_names]
+        found = dict(zip(linear.state_names, linear.point.s, strict=True))
+        found |= {f"w.{column.name}": value for column, value in zip(plant.q, linear.q, strict=True)}
+        laws = {name: plant.outputs[name] for name in linear.output_names if name in plant.outputs}
+        if laws:
+            found |= dict(zip(laws, built(plant.observed(laws))(*linear.point.inputs), strict=True))
+        return tuple(float(found[name]) for name in linear.output_names)
 
 
 def kalman(
@@ -123,9 +128,9 @@ def kalman(
     """
     given = {"q": q, "v": v, "x": x, "u": u, "p": p, "m": m, "forces": forces, "locked": locked, "t": t}
     if sample is not None and not 0.0 < sample < np.inf:
-        raise ShapeError(f"kalman: sample is {sample}; expected a finite time above 0 [s]. Leave it out for continuous.")
+        raise ShapeError(f"kalman: sample is {sample}; expected a finite time above 0 [s]. Leave it out if continuous.")
     linear = linear_at_rest("kalman", model, None, **given, outputs=outputs)
-    A, B, C, _ = linear.minimal()
+    A, _, C, _ = linear.minimal()
     noise = weights("kalman: V", V, linear.output_names, positive=True)
     unseen = out_of_reach(A.T, C.T)
     if unseen.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +61,11 @@ class Regulator(Shown):
         """The gains, the point and the poles in plain text."""
         states = tuple(map(Column, self.state_names, state_units(self.plant)))
         inputs = tuple(column for column in self.plant.u if column.name in self.input_names)
-        held = f", sampled every {self.sample:g} s" if self.sample else ""
-        lines = [f"Regulator of '{self.plant.name}': u = u0 - K s{held}"]
+        clock = f", sampled every {self.sample:g} s" if self.sample else ""
+        lines = [f"Regulator of '{self.plant.name}': u = u0 - K s{clock}"]
         if self.times is None:
-            point = ", ".join(f"{name} = {value:.5g}" for name, value in zip(self.input_names, self.u, strict=True))
+            held = zip(self.input_names, self.u + 0.0, strict=True)
+            point = ", ".join(f"{name} = {value:.5g}" for name, value in held)
             lines += [named_matrix("K, transposed", self.K.T, states, inputs), f"u0: {point}"]
             lines += [f"poles of the closed loop [1/s]: {_poles(self.poles)}"]
         else:
@@ -71,11 +73,20 @@ class Regulator(Shown):
             lines += [named_matrix(f"K at the start, transposed ({over})", self.K[0].T, states, inputs)]
         return "\n".join([*lines, *filter(None, [self.left_out])])
 
-    def element(self, name: str = "lqr", *, observer: Estimator | None = None, **options: Any) -> StateFeedback:
+    def element(
+        self,
+        name: str = "lqr",
+        *,
+        observer: Estimator | None = None,
+        reads: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> StateFeedback:
         """The element that drives the inputs of a system by these gains.
 
-        With an `observer`, made by `kalman`, it reads sensors; otherwise it reads the state itself. `options` are
-        fields of `StateFeedback`, such as lower=-12.0 and upper=12.0.
+        With an `observer`, made by `kalman`, it reads the outputs of the observer; otherwise it reads the state itself.
+        `reads` names signals to read in place of outputs, such as {"w.hip": "encoder.position"}: an encoder that
+        rounds has no slope by which an observer could be designed. `options` are fields of `StateFeedback`, such as
+        lower=-12.0 and upper=12.0.
         """
         if self.plant.robot is None:
             raise UnsupportedError(
@@ -91,9 +102,11 @@ class Regulator(Shown):
             given |= {"q": _rows(self.q), "v": _rows(self.v), "states": tuple(self.plant.x[k].name for k in used)}
             given |= {"x": _rows(self.x[..., used]) if len(used) else ()}
         else:
-            given |= {"observer": observer.part(self)}
+            given |= {"observer": observer.part(self, reads or {})}
             columns = [*range(self.K.shape[-1])]
-        return StateFeedback(name, gains=_rows(self.K[..., columns].reshape(-1, len(columns))), inputs=_rows(self.u), **given)
+        return StateFeedback(
+            name, gains=_rows(self.K[..., columns].reshape(-1, len(columns))), inputs=_rows(self.u), **given
+        )
 
 
 def _rows(values: Array) -> tuple[tuple[float, ...], ...]:

@@ -1,6 +1,6 @@
 """Riccati equations: algebraic ones, and one backwards in time; and linear equations with held inputs.
 
-    cost = integral of  s^T Q s + 2 s^T N u + u^T R u,     u = -K s,     K = R^-1 (B^T S + N^T)
+cost = integral of  s^T Q s + 2 s^T N u + u^T R u,     u = -K s,     K = R^-1 (B^T S + N^T)
 """
 
 from __future__ import annotations
@@ -62,14 +62,16 @@ def backwards(t: Array, A: Array, B: Array, Q: Array, R: Array, N: Array, final:
     """
     from scipy.linalg import expm
 
-    n = A.shape[1]
+    n, h = A.shape[1], np.diff(t)[:, None, None]
+    b = 0.5 * (B[:-1] + B[1:])
+    shared = np.linalg.solve(R, N.T)  # of the inputs that N asks for
+    a = 0.5 * (A[:-1] + A[1:]) - b @ shared
+    W = np.broadcast_to(N @ shared - Q, a.shape)
+    H = np.block([[a, -b @ np.linalg.solve(R, b.transpose(0, 2, 1))], [W, -a.transpose(0, 2, 1)]])
     S = np.zeros(A.shape)
     S[-1] = final
-    for k in range(len(t) - 2, -1, -1):
-        b = 0.5 * (B[k] + B[k + 1])
-        a = 0.5 * (A[k] + A[k + 1]) - b @ np.linalg.solve(R, N.T)
-        H = np.block([[a, -b @ np.linalg.solve(R, b.T)], [N @ np.linalg.solve(R, N.T) - Q, -a.T]])
-        X, Y = np.split(expm(-(t[k + 1] - t[k]) * H) @ np.vstack([np.eye(n), S[k + 1]]), 2)
+    for k, step in reversed([*enumerate(expm(-h * H))]):
+        X, Y = np.split(step @ np.vstack([np.eye(n), S[k + 1]]), 2)
         found = np.linalg.solve(X.T, Y.T).T
         S[k] = 0.5 * (found + found.T)
     K = np.array([np.linalg.solve(R, b.T @ s + N.T) for b, s in zip(B, S, strict=True)])

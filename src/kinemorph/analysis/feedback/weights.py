@@ -55,9 +55,13 @@ def known_name(what: str, name: Any, names: Sequence[str]) -> str:
     raise ShapeError(f"{what} names '{name}', which is not there.{did_you_mean(name, names)} Known: {quoted(names)}.")
 
 
-def cross_weights(given: Any, shape: tuple[int, int]) -> Array:
-    """The matrix N (ns, nu) of weights of products of states and inputs."""
-    return np.zeros(shape) if given is None else _numbers("lqr: N", given, (shape,))
+def costs(states: Sequence[str], inputs: Sequence[str], Q: Any, R: Any, N: Any) -> tuple[Array, Array, Array]:
+    """(Q, R, N) as matrices; N (ns, nu) has the weights of products of states and inputs."""
+    if not inputs:
+        raise ShapeError("lqr: there are no inputs, so nothing can be regulated. Add a motor, or name inputs in R.")
+    weighed = weights("lqr: Q", Q, states), weights("lqr: R", R, inputs, positive=True)
+    shape = (len(states), len(inputs))
+    return *weighed, np.zeros(shape) if N is None else _numbers("lqr: N", N, (shape,))
 
 
 def _numbers(what: str, given: Any, shapes: Any) -> Array:

@@ -179,10 +179,9 @@ class Linearization(Shown):
     @property
     def minimal_names(self) -> tuple[str, ...]:
         """The names of the independent coordinates of `minimal`: names of states, or "y1", "y2", ... along `basis`."""
-        plain = (self.basis == 1.0).sum(axis=0) == (self.basis != 0.0).sum(axis=0)
-        single = plain & ((self.basis != 0.0).sum(axis=0) == 1)
-        places = np.abs(self.basis).argmax(axis=0) if self.basis.size else []
-        return tuple(self.state_names[k] if one else f"y{n + 1}" for n, (k, one) in enumerate(zip(places, single, strict=True)))
+        places = [np.flatnonzero(column) for column in self.basis.T]
+        one = [len(rows) == 1 and self.basis[rows[0], k] == 1.0 for k, rows in enumerate(places)]
+        return tuple(self.state_names[places[k][0]] if single else f"y{k + 1}" for k, single in enumerate(one))
 
     def to_scipy(self) -> Any:
         """The minimal form as a `scipy.signal.StateSpace`."""

@@ -1,7 +1,8 @@
 """Textbook robots with named parameters: pendulum, double pendulum, crane, cart-pole, chain.
 
-They move in the vertical x-z plane and hang along -z at q = 0; the pole of the cart-pole stands. Joint axes are -y, so that a positive angle swings the
-load toward +x, as in textbooks. Angles are relative to the previous link.
+They move in the vertical x-z plane and hang along -z at q = 0; only the pole of the cart-pole stands. Joint axes are
+-y, or y for what stands, so that a positive angle swings the load toward +x, as in textbooks. Angles are relative to
+the previous link.
 """
 
 from __future__ import annotations

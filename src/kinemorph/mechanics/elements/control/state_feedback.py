@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kinemorph.algebra.scalar import S
@@ -25,12 +25,12 @@ from kinemorph.words import counted, did_you_mean
 class StateFeedbackLaw(ChannelLaw):
     """u = u0 - K s, with the state itself or with the estimate of an observer."""
 
-    def is_steady(self, element: StateFeedback) -> bool:
+    def is_steady(self, element: Any) -> bool:
         return not element.times
 
     # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def problems(self, element: StateFeedback, robot: Robot) -> list[str]:
+    def problems(self, element: Any, robot: Robot) -> list[str]:
         if not element.drives:
             problem = "it drives nothing; expected names of joints, actuators or motors"
             return [wrong(element.name, problem, "Give `drives`.", "drives")]
@@ -47,7 +47,7 @@ class StateFeedbackLaw(ChannelLaw):
             found.append(wrong(element.name, problem, "Sort the rows by time.", "times"))
         return found or number_problems(element, "lower", "upper") or sampling_problems(element)
 
-    def _observer_problems(self, element: StateFeedback) -> list[str]:
+    def _observer_problems(self, element: Any) -> list[str]:
         observer, found = element.observer, []
         assert observer is not None
         for name in ("q", "v", "states", "x", "times"):
@@ -62,7 +62,7 @@ class StateFeedbackLaw(ChannelLaw):
             found.append(wrong(element.name, problem, "Give the value of each signal at the point.", "observer"))
         return found
 
-    def problems_among(self, element: StateFeedback, ensemble: Ensemble) -> list[str]:
+    def problems_among(self, element: Any, ensemble: Ensemble) -> list[str]:
         known = [slot.name for slot in ensemble.states]
         return [
             wrong(
@@ -77,19 +77,19 @@ class StateFeedbackLaw(ChannelLaw):
 
     # ── the law ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def reads(self, element: StateFeedback) -> tuple[str, ...]:
+    def reads(self, element: Any) -> tuple[str, ...]:
         return tuple(element.observer.reads) if element.observer else ()
 
-    def outputs(self, element: StateFeedback, view: ElementView) -> list[S]:
+    def outputs(self, element: Any, view: ElementView) -> list[S]:
         count = len(element.drives)
         rows = [
             self._path(element, view, element.gains[k::count], "linear") if element.times else view.value(row)
             for k, row in enumerate(element.gains[:count])
         ]
-        s, inputs = self._deviation(element, view), self._path(element, view, element.inputs, "linear")
+        s, inputs = self._deviation(element, view), self._path(element, view, element.inputs, "monotone")
         return [u - dot(row, s) for u, row in zip(inputs, rows, strict=True)]
 
-    def _deviation(self, element: StateFeedback, view: ElementView) -> Sequence[S]:
+    def _deviation(self, element: Any, view: ElementView) -> Sequence[S]:
         """The deviation s of the state, or its estimate."""
         if element.observer:
             return view.m[held_count(element, len(element.drives)) :] if element.every else view.x
@@ -102,10 +102,10 @@ class StateFeedbackLaw(ChannelLaw):
                 part = slice(link.q, link.q + row.nq)
                 w[link.v : link.v + row.nv] = CHARTS[link.kind].local(base[part], instant.q[part])
         names = [slot.name for slot in instant.ensemble.states]
-        x = [instant.x[names.index(name)] for name in element.states]
-        return [*w, *sub(list(instant.v[: robot.nv]), moving), *(one - there for one, there in zip(x, others or (), strict=True))]
+        away = [instant.x[names.index(name)] - there for name, there in zip(element.states, others, strict=True)]
+        return [*w, *sub(list(instant.v[: robot.nv]), moving), *away]
 
-    def _path(self, element: StateFeedback, view: ElementView, rows: Sequence[Any], kind: Kind) -> list[S]:
+    def _path(self, element: Any, view: ElementView, rows: Sequence[Any], kind: Kind) -> list[S]:
         """One row of numbers, or the curves at this time through rows that change over time."""
         if not element.times or not rows:
             return list(view.value(rows[0])) if rows else []
@@ -117,24 +117,24 @@ class StateFeedbackLaw(ChannelLaw):
 
     # ── the observer ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _estimates(self, element: StateFeedback, *, sampled: bool) -> tuple[Slot, ...]:
+    def _estimates(self, element: Any, *, sampled: bool) -> tuple[Slot, ...]:
         if element.observer is None or sampled != bool(element.every):
             return ()
         units = [f"q.{name[2:]}" if name.startswith("w.") else name for name in element.observer.estimates]
         return tuple(map(Slot, element.observer.estimates, units))
 
-    def states(self, element: StateFeedback) -> tuple[Slot, ...]:
+    def states(self, element: Any) -> tuple[Slot, ...]:
         return self._estimates(element, sampled=False)
 
-    def memory(self, element: StateFeedback) -> tuple[Slot, ...]:
+    def memory(self, element: Any) -> tuple[Slot, ...]:
         return (*super().memory(element), *self._estimates(element, sampled=True))
 
-    def effort(self, element: StateFeedback, view: ElementView) -> Effort:
+    def effort(self, element: Any, view: ElementView) -> Effort:
         if element.observer is None or element.every:
             return Effort()
         return Effort(rates=self._corrected(element, view, self._converted(element, view)))
 
-    def sample(self, element: StateFeedback, view: ElementView, clock: int) -> Sequence[S]:
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
         held = held_count(element, len(element.drives))
         if clock == 1:
             return [*let_out(view.m[:held], len(element.drives)), *view.m[held:]]
@@ -142,7 +142,7 @@ class StateFeedbackLaw(ChannelLaw):
         estimates = self._corrected(element, view, u) if element.observer else []
         return [*let_in(view.m[:held], u), *estimates]
 
-    def _corrected(self, element: StateFeedback, view: ElementView, u: Sequence[S]) -> list[S]:
+    def _corrected(self, element: Any, view: ElementView, u: Sequence[S]) -> list[S]:
         """The rate of the estimate, or the estimate at the next sample, with the outputs u."""
         observer, s = element.observer, self._deviation(element, view)
         assert observer is not None
@@ -153,7 +153,7 @@ class StateFeedbackLaw(ChannelLaw):
         return [dot(a, s) + dot(b, du) + dot(l, wrong_by) for a, b, l in zip(A, B, L, strict=True)]
 
 
-def _size(element: StateFeedback, part: Any, name: str, rows: int, columns: int) -> list[str]:
+def _size(element: Any, part: Any, name: str, rows: int, columns: int) -> list[str]:
     """A problem where a matrix of the element, or of its observer, has another size; else none."""
     given = getattr(part, name)
     if len(given) == rows and all(len(row) == columns for row in given):

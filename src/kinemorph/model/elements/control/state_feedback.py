@@ -55,8 +55,8 @@ class StateFeedback:
     `q`, `v`, `x`, `inputs`    the point q0 (nq,), v0 (nv,), x0 (one for each of `states`) and u0, one row each
     `states`    names of further states, such as "motor.current"
     `times`     times [s] of a motion: q, v, x and inputs then have a row for each time, and `gains` the rows of all
-                targets for each time, one time after the other. Gains and inputs are linear in between, q, v and x
-                cubic; all are constant before the first and after the last time
+                targets for each time, one time after the other. Gains are linear in between, inputs monotone, q,
+                v and x cubic; all are constant before the first and after the last time
     `observer`  estimates s; q, v, x, states and times are then left out, and the columns of K are its `estimates`
 
     `lower`, `upper`, `every`, `phase`, `delay` and `quantum` are those of every controller (see `controllers`). The
