@@ -63,7 +63,7 @@ def test_a_regulator_that_reads_encoders_holds_a_cart_pole(sample: float | None)
     run = simulate(System(robot, (hinge, element)), 6.0, q={"theta": 0.1}, output_step=0.02)
     kind = "m.lqr" if sample else "lqr"
     wrong = np.stack([run[f"{kind}.w.{name}"] - run[f"q.{name}"] for name in ("x", "theta")])
-    assert np.abs(wrong[1, 0]) == 0.1  # it begins with a wrong estimate
+    assert np.abs(wrong[1, 0]) > 0.02  # it begins with a wrong estimate
     assert np.abs(wrong[:, -1]).max() < 5e-4
     assert np.abs(run.q[-1]).max() < 2e-3
     assert np.abs(run["lqr"]).max() <= 30.0
