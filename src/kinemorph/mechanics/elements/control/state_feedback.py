@@ -18,6 +18,7 @@ from kinemorph.mechanics.elements.law import Effort, Slot, register
 from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.elements.control.state_feedback import StateFeedback
+from kinemorph.model.parameter import parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted, did_you_mean
 
@@ -45,6 +46,10 @@ class StateFeedbackLaw(ChannelLaw):
         if any(b <= a for a, b in zip(element.times, element.times[1:], strict=False)) or len(element.times) == 1:
             problem = f"times has {counted(len(element.times), 'time')} that do not increase; expected two or more"
             found.append(wrong(element.name, problem, "Sort the rows by time.", "times"))
+        varied = parameters_of((element.gains, element.q, element.v, element.x, element.inputs))
+        if element.times and varied:
+            problem = f"its rows over time contain the parameter '{varied[0].name}'; expected plain numbers"
+            found.append(wrong(element.name, problem, "Write its value.", "times"))
         return found or number_problems(element, "lower", "upper") or sampling_problems(element)
 
     def _observer_problems(self, element: Any) -> list[str]:
