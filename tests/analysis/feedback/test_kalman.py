@@ -120,6 +120,10 @@ def test_bad_data_of_the_element_are_told_in_a_sentence() -> None:
         ({"drives": ()}, "it drives nothing; expected names of joints"),
         ({"drives": "knee"}, "it drives 'knee', which is neither"),
         ({"times": (0.0, 0.0)}, "times has 2 times that do not increase"),
+        (
+            {"times": (0.0, kinemorph.Parameter("T", 1.0))},
+            "its rows over time contain the parameter 'T'; expected plain",
+        ),
         ({"states": "heat", "gains": [[1.0, 2.0, 3.0]], "x": [[0.0]]}, "states contains 'heat', and no element has"),
         ({"every": -1.0}, "every is -1; expected a finite time above 0"),
         ({"lower": 2.0, "upper": 1.0}, "expected lower below upper"),

@@ -43,13 +43,13 @@ class StateFeedbackLaw(ChannelLaw):
             sizes |= {"q": (times, robot.nq), "v": (times, robot.nv)}
             sizes |= {"x": (times, len(element.states))} if element.states else {}
         found += [one for name, size in sizes.items() for one in _size(element, element, name, *size)]
-        if any(b <= a for a, b in zip(element.times, element.times[1:], strict=False)) or len(element.times) == 1:
-            problem = f"times has {counted(len(element.times), 'time')} that do not increase; expected two or more"
-            found.append(wrong(element.name, problem, "Sort the rows by time.", "times"))
-        varied = parameters_of((element.gains, element.q, element.v, element.x, element.inputs))
+        varied = parameters_of((element.times, element.gains, element.q, element.v, element.x, element.inputs))
         if element.times and varied:
             problem = f"its rows over time contain the parameter '{varied[0].name}'; expected plain numbers"
             found.append(wrong(element.name, problem, "Write its value.", "times"))
+        elif any(b <= a for a, b in zip(element.times, element.times[1:], strict=False)) or len(element.times) == 1:
+            problem = f"times has {counted(len(element.times), 'time')} that do not increase; expected two or more"
+            found.append(wrong(element.name, problem, "Sort the rows by time.", "times"))
         return found or number_problems(element, "lower", "upper") or sampling_problems(element)
 
     def _observer_problems(self, element: Any) -> list[str]:
