@@ -106,6 +106,8 @@ def test_bad_input_is_told_in_a_sentence(linear: kinemorph.analysis.small_motion
     with pytest.raises(ShapeError, match=r"kalman: sample is -1; expected"):
         kalman(linear, 1.0, 1.0, sample=-1)
     observer, found = kalman(linear, 1.0, 1.0), lqr(robot, 1.0, {"x": 1.0}, sample=0.1)
+    with pytest.raises(UnsupportedError, match=r"reads is .* without an observer="):
+        found.element(reads={"w.x": "encoder.position"})
     with pytest.raises(UnsupportedError, match=r"the observer has 4 states of 'cartpole' and the sample time None"):
         found.element(observer=observer)
 

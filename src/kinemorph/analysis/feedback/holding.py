@@ -12,6 +12,7 @@ from kinemorph.analysis.small_motions.linearize import Linearization, Model, lin
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.input_reader import short
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.simulation.stepping.chosen_start import state_at
 
 STEPS = 8  # Newton steps towards inputs that hold the plant
 
@@ -26,30 +27,27 @@ def inputs_of(what: str, names: Sequence[str], weights: Any) -> list[int]:
     return [k for k, name in enumerate(names) if name in weights]
 
 
-def linear_at_rest(what: str, model: Model | Linearization, R: Any, **given: Any) -> Linearization:
+def linear_at_rest(
+    what: str, model: Model | Linearization, R: Any, outputs: Any, state: dict[str, Any]
+) -> Linearization:
     """The linear equations about a point at rest: those given, at the equilibrium near the start, or at q.
 
-    `given` are arguments of `linearize`. Where q is given and u is not, the inputs that R names, and further states,
+    `state` are arguments of `linearize`. Where q is given and u is not, the inputs that R names, and further states,
     take the values that hold the plant there. Raises UnsupportedError where it does not rest.
     """
     if isinstance(model, Linearization):
-        for name, value in given.items():
-            if value is not None and value != () and name != "outputs":
-                raise UnsupportedError(f"{what}: {name} is given, but the Linearization has it. Leave {name} out.")
+        if state:
+            raise UnsupportedError(f"{what}: {', '.join(state)} is given, but the Linearization has it. Leave it out.")
         return _resting(what, model)
-    given["t"] = given["t"] or 0.0
-    options = {name: given.pop(name) for name in ("forces", "locked")}
-    plant, outputs = as_plant(model, **options), given.pop("outputs")
-    if given["q"] is None and given["v"] is None:
-        own = {name: given[name] for name in ("u", "x", "p", "m", "t")}
-        found = equilibrium(plant, **own)
+    plant = as_plant(model, **{name: state.pop(name) for name in ("forces", "locked") if name in state})
+    if state.get("q") is None and state.get("v") is None:
+        found = equilibrium(plant, **state)
         if not found:
             raise UnsupportedError(f"{what}: {found.message} Give q, the configuration to hold.")
-        given |= {"q": found.q, "x": found.x, "m": found.m}
-        return _resting(what, linearize(plant, **given, outputs=outputs))
-    if isinstance(given["q"], str):  # the name of a start is known to the system, not to its plant
-        return _resting(what, linearize(model, **given, **options, outputs=outputs))
-    linear = linearize(plant, **given, outputs=outputs)
+        state |= {"q": found.q, "x": found.x, "m": found.m}
+    t = state.pop("t", 0.0)
+    given = state_at(model, plant, t, **({group: None for group in ("q", "v", "x", "m", "u", "p")} | state))
+    linear = linearize(plant, **given, t=t, outputs=outputs)
     if given["u"] is None and not linear.at_rest:
         chosen = inputs_of(what, linear.input_names, R)
         for _ in range(STEPS):

@@ -12,14 +12,14 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.feedback.holding import linear_at_rest
 from kinemorph.analysis.feedback.riccati import least_cost, sampled
 from kinemorph.analysis.feedback.stabilizable import named, out_of_reach
-from kinemorph.analysis.feedback.weights import known_name, weights
+from kinemorph.analysis.feedback.weights import check_sample, known_name, weights
 from kinemorph.analysis.small_motions.eigenproblems import Complex
 from kinemorph.analysis.small_motions.linearize import Linearization, Model
 from kinemorph.analysis.small_motions.named_matrices import named_matrix, state_units
 from kinemorph.analysis.small_motions.plant_derivatives import built
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.control.state_feedback import Observer
-from kinemorph.plants.user_laws import Column, Law
+from kinemorph.plants.user_laws import Column
 from kinemorph.shown import Shown
 
 if TYPE_CHECKING:
@@ -64,38 +64,35 @@ class Estimator(Shown):
         chosen = [linear.input_names.index(name) for name in regulator.input_names]
         A, B = linear.basis @ linear.minimal()[0] @ linear.dual, linear.B[:, chosen]
         if self.sample:
-            zero = [np.zeros(size) for size in (A.shape, (len(chosen),) * 2, B.shape)]
-            A, B = sampled(A, B, zero[0], zero[1], zero[2], self.sample)[:2]
-            A = linear.basis @ linear.dual @ A
+            held = sampled(A, B, 0.0 * A, np.eye(len(chosen)), 0.0 * B, self.sample)
+            A, B = linear.basis @ linear.dual @ held.A, held.B
         matrices = zip("ABLCD", (A, B, self.L, linear.C, linear.D[:, chosen]), strict=True)
         rows = {name: tuple(map(tuple, matrix.tolist())) for name, matrix in matrices}
         for name in reads:
             known_name("element: reads", name, linear.output_names)
-        signals = tuple(reads[name] if name in reads else self._signal(name) for name in linear.output_names)
-        return Observer(signals, tuple(states), **rows, measured=self._measured())
+        values = self._measured()
+        signals = tuple(reads.get(name) or self._signal(name) for name in values)
+        return Observer(signals, tuple(states), **rows, measured=tuple(values.values()))
 
     def _signal(self, output: str) -> str:
         """The signal of an output: for a displacement of a joint with one axis, its coordinate."""
-        plant = self.linear.plant
-        if not output.startswith("w."):
-            return output
-        signal = f"q.{output[2:]}"
-        if output[2:] not in (column.name for column in plant.q):
-            raise UnsupportedError(
-                f"element: output '{output}' is a local coordinate, which no sensor reads. Name signals of sensors, or "
-                f"coordinates of joints with one axis, as outputs of `kalman`."
-            )
-        return signal
+        name = output.removeprefix("w.")
+        if name == output or name in (column.name for column in self.linear.plant.q):
+            return output if name == output else f"q.{name}"
+        raise UnsupportedError(
+            f"element: output '{output}' is a local coordinate, which no sensor reads. Name signals of sensors, or "
+            "coordinates of joints with one axis, as outputs of `kalman`."
+        )
 
-    def _measured(self) -> tuple[float, ...]:
-        """The values of the outputs at the point."""
+    def _measured(self) -> dict[str, float]:
+        """The values of the outputs at the point, by name."""
         linear, plant = self.linear, self.linear.plant
         found = dict(zip(linear.state_names, linear.point.s, strict=True))
         found |= {f"w.{column.name}": value for column, value in zip(plant.q, linear.q, strict=True)}
         laws = {name: plant.outputs[name] for name in linear.output_names if name in plant.outputs}
         if laws:
             found |= dict(zip(laws, built(plant.observed(laws))(*linear.point.inputs), strict=True))
-        return tuple(float(found[name]) for name in linear.output_names)
+        return {name: float(found[name]) for name in linear.output_names}
 
 
 def kalman(
@@ -105,15 +102,7 @@ def kalman(
     *,
     outputs: Sequence[str] | None = None,
     sample: float | None = None,
-    q: Any = None,
-    v: Any = None,
-    x: Any = None,
-    u: Any = None,
-    t: float | None = None,
-    p: Any = None,
-    m: Any = None,
-    forces: Law | None = None,
-    locked: str | Sequence[str] = (),
+    **state: Any,
 ) -> Estimator:
     """The observer of least error for white noise: the stationary Kalman filter.
 
@@ -124,12 +113,10 @@ def kalman(
     `sample`    the time between samples [s]: the noise is integrated exactly over a period, that of a sample of an
                 output is V / sample, and the estimate is that of the next sample
 
-    The other arguments are those of `lqr`.
+    `state` are the arguments q, v, x, u, t, p, m, forces and locked of `linearize`, as for `lqr`.
     """
-    given = {"q": q, "v": v, "x": x, "u": u, "p": p, "m": m, "forces": forces, "locked": locked, "t": t}
-    if sample is not None and not 0.0 < sample < np.inf:
-        raise ShapeError(f"kalman: sample is {sample}; expected a finite time above 0 [s]. Leave it out if continuous.")
-    linear = linear_at_rest("kalman", model, None, **given, outputs=outputs)
+    check_sample("kalman", sample)
+    linear = linear_at_rest("kalman", model, None, outputs, state)
     A, _, C, _ = linear.minimal()
     noise = weights("kalman: V", V, linear.output_names, positive=True)
     unseen = out_of_reach(A.T, C.T)
@@ -138,25 +125,19 @@ def kalman(
             f"kalman: the outputs {', '.join(linear.output_names)} do not show motions of "
             f"{named(linear.basis @ unseen, linear.state_names)}, which do not decay. Add a sensor that reads them."
         )
-    spread = linear.dual @ _noise(W, linear) @ linear.dual.T
-    zero = np.zeros((len(A), len(C)))
+    names = linear.state_names
+    if isinstance(W, Mapping):
+        names += linear.input_names
+        acts = np.hstack([np.eye(len(linear.A)), linear.B])
+        density = acts @ weights("kalman: W", W, names) @ acts.T
+    else:
+        density = weights("kalman: W", W, names)
+    spread, zero = linear.dual @ density @ linear.dual.T, np.zeros((len(A), len(C)))
     if sample is None:
         gains, P = least_cost(A.T, C.T, spread, noise, zero)
-        poles = np.linalg.eigvals(A - gains.T @ C)
+        poles = np.linalg.eigvals(A - gains.T @ C).astype(complex)
     else:
         held = sampled(A.T, zero, spread, noise, zero, sample)
         gains, P = least_cost(held.A, C.T, held.Q, noise / sample, zero, discrete=True)
         poles = np.log(np.linalg.eigvals(held.A.T - gains.T @ C).astype(complex)) / sample
-    return Estimator(linear.basis @ gains.T, linear.basis @ P @ linear.basis.T, poles.astype(complex), linear, sample)
-
-
-def _noise(W: Any, linear: Linearization) -> Array:
-    """The density of noise in ds/dt, (ns, ns)."""
-    if not isinstance(W, Mapping):
-        return weights("kalman: W", W, linear.state_names)
-    names = (*linear.state_names, *linear.input_names)
-    for name in W:
-        known_name("kalman: W", name, names)
-    every = weights("kalman: W", W, names)
-    spread = np.hstack([np.eye(len(linear.A)), linear.B])
-    return np.asarray(spread @ every @ spread.T)
+    return Estimator(linear.basis @ gains.T, linear.basis @ P @ linear.basis.T, poles, linear, sample)

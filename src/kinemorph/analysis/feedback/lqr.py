@@ -7,7 +7,6 @@ is solved for these, and K = K_y dual, S = dual^T S_y dual.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from kinemorph.analysis.feedback.motion_gains import regulator_along
 from kinemorph.analysis.feedback.regulator import Regulator
 from kinemorph.analysis.feedback.riccati import least_cost, sampled
 from kinemorph.analysis.feedback.stabilizable import DECAYS, named, out_of_reach
-from kinemorph.analysis.feedback.weights import costs
+from kinemorph.analysis.feedback.weights import check_sample, costs
 from kinemorph.analysis.small_motions.linearize import Linearization, Model
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import UnsupportedError
 from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.trajectory import Trajectory
 
 
@@ -36,15 +34,7 @@ def lqr(
     along: Trajectory | None = None,
     final: Any = 0.0,
     leave_out: bool = False,
-    q: Any = None,
-    v: Any = None,
-    x: Any = None,
-    u: Any = None,
-    t: float | None = None,
-    p: Any = None,
-    m: Any = None,
-    forces: Law | None = None,
-    locked: str | Sequence[str] = (),
+    **state: Any,
 ) -> Regulator:
     """The state feedback of least cost: u = u0 - K s.
 
@@ -56,56 +46,44 @@ def lqr(
     `sample`      the time between samples [s]: gains of sampled feedback with held inputs. The equations and the cost
                   are integrated exactly over a period, so that the cost is that of the continuous motion
     `along`       a run: gains along its motion, over its time, for its samples. `final` are weights of the state at its
-                  end, in the forms of Q; with `final` 0 the gains fall to N at the end
+                  end, in the forms of Q; with `final` 0 the gains fall to R^-1 N^T at the end
     `leave_out`   regulate what the inputs can stabilize; `left_out` of the result names the rest. By default it is
                   refused
 
-    The other arguments are those of `linearize`. By default the point is the equilibrium near the initial state. Where
-    q is given and u is not, the inputs of the regulator take the values that hold the plant there, as motors hold an
-    arm.
+    `state` are the arguments q, v, x, u, t, p, m, forces and locked of `linearize`. By default the point is the
+    equilibrium near the initial state. Where q is given and u is not, the inputs of the regulator take the values that
+    hold the plant there, as motors hold an arm.
     """
-    given = {"q": q, "v": v, "x": x, "u": u, "p": p, "m": m, "forces": forces, "locked": locked, "t": t}
-    if sample is not None and not 0.0 < sample < np.inf:
-        raise ShapeError(f"lqr: sample is {sample}; expected a finite time above 0 [s]. Leave it out if continuous.")
+    check_sample("lqr", sample)
     if along is not None:
-        taken = [name for name in ("q", "v", "x", "u", "t") if given[name] is not None]
-        if sample is not None or taken or isinstance(model, Linearization):
-            what = "a Linearization" if isinstance(model, Linearization) else ", ".join(taken) or "sample"
+        taken = [*({"q", "v", "x", "u", "t", "m"} & {*state}), *["sample"] * (sample is not None)]
+        if taken or isinstance(model, Linearization):
+            what = ", ".join(sorted(taken)) or "a Linearization"
             raise UnsupportedError(f"lqr: {what} is given together with along=, whose run has the states. Give one.")
-        plant = as_plant(model, forces=forces, locked=locked)
-        return regulator_along(plant, along, Q, R, N, final, p)
-    linear = linear_at_rest("lqr", model, R, **given, outputs=())
+        p = state.pop("p", None)
+        return regulator_along(as_plant(model, **state), along, Q, R, N, final, p)
+    linear = linear_at_rest("lqr", model, R, (), state)
     plant, chosen = linear.plant, inputs_of("lqr: R", linear.input_names, R)
     names = tuple(linear.input_names[k] for k in chosen)
     full = costs(linear.state_names, names, Q, R, N)
     A, B, basis = linear.dual @ linear.A @ linear.basis, linear.dual @ linear.B[:, chosen], linear.basis
-    rest = out_of_reach(A, B)
-    note = _left_out(rest, linear, names, leave_out)
-    dual = linear.dual
+    dual, note, rest = linear.dual, "", out_of_reach(A, B)
     if rest.size:  # regulated is the nearest motion, by its cost, among those that the inputs reach
+        note = (
+            f"The inputs {', '.join(names)} cannot bring motions of {named(dual.T @ rest, linear.state_names)} to rest"
+        )
+        if not leave_out:
+            remedy = "Add inputs that move them, lock their joints, or give leave_out=True to regulate the others."
+            raise UnsupportedError(f"lqr: {note[0].lower()}{note[1:]}. {remedy}")
+        note += f": {rest.shape[1]} of {len(dual)} directions are left out."
         Z = np.linalg.svd(rest)[0][:, rest.shape[1] :]
-        across = np.eye(len(A)) - Z @ Z.T
         sizes, axes = np.linalg.eigh(full[0])
         root = np.sqrt(np.maximum(sizes, 0.0))[:, None] * axes.T @ basis
+        dual = (Z.T + np.linalg.pinv(root @ Z) @ root @ (np.eye(len(A)) - Z @ Z.T)) @ dual
         A, B, basis = Z.T @ A @ Z, Z.T @ B, basis @ Z
-        dual = (Z.T + np.linalg.pinv(root @ Z) @ root @ across) @ dual
     K, S, poles = _solved(A, B, basis, full, sample, linear)
     at, K, S = linear.point, K @ dual, dual.T @ S @ dual
     return Regulator(K, S, poles, names, plant, at.q, at.v, at.x, at.u[chosen], sample, None, note)
-
-
-def _left_out(rest: Array, linear: Linearization, inputs: Sequence[str], allowed: bool) -> str:
-    """A sentence on the directions that no input can stabilize; raises UnsupportedError where they are not allowed."""
-    if not rest.size:
-        return ""
-    which = named(linear.dual.T @ rest, linear.state_names)
-    what = f"The inputs {', '.join(inputs)} cannot bring motions of {which} to rest"
-    if allowed:
-        return f"{what}: {rest.shape[1]} of {len(linear.dual)} directions are left out."
-    raise UnsupportedError(
-        f"lqr: {what[0].lower()}{what[1:]}. Add inputs that move them, lock their joints, or give leave_out=True to "
-        "regulate the others."
-    )
 
 
 def _solved(

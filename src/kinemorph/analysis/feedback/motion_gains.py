@@ -37,7 +37,7 @@ def regulator_along(plant: Plant, run: Trajectory, Q: Any, R: Any, N: Any, final
     chosen = inputs_of("lqr: R", inputs, R)
     names = tuple(inputs[k] for k in chosen)
     Qf, Rf, Nf = costs(states, names, Q, R, N)
-    q, x, u = _same_signs(run.q, plant), _states_of_run(plant, run), _inputs_of_run(plant, run)
+    q, x, u = run.q, _of_run("x", plant, run), _of_run("u", plant, run)
     forces = [k for k in chosen if inputs[k] in (column.name for column in plant.v)]
     slopes, found = slopes_of(plant), []
     for k, time in enumerate(run.t):
@@ -61,31 +61,21 @@ def regulator_along(plant: Plant, run: Trajectory, Q: Any, R: Any, N: Any, final
     return Regulator(K, S, np.zeros(0, complex), names, plant, q, run.v, x, u[:, chosen], None, run.t)
 
 
-def _states_of_run(plant: Plant, run: Trajectory) -> Array:
-    """The further states (n, nx) of the plant along a run; those that the run does not have keep initial values."""
-    known = [column.name for column in run.segments[0].plant.x]
-    x = np.tile(np.array(plant.start["x"], dtype=float), (len(run.t), 1))
-    for k, column in enumerate(plant.x):
-        if column.name in known:
-            x[:, k] = run[column.name]
-    return x
+def _of_run(group: str, plant: Plant, run: Trajectory) -> Array:
+    """The further states "x" or the inputs "u" of the plant along a run, (n, nx) or (n, nu).
 
-
-def _inputs_of_run(plant: Plant, run: Trajectory) -> Array:
-    """The inputs (n, nu) of the plant along a run: those of the run, and signals that drove inputs of its elements."""
+    Inputs of its elements are the signals that drove them in the run; what the run does not have keeps initial values.
+    """
     own = run.segments[0].plant
-    found, names = np.zeros((len(run.t), plant.nu)), [column.name for column in own.u]
-    signals: dict[str, str] = {}
+    columns = {column.name: column.name for column in own.x} | {column.name: f"u.{column.name}" for column in own.u}
     if own.robot is not None:
         cast = ensemble(own.robot, own.elements)
         for (index, slot), source in cast.wired.items():
-            name = cast.members[index].element.name
-            signals |= {name: source, f"{name}.{slot}": source}
-    for k, column in enumerate(plant.u):
-        if column.name in names:
-            found[:, k] = run.u[:, names.index(column.name)]
-        elif column.name in signals:
-            found[:, k] = run[signals[column.name]]
+            columns |= dict.fromkeys((name := cast.members[index].element.name, f"{name}.{slot}"), source)
+    found = np.tile(np.array(plant.start[group], dtype=float), (len(run.t), 1))
+    for k, column in enumerate(getattr(plant, group)):
+        if column.name in columns:
+            found[:, k] = run[columns[column.name]]
     return found
 
 
@@ -103,15 +93,3 @@ def _about_motion(linear: Linearization, chosen: Sequence[int]) -> tuple[Array, 
             A[part, place.v + k] = [-one for one in slope]
     A[:nv, nv : 2 * nv] = np.diag([float(k not in plant.locked) for k in range(nv)])
     return A, linear.B[:, chosen], linear.basis @ linear.dual
-
-
-def _same_signs(q: Array, plant: Plant) -> Array:
-    """Configurations (n, nq) whose quaternions do not change sign from sample to sample, as curves need them."""
-    found = q.copy()
-    for place in plant.manifold:
-        row = ELEMENTARY[place.kind]
-        if row.nq == row.nv + 1:
-            part = found[:, place.q + row.nq - 4 : place.q + row.nq]
-            turned = np.sign((part[1:] * part[:-1]).sum(axis=1))
-            part[1:] *= np.cumprod(np.where(turned == 0.0, 1.0, turned))[:, None]
-    return found

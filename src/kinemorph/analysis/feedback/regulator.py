@@ -92,6 +92,8 @@ class Regulator(Shown):
             raise UnsupportedError(
                 f"element: plant '{self.plant.name}' is not that of a robot, so no system can have it. Use K itself."
             )
+        if reads and observer is None:
+            raise UnsupportedError(f"element: reads is {reads} without an observer=. Give one, or leave reads out.")
         count = self.plant.nv
         given: dict[str, Any] = {"drives": self.input_names, "every": self.sample, **options}
         if self.times is not None:

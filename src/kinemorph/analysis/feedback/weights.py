@@ -31,17 +31,13 @@ def weights(what: str, given: Any, names: Sequence[str], *, positive: bool = Fal
     matrix = found if found.ndim == 2 else np.diag(np.broadcast_to(found, n))
     if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
         raise ShapeError(f"{what} is not symmetric; expected {name} = {name}^T. Give ({name} + {name}^T) / 2.")
-    values = np.linalg.eigvalsh(matrix) if n else np.zeros(0)
-    least = float(values.min(initial=np.inf))
-    if positive and not least > ROUNDING * np.abs(values).max(initial=0.0):
+    values = np.linalg.eigvalsh(matrix)
+    least, size = float(values.min(initial=np.inf)), float(np.abs(values).max(initial=0.0))
+    if least <= ROUNDING * size if positive else least < -ROUNDING * size:
+        kind, bound = ("definite", "one above 0") if positive else ("semidefinite", "none below 0")
         raise ShapeError(
-            f"{what} is not positive definite: its least eigenvalue is {least:.3g}, expected one above 0. Give every "
-            f"one of {quoted(names)} a weight above 0."
-        )
-    if least < -1e-9 * np.abs(values).max(initial=0.0):
-        raise ShapeError(
-            f"{what} is not positive semidefinite: its least eigenvalue is {least:.3g}, expected none below 0. Give "
-            "weights of at least 0."
+            f"{what} is not positive {kind}: its least eigenvalue is {least:.3g}, expected {bound}. Give "
+            f"{'each' if positive else 'none'} of {quoted(names)} a weight {'above' if positive else 'below'} 0."
         )
     return np.array(0.5 * (matrix + matrix.T))
 
@@ -62,6 +58,12 @@ def costs(states: Sequence[str], inputs: Sequence[str], Q: Any, R: Any, N: Any) 
     weighed = weights("lqr: Q", Q, states), weights("lqr: R", R, inputs, positive=True)
     shape = (len(states), len(inputs))
     return *weighed, np.zeros(shape) if N is None else _numbers("lqr: N", N, (shape,))
+
+
+def check_sample(what: str, sample: float | None) -> None:
+    """Raises ShapeError for a time between samples that is not above 0."""
+    if sample is not None and not 0.0 < sample < np.inf:
+        raise ShapeError(f"{what}: sample is {sample}; expected a finite time above 0 [s]. Leave it out if continuous.")
 
 
 def _numbers(what: str, given: Any, shapes: Any) -> Array:
