@@ -31,9 +31,16 @@ def test_gains_are_those_of_the_dual_equation(linear: kinemorph.analysis.small_m
     B = linear.B[:, :1]
     P = solve_continuous_are(linear.A.T, linear.C.T, 2.0 * B @ B.T + np.diag([0.0, 0.0, 0.0, 0.5]), V)
     np.testing.assert_allclose(of_force.P, P, rtol=1e-7)
+
+
+@pytest.mark.slow  # its import takes seconds
+def test_python_control_gives_the_same_gains(linear: kinemorph.analysis.small_motions.linearize.Linearization) -> None:
     control = pytest.importorskip("control")
+    W, V = np.diag([0.1, 0.2, 0.3, 0.4]), np.diag([1e-2, 2e-2])
     L, P, _ = control.lqe(linear.A, np.eye(4), linear.C, W, V)
+    found = kalman(linear, W, V)
     np.testing.assert_allclose(found.L, L, rtol=1e-8)
+    np.testing.assert_allclose(found.P, P, rtol=1e-8)
 
 
 def test_sampled_gains_predict_over_an_exact_period(
