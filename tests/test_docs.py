@@ -27,6 +27,7 @@ PAGES = [
         "model_file",
         "documents",
         "cagem",
+        "control",
         "conventions",
         "notebook",
     )

@@ -61,6 +61,8 @@ HOMES: dict[str, str] = {
     "inverse_kinematics": "kinemorph.analysis.loops.inverse_kinematics",
     "equilibrium": "kinemorph.analysis.small_motions.equilibrium",
     "linearize": "kinemorph.analysis.small_motions.linearize",
+    "lqr": "kinemorph.analysis.feedback.lqr",
+    "kalman": "kinemorph.analysis.feedback.kalman",
     "poles": "kinemorph.analysis.small_motions.poles",
     "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
     "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
@@ -115,6 +117,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import studies as studies
     from kinemorph import tracking as tracking
     from kinemorph.analysis.audit import audit as audit
+    from kinemorph.analysis.feedback.kalman import kalman as kalman
+    from kinemorph.analysis.feedback.lqr import lqr as lqr
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from kinemorph.analysis.optimizing.optimize import optimize as optimize
     from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium

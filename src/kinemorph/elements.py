@@ -49,6 +49,7 @@ HOMES: dict[str, str] = {
     "SpringLeg": "kinemorph.model.elements.forces.legs",
     "ComputedTorque": "kinemorph.model.elements.control.model_based",
     "GravityCompensation": "kinemorph.model.elements.control.model_based",
+    "StateFeedback": "kinemorph.model.elements.control.state_feedback",
     "DCMotor": "kinemorph.model.elements.drives.motors",
     "PairContact": "kinemorph.model.elements.contact.pair_contacts",
     "PrescribedMotion": "kinemorph.model.elements.constraints.prescribed",
@@ -76,6 +77,7 @@ HOMES: dict[str, str] = {
     "Bumper": "kinemorph.model.elements.forces.springs",
     "Tire": "kinemorph.model.elements.forces.tires",
     # their parts
+    "Observer": "kinemorph.model.elements.control.state_feedback",
     "Lag": "kinemorph.model.elements.drives.actuators",
     "Integrating": "kinemorph.model.elements.drives.actuators",
     "DragBox": "kinemorph.model.elements.forces.fluids",
@@ -173,6 +175,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.control.references import Setpoint as Setpoint
     from kinemorph.model.elements.control.references import Sinusoid as Sinusoid
     from kinemorph.model.elements.control.references import SplinePath as SplinePath
+    from kinemorph.model.elements.control.state_feedback import Observer as Observer
+    from kinemorph.model.elements.control.state_feedback import StateFeedback as StateFeedback
     from kinemorph.model.elements.drives.actuators import Actuator as Actuator
     from kinemorph.model.elements.drives.actuators import Integrating as Integrating
     from kinemorph.model.elements.drives.actuators import Lag as Lag

@@ -18,6 +18,7 @@ HOMES: dict[str, str] = {
     "pendulum": "kinemorph.model.library.textbook",
     "double_pendulum": "kinemorph.model.library.textbook",
     "crane": "kinemorph.model.library.textbook",
+    "cartpole": "kinemorph.model.library.textbook",
     "chain": "kinemorph.model.library.textbook",
     "scara": "kinemorph.model.library.arms",
     "puma": "kinemorph.model.library.arms",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.rigid_contacts.planar_bodies import stacked_blocks as stacked_blocks
     from kinemorph.model.library.rigid_contacts.planar_bodies import standing_block as standing_block
     from kinemorph.model.library.rovers import rover as rover
+    from kinemorph.model.library.textbook import cartpole as cartpole
     from kinemorph.model.library.textbook import chain as chain
     from kinemorph.model.library.textbook import crane as crane
     from kinemorph.model.library.textbook import double_pendulum as double_pendulum

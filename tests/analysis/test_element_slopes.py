@@ -98,6 +98,7 @@ IDLE = {  # numbers that do not act in a specimen, and do in another one
 }
 REFUSED = {  # by a sentence, where derivatives by them are asked for
     "SplinePath.times": "a curve is not linear in its knots",
+    "StateFeedback.times": "curves over time are made of plain numbers",
     "CController.lower": "C has no derivatives",
     "CController.upper": "C has no derivatives",
     "PythonController.lower": "a Python function that is called has no derivatives",

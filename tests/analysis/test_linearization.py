@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import kinemorph
 from kinemorph.analysis.small_motions import linearize as linearize_module
 from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
 from kinemorph.codegen.building.compile import build
@@ -15,7 +17,7 @@ from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.deriving.dynamics import derive
 from kinemorph.elements import Encoder
-from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import KinemorphError, MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.system import System
@@ -162,9 +164,39 @@ def test_linear_equations_come_back_as_they_are() -> None:
     np.testing.assert_array_equal(found.C, [[1.0, 1.0]])
     np.testing.assert_array_equal(found.D, [[3.0]])
     np.testing.assert_allclose(found.drift, A @ [0.3, 0.1] + B @ [0.7])
-    space = found.as_state_space()
+    space = found.to_scipy()
     np.testing.assert_array_equal(space.A, A)
     assert space.outputs == 1
+
+
+def test_matrices_are_printed_with_names_and_units() -> None:
+    """FINDINGS D6."""
+    text = str(linearize(library.crane(), outputs=["w.x"]))
+    assert text.splitlines()[0] == "Linearization of 'crane' at an equilibrium: 4 states, 2 inputs, 1 output"
+    rows = {line.split(" [")[0].strip(): line.split() for line in text.splitlines()}
+    assert rows["v.theta"][-2:] == ["-0.5", "1.5"]  # B
+    assert text.split("\nC\n")[1].splitlines() == [
+        "           w.x [m]  w.theta [rad]  v.x [m/s]  v.theta [rad/s]",
+        "  w.x [m]        1              0          0                0",
+        "D",
+        "           x [N]  theta [N m]",
+        "  w.x [m]      0            0",
+    ]
+    assert text in linearize(library.crane(), outputs=["w.x"])._repr_html_().replace("&#x27;", "'")
+    large = str(linearize(library.chain(10)))
+    assert "A (20 rows, 20 columns; the first 16 and 10 are shown)" in large
+    assert max(map(len, large.splitlines())) < 180
+    assert "not an equilibrium" in str(linearize(library.crane(), q=[0.0, 0.3]))
+    assert str(linearize(library.crane(), outputs=())).endswith("C: none\nD: none")
+
+
+def test_states_of_other_libraries_have_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FINDINGS D6."""
+    found = linearize(library.four_bar(), kinemorph.equilibrium(library.four_bar()).q)
+    assert found.minimal_names == ("y1", "y2")
+    monkeypatch.setitem(sys.modules, "control", None)
+    with pytest.raises(MissingExtraError, match=r"'control' is not installed. Run: pip install control"):
+        found.to_control()
 
 
 def test_second_order_matrices_and_their_files(tmp_path: Path) -> None:
@@ -217,8 +249,6 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         linearize(pendulum, outputs={"both": lambda q, v: [q[0], v[0]]})
     with pytest.raises(UnsupportedError, match="t is nan s"):
         linearize(pendulum, t=np.nan)
-    with pytest.raises(UnsupportedError, match="expected 'scipy' or 'control'"):
-        linearize(pendulum).as_state_space("matlab")
     with pytest.raises(ModelError, match="a str was given, expected a Robot or a System"):
         linearize("pendulum")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match=r"has no second-order form. Use linearize"):

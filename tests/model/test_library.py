@@ -21,6 +21,7 @@ SIZES = {
     "pendulum": (1, 1, 1, 0),
     "double_pendulum": (2, 2, 2, 0),
     "crane": (2, 2, 2, 0),
+    "cartpole": (2, 2, 2, 0),
     "chain": (10, 10, 10, 0),
     "scara": (4, 4, 5, 0),
     "puma": (6, 6, 6, 0),

@@ -18,6 +18,7 @@ from support.cases.element_laws import arm
 from support.tools.each_case import each_case
 
 GROUND = EasyDynNormal(1e4, 10.0)
+NQ, NV = arm().nq, arm().nv
 SAMPLED: dict[str, Any] = {"every": 0.1, "delay": 0.05}
 LIMITED: dict[str, Any] = {"reference": 0.1, "lower": -1.0, "upper": 1.0}
 
@@ -62,6 +63,7 @@ GOOD: tuple[Any, ...] = (
     elements.PID("e", ("hinge",), kp=1.0, ki=1.0, kd=1.0, filter=0.1, **LIMITED),
     elements.FuzzyRules("e", "hinge", centers=((0.0, 1.0),), widths=((1.0, 2.0),), consequents=((1.0, 0.0),) * 2),
     elements.GravityCompensation("e", ("hinge",)),
+    elements.StateFeedback("e", "hinge", ((1.0,) * 2 * NV,), ((0.0,) * NQ,), ((0.0,) * NV,), inputs=((0.0,),)),
     elements.Sampled("e", law, reads=("q.hinge",), drives=("hinge",), every=0.1),
     elements.CController("e", "law.c", "law", reads=("q.hinge",), drives=("hinge",), every=0.1, memory={"n": 1.0}),
     elements.Sinusoid("e", 1.0, 1.0, joints=("hinge",)),

@@ -20,16 +20,33 @@ from kinemorph.elements import (
     Lag,
     MassCenter,
     Meter,
+    Observer,
     Probe,
     Sampled,
     Setpoint,
+    StateFeedback,
     Tendon,
 )
 from support.specimens.specimen import (
     JOINTS,
+    MOVING,
     Specimen,
+    arm,
     on_arm,
     slider,
+)
+
+GAINS = tuple(tuple(20.0 * (i == j) + 2.0 * (i + 3 == j) + 0.1 for j in range(6)) for i in range(3))
+ABOUT = {"gains": GAINS, "q": ((0.3, 0.1, -0.2),), "v": ((0.0, 0.1, 0.0),), "inputs": ((0.4, 0.2, 0.1),)}
+SEEN = Observer(
+    tuple(f"q.{joint}" for joint in JOINTS),
+    tuple(f"{kind}.{joint}" for kind in "wv" for joint in JOINTS),
+    A=tuple(tuple(0.9 * (i == j) + 0.05 * (i + 3 == j) for j in range(6)) for i in range(6)),
+    B=tuple(tuple(0.01 * (i == j + 3) for j in range(3)) for i in range(6)),
+    L=tuple(tuple(0.2 * (i % 3 == j) for j in range(3)) for i in range(6)),
+    C=tuple(tuple(1.0 * (i == j) for j in range(6)) for i in range(3)),
+    D=((0.01,) * 3,) * 3,
+    measured=(0.3, 0.1, -0.2),
 )
 
 CONTROLS: dict[str, Specimen] = {
@@ -88,6 +105,42 @@ CONTROLS: dict[str, Specimen] = {
         FuzzyRules(
             "d", "q2", ("error",), ((-0.5, 0.5),), ((0.6, 0.7),), ((50.0, 0.3), (60.0, 0.2)), reference=-0.9, lower=-0.7
         ),
+    ),
+    "state feedback": on_arm(StateFeedback("k", JOINTS, **ABOUT)),
+    "state feedback, sampled": on_arm(
+        StateFeedback("k", JOINTS, **ABOUT, lower=-2.0, upper=1.5, every=0.05, delay=0.02)
+    ),
+    "state feedback of a current": on_arm(
+        DCMotor("drive", "q1", 1.2, 0.05, inductance=0.01, ratio=30.0),
+        StateFeedback(
+            *("k", "drive", ((20.0, 1.0, 0.5, 3.0, 0.2, 0.1, 0.4),), ABOUT["q"], ABOUT["v"]),
+            states="drive.current",
+            x=((0.3,),),
+            inputs=((0.4,),),
+        ),
+        until=0.1,
+    ),
+    "state feedback along a motion": Specimen(
+        lambda: System(
+            arm(),
+            (
+                StateFeedback(
+                    "k",
+                    JOINTS,
+                    [*GAINS, *GAINS, *GAINS],
+                    q=((0.3, 0.1, -0.2), (0.5, 0.0, -0.1), (0.2, 0.3, 0.1)),
+                    v=((0.0,) * 3, (0.1, -0.1, 0.2), (0.0,) * 3),
+                    inputs=((0.1, 0.2, 0.3), (0.2, 0.1, 0.0), (0.0,) * 3),
+                    times=(0.0, 0.4, 1.0),
+                ),
+            ),
+        ),
+        options=MOVING,
+        only=("StateFeedback.lower",),
+    ),
+    "observer": on_arm(StateFeedback("k", JOINTS, GAINS, inputs=((0.1, 0.2, 0.3),), observer=SEEN)),
+    "observer, sampled": on_arm(
+        StateFeedback("k", JOINTS, GAINS, inputs=((0.1, 0.2, 0.3),), observer=SEEN, every=0.05, upper=1.0)
     ),
     "computed torque at limits": on_arm(
         ComputedTorque("c", JOINTS, 80.0, 15.0, (0.3, -1.5, 1.9), lower=(-99.0, -0.1, -0.2), upper=(99.0, 0.8, 0.05))

@@ -4,6 +4,7 @@ equilibrium          `equilibrium`: a state at rest that stays at rest
 equilibrium_slopes   how an equilibrium changes with parameters and inputs
 equilibrium_search   the search for an equilibrium: Newton steps and a damped motion
 linearize            `linearize`: the linear equations about any state
+named_matrices       matrices as tables with the names and units of their rows and columns
 poles                `poles`: eigenvalues, damping, mode shapes
 eigenproblems        the eigenvalue problems that give the poles
 stability            whether an equilibrium is stable

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.named_matrices import named_matrix, state_units
 from kinemorph.analysis.small_motions.plant_derivatives import (
     Blocks,
     Point,
@@ -41,9 +42,10 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.user_laws import Law
+from kinemorph.plants.user_laws import Column, Law
+from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
-from kinemorph.words import did_you_mean, quoted
+from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
@@ -81,7 +83,7 @@ class SecondOrder:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Linearization:
+class Linearization(Shown):
     """The linear equations  ds/dt = A s + B u + drift,  y = C s + D u  about a state. Made by `linearize`.
 
     s = [w, v, x] is the change of the state: displacements (nv,), velocities (nv,), further states (nx,); u (nu,) and
@@ -110,6 +112,23 @@ class Linearization:
     def __repr__(self) -> str:
         sizes = f"{len(self.A)} states, {self.B.shape[1]} inputs, {len(self.C)} outputs"
         return f"<Linearization of '{self.plant.name}': {sizes}>"
+
+    def __str__(self) -> str:
+        """The matrices with the names and units of states, inputs and outputs, in plain text."""
+        states, inputs = tuple(map(Column, self.state_names, state_units(self.plant))), self.plant.u
+        counts = (counted(len(self.A), "state"), counted(len(inputs), "input"), counted(len(self.C), "output"))
+        rest = "at an equilibrium" if self.at_rest else "at a state that is not an equilibrium"
+        head = f"Linearization of '{self.plant.name}' {rest}: {listed(counts)}"
+        sides = {"A": (states, states), "B": (states, inputs)}
+        sides |= {"C": (self.output_columns, states), "D": (self.output_columns, inputs)}
+        matrices = [named_matrix(name, getattr(self, name), *both) for name, both in sides.items()]
+        return "\n".join([head, "ds/dt = A s + B u + drift, y = C s + D u", *matrices])
+
+    @property
+    def output_columns(self) -> tuple[Column, ...]:
+        """The names and units of the outputs."""
+        known = dict(self.plant.output_units) | dict(zip(self.state_names, state_units(self.plant), strict=True))
+        return tuple(Column(name, known.get(name, "")) for name in self.output_names)
 
     @property
     def q(self) -> Array:
@@ -157,19 +176,31 @@ class Linearization:
 
         return poles(self, window=window)
 
-    def as_state_space(self, library: str = "scipy") -> Any:
-        """The minimal form as an object of another library: "scipy" (signal.StateSpace) or "control" (control.ss)."""
-        if library == "scipy":
-            from scipy.signal import StateSpace
+    @property
+    def minimal_names(self) -> tuple[str, ...]:
+        """The names of the independent coordinates of `minimal`: names of states, or "y1", "y2", ... along `basis`."""
+        places = [np.flatnonzero(column) for column in self.basis.T]
+        one = [len(rows) == 1 and self.basis[rows[0], k] == 1.0 for k, rows in enumerate(places)]
+        return tuple(self.state_names[places[k][0]] if single else f"y{k + 1}" for k, single in enumerate(one))
 
-            return StateSpace(*self.minimal())
-        if library == "control":
-            try:
-                import control  # type: ignore[import-not-found,unused-ignore]
-            except ImportError:
-                raise MissingExtraError("control", "control") from None
-            return control.ss(*self.minimal())
-        raise UnsupportedError(f"as_state_space: library is '{library}'; expected 'scipy' or 'control'.")
+    def to_scipy(self) -> Any:
+        """The minimal form as a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(*self.minimal())
+
+    def to_control(self) -> Any:
+        """The minimal form as a `control.StateSpace` of python-control, with the names of states, inputs and outputs.
+
+        Points in names become underscores, because python-control joins names of systems and signals by points.
+        """
+        try:
+            import control
+        except ImportError:
+            raise MissingExtraError("control") from None
+        names = {"states": self.minimal_names, "inputs": self.input_names, "outputs": self.output_names}
+        plain = {key: [name.replace(".", "_") for name in values] for key, values in names.items()}
+        return control.ss(*self.minimal(), **plain, name=self.plant.name)
 
 
 def linearize(

@@ -18,7 +18,8 @@ from kinemorph.display.notebooks.verdict_cards import audit_card, equilibrium_ca
 @singledispatch
 def card_of(subject: object) -> str:
     """The card of an object as HTML; its plain text where its type has no card."""
-    return f"<pre>{escaped(str(subject))}</pre>"
+    text = str(subject)
+    return f"<pre>{escaped(text, len(text)) if chr(10) in text else escaped(text)}</pre>"  # tables in full
 
 
 for _card in (

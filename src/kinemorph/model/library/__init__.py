@@ -1,6 +1,6 @@
 """Ready-made robots. `build("scara")` returns one with default data; the function `scara` takes its data as arguments.
 
-textbook             pendulum, double_pendulum, crane, chain: with named parameters, motion in the x-z plane
+textbook             pendulum, double_pendulum, crane, cartpole, chain: with named parameters, motion in the x-z plane
 arms                 scara, puma
 hands                hand: five fingers with 20 hinges
 legged               hexapod24, hexapod36, humanoid
@@ -57,7 +57,7 @@ from kinemorph.model.library.rigid_contacts.planar_bodies import (
     standing_block,
 )
 from kinemorph.model.library.rovers import rover
-from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
+from kinemorph.model.library.textbook import cartpole, chain, crane, double_pendulum, pendulum
 from kinemorph.model.library.walkers.jansen_walker import jansen_walker
 from kinemorph.model.library.walkers.kneed_walker import kneed_walker
 from kinemorph.model.library.walkers.monopods import bolt_like, raptor_like
@@ -76,6 +76,7 @@ LIBRARY: dict[str, Callable[..., Robot]] = {
     "pendulum": pendulum,
     "double_pendulum": double_pendulum,
     "crane": crane,
+    "cartpole": cartpole,
     "chain": chain,
     "scara": scara,
     "puma": puma,

@@ -1,7 +1,8 @@
-"""Textbook robots with named parameters: pendulum, double pendulum, crane, chain.
+"""Textbook robots with named parameters: pendulum, double pendulum, crane, cart-pole, chain.
 
-They move in the vertical x-z plane and hang along -z at q = 0. Joint axes are -y, so that a positive angle swings the
-load toward +x, as in textbooks. Angles are relative to the previous link.
+They move in the vertical x-z plane and hang along -z at q = 0; only the pole of the cart-pole stands. Joint axes are
+-y, or y for what stands, so that a positive angle swings the load toward +x, as in textbooks. Angles are relative to
+the previous link.
 """
 
 from __future__ import annotations
@@ -76,6 +77,22 @@ def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
     builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
     builder.joint("theta", "revolute", "cart", "load", axis=SWING)
     return builder.frame("hook", "load", translation=(0.0, 0.0, -l)).build()
+
+
+def cartpole(cart: float = 1.0, pole: float = 0.2, length: float = 0.6) -> Robot:
+    """A cart of mass `cart` [kg] on a rail along x, with a uniform rod of mass `pole` [kg] and `length` [m] on a hinge.
+
+    The rod stands up at theta = 0, where it is not stable; a positive angle leans it toward +x. A force on x
+    drives the cart, and the hinge is passive: R={"x": 1.0} of `lqr` says so.
+    """
+    m, l = mass_parameter(2, pole), length_parameter(1, length)
+    builder = RobotBuilder("cartpole", gravity=planet()).add(
+        Body.box("cart", mass_parameter(1, cart), (0.25, 0.15, 0.1)),
+        Body.rod("pole", m, l, (0.0, 0.0, 0.5 * l), radius=0.02 * l),
+    )
+    builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
+    builder.joint("theta", "revolute", "cart", "pole", axis=(0.0, 1.0, 0.0))
+    return builder.frame("tip", "pole", translation=(0.0, 0.0, l)).build()
 
 
 def chain(n: int = 10, mass: float = 0.1, length: float = 0.1) -> Robot:

@@ -78,6 +78,7 @@ TEXTS = {
     "joint friction": "frottement des liaisons",
     "joint limits": "butées des liaisons",
     "spring leg": "jambe à ressort",
+    "state feedback": "retour d'état",
     "computed torque": "couple calculé",
     "gravity compensation": "compensation de la pesanteur",
     "dc motor": "moteur à courant continu",

@@ -1,0 +1,121 @@
+"""The record of a regulator, as text and as an element of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.eigenproblems import Complex
+from kinemorph.analysis.small_motions.named_matrices import named_matrix, state_units
+from kinemorph.analysis.small_motions.plant_derivatives import state_names
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.elements.control.state_feedback import StateFeedback
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.user_laws import Column
+from kinemorph.shown import Shown
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.feedback.kalman import Estimator
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regulator(Shown):
+    """State feedback of least cost: u = u0 - K s, with the deviation s of the state. Made by `lqr`.
+
+    `K` (nu, ns)            the gains, for the inputs `input_names` and the states `state_names` ("w.hip", "v.hip", ...)
+    `S` (ns, ns)            the least cost from s on is s^T S s
+    `poles` (n,)            those of the closed loop [1/s]; of a sampled one, log(z) / sample
+    `q`, `v`, `x`, `u`      the point: (nq,), (nv,), (nx,), (nu,)
+    `sample`                the time between samples [s]; None where the feedback is continuous
+    `times` (nt,)           of a regulator along a motion [s]; K, S, q, v, x and u then have a first axis of this
+                            length, and there are no poles
+    `left_out`              a remark on the directions that the inputs cannot stabilize; "" where there are none
+    """
+
+    K: Array
+    S: Array
+    poles: Complex
+    input_names: tuple[str, ...]
+    plant: Plant
+    q: Array
+    v: Array
+    x: Array
+    u: Array
+    sample: float | None = None
+    times: Array | None = None
+    left_out: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Regulator of '{self.plant.name}': {self.K.shape[-1]} states, {len(self.input_names)} inputs>"
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The names of the entries of s = [w, v, x]: "w.elbow" (displacement), "v.elbow", names of further states."""
+        return state_names(self.plant)
+
+    def __str__(self) -> str:
+        """The gains, the point and the poles in plain text."""
+        states = tuple(map(Column, self.state_names, state_units(self.plant)))
+        inputs = tuple(column for column in self.plant.u if column.name in self.input_names)
+        clock = f", sampled every {self.sample:g} s" if self.sample else ""
+        lines = [f"Regulator of '{self.plant.name}': u = u0 - K s{clock}"]
+        if self.times is None:
+            held = zip(self.input_names, self.u + 0.0, strict=True)
+            point = ", ".join(f"{name} = {value:.5g}" for name, value in held)
+            lines += [named_matrix("K, transposed", self.K.T, states, inputs), f"u0: {point}"]
+            lines += [f"poles of the closed loop [1/s]: {_poles(self.poles)}"]
+        else:
+            over = f"t = {self.times[0]:g} to {self.times[-1]:g} s, {len(self.times)} times"
+            lines += [named_matrix(f"K at the start, transposed ({over})", self.K[0].T, states, inputs)]
+        return "\n".join([*lines, *filter(None, [self.left_out])])
+
+    def element(
+        self,
+        name: str = "lqr",
+        *,
+        observer: Estimator | None = None,
+        reads: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> StateFeedback:
+        """The element that drives the inputs of a system by these gains.
+
+        With an `observer`, made by `kalman`, it reads the outputs of the observer; otherwise it reads the state itself.
+        `reads` names signals to read in place of outputs, such as {"w.hip": "encoder.position"}: an encoder that
+        rounds has no slope by which an observer could be designed. `options` are fields of `StateFeedback`, such as
+        lower=-12.0 and upper=12.0.
+        """
+        if self.plant.robot is None:
+            raise UnsupportedError(
+                f"element: plant '{self.plant.name}' is not that of a robot, so no system can have it. Use K itself."
+            )
+        if reads and observer is None:
+            raise UnsupportedError(f"element: reads is {reads} without an observer=. Give one, or leave reads out.")
+        count = self.plant.nv
+        given: dict[str, Any] = {"drives": self.input_names, "every": self.sample, **options}
+        if self.times is not None:
+            given["times"] = tuple(self.times.tolist())
+        used = np.flatnonzero(self.K[..., 2 * count :].any(axis=tuple(range(self.K.ndim - 1))))
+        columns = [*range(2 * count), *(2 * count + used)]
+        if observer is None:
+            given |= {"q": _rows(self.q), "v": _rows(self.v), "states": tuple(self.plant.x[k].name for k in used)}
+            given |= {"x": _rows(self.x[..., used]) if len(used) else ()}
+        else:
+            given |= {"observer": observer.part(self, reads or {})}
+            columns = [*range(self.K.shape[-1])]
+        return StateFeedback(
+            name, gains=_rows(self.K[..., columns].reshape(-1, len(columns))), inputs=_rows(self.u), **given
+        )
+
+
+def _rows(values: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in np.atleast_2d(values).tolist())
+
+
+def _poles(values: Complex) -> str:
+    """Poles as text; of two conjugate ones the pair."""
+    shown = [value for value in sorted(values, key=lambda z: (-z.real, z.imag)) if value.imag >= 0.0]
+    return ", ".join(f"{z.real:.4g}" + (f" ± {z.imag:.4g}i" if z.imag else "") for z in shown)
