@@ -215,7 +215,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: modules.hinge_drives(two, None), "element 'None' has no joints"),
         (lambda two: kinemorph.derive(two), "model is an Assembly; expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.System(two), "model is an Assembly; expected a Robot or a System. Pass the result of"),
-        (lambda two: kinemorph.verify(two), "an Assembly; expected a Robot, a System or a Dynamics. Pass the result of"),
+        (lambda two: kinemorph.verify(two), "an Assembly; expected a Robot, a System or a Dynamics. Pass the result"),
         (lambda two: kinemorph.replay(two), "an Assembly; expected a Robot, a System, a Dynamics, a Trajectory or a"),
         (lambda two: kinemorph.modules.assembly_tables(None), "None was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
