@@ -47,6 +47,28 @@ class ShownEquations(Shown):
 
         return dynamics_latex(self)  # type: ignore[arg-type]
 
+    def export(self, language: str, path: str | Path = ".", **options: Any) -> tuple[Path, ...]:
+        """Writes the functions as source code and returns the paths written: `dynamics.export("c", "arm.c")`.
+
+        `language`   "c" (whose header C++ includes; also "cpp"), "cuda", "python", "matlab" or "sympy"
+        `path`       a file, after which all files are named, or a folder
+        `functions`  names of functions; by default those of `derive`'s summary: mass matrix, inverse dynamics ...
+
+        Parameters that were named to `derive` are inputs. See `display.exports.dynamics_export`.
+        """
+        from kinemorph.display.exports.dynamics_export import export_dynamics
+
+        return export_dynamics(self, language, path, **options)  # type: ignore[arg-type]
+
+    def to_sympy(self, function: str = "inverse_dynamics", **options: Any) -> Any:
+        """A function as SymPy matrix or expression, with the names of parameters: `dynamics.to_sympy("mass_matrix")`.
+
+        `constants="exact"` makes numbers rational. See `display.exports.dynamics_export.sympy_of`.
+        """
+        from kinemorph.display.exports.dynamics_export import sympy_of
+
+        return sympy_of(self, function, **options)  # type: ignore[arg-type]
+
 
 class ShownRuns(Shown):
     """A base class for a run, or a batch of runs, that can be plotted and shown."""

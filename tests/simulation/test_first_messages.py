@@ -6,12 +6,15 @@ import re
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import kinemorph
 from kinemorph import Parameter, RobotBuilder, System, library, simulate
+from kinemorph.cli import app
 from kinemorph.elements import PD, Automaton, Edge, Phase, Rhythmic
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 
 BALL = RobotBuilder("ball").body("ball", mass=1.0).joint("z", "prismatic", "world", "ball", axis=(0, 0, 1)).build()
 
@@ -88,3 +91,17 @@ def test_no_warning_advises_the_phase_in_which_the_run_begins() -> None:
         simulate(bouncing(), 0.1, q=[-1.0])
     (told,) = [str(one.message) for one in caught]
     assert "Begin at another state, change the sign of the guard, or give" in told and "phase 'air'" not in told
+
+
+def test_methods_have_the_names_by_which_users_come() -> None:
+    """Row D12: rk45, dopri5, verlet, symplectic_euler and midpoint were unknown."""
+    names = {"rk45": "dormand_prince", "RK45": "dormand_prince", "dopri5": "dormand_prince", "ode45": "dormand_prince"}
+    names |= {"verlet": "leapfrog", "symplectic_euler": "semi_implicit_euler"}
+    for name, ours in names.items():
+        run = simulate(BALL, 0.1, method=name, step=0.01)
+        assert run.statistics.method == ours
+        assert np.array_equal(run.q, simulate(BALL, 0.1, method=ours, step=0.01).q)
+    with pytest.raises(UnsupportedError, match=r"no method 'midpoint', the explicit .*; 'heun' is the nearest"):
+        simulate(BALL, 0.1, method="midpoint", step=0.01)
+    told = CliRunner().invoke(app, ["simulate", "pendulum", "--time", "0.1", "--method", "rk45"])
+    assert told.exit_code == 0 and "dormand_prince" in told.output

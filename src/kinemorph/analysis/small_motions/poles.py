@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.small_motions.mode_energies import ModeEnergies
 
 ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
 
@@ -125,6 +128,12 @@ class Poles(Shown):
         head = [f"{title:>{width if k else 5}}" for k, title in enumerate(titles[: 5 + (self.modal_mass is not None)])]
         lines = [f"{row[0]:5d}" + "".join(f"{value:{width}{form}}" for value in row[1:]) for row in rows]
         return ["".join(head), *lines]
+
+    def mode_energies(self) -> ModeEnergies:
+        """How the kinetic energy of each mode is shared among the bodies of the robot; see `mode_energies`."""
+        from kinemorph.analysis.small_motions.mode_energies import mode_energies
+
+        return mode_energies(self)
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Writes text files in EasyDyn's format: path.lst, the poles, and path.mod, the mode shapes.
