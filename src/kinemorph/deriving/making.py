@@ -40,7 +40,6 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import Lookup, Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
-from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest
@@ -75,7 +74,6 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None, more: An
         raise ModelError(
             [
                 f"parameter '{name}': robot '{robot.name}' has no parameter of that name; expected one of: {listed}."
-                f"{did_you_mean(name, known)}"
                 for name in missing
             ]
         )

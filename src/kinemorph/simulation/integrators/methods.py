@@ -157,9 +157,6 @@ ALIASES: dict[str, Alias] = {
 }
 NEAREST = {  # names of methods that this package does not have: what to take in their place
     "midpoint": "the explicit midpoint rule, of order 2; 'heun' is the nearest: two evaluations per step, order 2",
-    "implicit_midpoint": "of order 2 and symplectic; 'variational' or 'newmark' are the nearest",
-    "rkf45": "Fehlberg's pair of order 4; 'dormand_prince' is the nearest, a pair of order 5",
-    "backward_euler": "of order 1, for stiff systems; 'linearly_implicit_euler' is the nearest",
 }
 
 
