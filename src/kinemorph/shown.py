@@ -38,6 +38,13 @@ class ShownSystem(Shown):
         return run_planned(self, plan, **options)  # type: ignore[arg-type]
 
 
+def library_names() -> tuple[list[str], list[str]]:
+    """The names of the robots and of the systems of the library, for messages about a model that is named."""
+    from kinemorph.model.library import LIBRARY, SYSTEMS
+
+    return [*LIBRARY], [*SYSTEMS]
+
+
 class ShownEquations(Shown):
     """A base class for derived models: a notebook exported to LaTeX shows the equations of a small model."""
 
@@ -46,6 +53,28 @@ class ShownEquations(Shown):
         from kinemorph.display.notebooks.model_cards import dynamics_latex
 
         return dynamics_latex(self)  # type: ignore[arg-type]
+
+    def export(self, language: str, path: str | Path = ".", **options: Any) -> tuple[Path, ...]:
+        """Writes the functions as source code and returns the paths written: `dynamics.export("c", "arm.c")`.
+
+        `language`   "c" (whose header C++ includes; also "cpp"), "cuda", "python", "matlab" or "sympy"
+        `path`       a file, after which all files are named, or a folder
+        `functions`  names of functions; by default those of `derive`'s summary: mass matrix, inverse dynamics ...
+
+        Parameters that were named to `derive` are inputs. See `display.exports.dynamics_export`.
+        """
+        from kinemorph.display.exports.dynamics_export import export_dynamics
+
+        return export_dynamics(self, language, path, **options)  # type: ignore[arg-type]
+
+    def to_sympy(self, function: str = "inverse_dynamics", **options: Any) -> Any:
+        """A function as SymPy matrix or expression, with the names of parameters: `dynamics.to_sympy("mass_matrix")`.
+
+        `constants="exact"` makes numbers rational. See `display.exports.dynamics_export.sympy_of`.
+        """
+        from kinemorph.display.exports.dynamics_export import sympy_of
+
+        return sympy_of(self, function, **options)  # type: ignore[arg-type]
 
 
 class ShownRuns(Shown):

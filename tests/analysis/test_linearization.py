@@ -249,7 +249,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         linearize(pendulum, outputs={"both": lambda q, v: [q[0], v[0]]})
     with pytest.raises(UnsupportedError, match="t is nan s"):
         linearize(pendulum, t=np.nan)
-    with pytest.raises(ModelError, match="a str was given, expected a Robot or a System"):
+    with pytest.raises(ModelError, match="model is 'pendulum'; expected a Robot, a System, a Dynamics or"):
         linearize("pendulum")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match=r"has no second-order form. Use linearize"):
         second_order_matrices(first_order(lambda x: [x[0]], {"x": ""}))

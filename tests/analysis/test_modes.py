@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
-from kinemorph.analysis.small_motions.mode_energies import mode_energies
 from kinemorph.analysis.small_motions.poles import poles
-from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
@@ -234,8 +232,8 @@ def test_a_free_body_is_unstable_about_its_middle_axis(axis: int, grows: bool) -
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "crane", "puma"])
 def test_energies_of_bodies_add_up_to_the_modal_mass(name: str) -> None:
     """The energies of the bodies, from their own velocities, sum up to psi^H M psi from the mass matrix."""
-    found, _ = poles_at_rest(choose(name))
-    energies = mode_energies(found)
+    found = poles(choose(name))
+    energies = found.mode_energies()
     assert np.abs(energies.totals - found.modal_mass).max() < 1e-13 * np.abs(found.modal_mass).max()
     assert energies.shares.min() >= 0.0 and np.abs(energies.shares.sum(axis=1) - 1.0).max() < 1e-12
     assert len(energies.parts) == energies.shares.shape[1]

@@ -12,12 +12,13 @@ import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.input_reader import short
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -93,6 +94,15 @@ def flat(wishes: str | Sequence[str | Sequence[str]]) -> tuple[str, ...]:
     return tuple(name for wish in wishes for name in flat(wish))
 
 
+def check_run(run: Any) -> None:
+    """Raises UnsupportedError where something else than a run, or a batch of runs, is given."""
+    if not isinstance(run, Trajectory | BatchRun):
+        raise UnsupportedError(
+            f"trajectory is {short(run)}; expected a Trajectory or a BatchRun. Simulate a model first: "
+            "run = kinemorph.simulate(model)."
+        )
+
+
 # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -101,6 +111,7 @@ def chosen(trajectory: Run, wanted: Sequence[str]) -> list[Column]:
 
     Where `wanted` is empty: q, v (of robots with few joints), states of elements, and energies where they are known.
     """
+    check_run(trajectory)
     known = {name: column for name, column in trajectory.columns.items() if name != "t"}
     found: dict[str, Column] = {}
     for wish in wanted or _defaults(trajectory, known):

@@ -37,7 +37,7 @@ from kinemorph.model.couplings import coupled_limits, followers
 from kinemorph.model.driven import coordinate_places, with_driven
 from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.parameter import Lookup, coordinates_of, evaluate, evaluate_all
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, check_robot
 
 UNBOUNDED = 1e6  # [rad] or [m]: a larger limit means "no limit"
 NEARER = (1.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # shares of the distance from initial values that are tried in turn
@@ -190,6 +190,7 @@ def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | N
 
 def neutral(robot: Robot) -> Array:
     """The configuration with all coordinates zero and all quaternions (1, 0, 0, 0), shape (nq,)."""
+    check_robot(robot)
     return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
 
 
@@ -275,6 +276,7 @@ def integrate(robot: Robot, q: Any, v: Any) -> Any:
     For a step of size h pass h * v. Quaternions in q may have any length except 0; those returned have length 1. Raises
     ShapeError if q or v is not finite or a quaternion is zero.
     """
+    check_robot(robot)
     return _by_primitive(robot, "integrate", (q, robot.nq, "q"), (v, robot.nv, "v"))
 
 
@@ -285,6 +287,7 @@ def difference(robot: Robot, q0: Any, q1: Any) -> Any:
     difference(robot, q0, q1))` is q1 up to whole turns of a planar joint and the sign of a quaternion. The angles of
     all other joints are subtracted as they are, whole turns included.
     """
+    check_robot(robot)
     return _by_primitive(robot, "difference", (q0, robot.nq, "q0"), (q1, robot.nq, "q1"))
 
 

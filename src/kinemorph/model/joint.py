@@ -31,11 +31,12 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cache
+from numbers import Real
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.frozen import dataclass
-from kinemorph.model.parameter import Value
+from kinemorph.model.parameter import Symbolic, Value
 
 Axis: TypeAlias = tuple[float, float, float]
 
@@ -218,6 +219,7 @@ CARDAN_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx")
 EULER_ORDERS = ("xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 GIMBAL_ORDERS = (*CARDAN_ORDERS, *EULER_ORDERS)
 USUAL_ORDER = "zyx"  # yaw, pitch and roll
+ENTRIES = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature", "driven")  # several per joint
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,8 @@ class Joint:
     `driven` has a formula for each coordinate of the joint's motion if other coordinates determine it. Such a joint has
     no limits, and its damping, friction and armature have one entry per velocity of its motion.
 
+    A limit or force of a joint with one entry may be given as a number; lists become tuples.
+
     `stop` is how the limits act that `elements.JointLimits` stops the joint at; None takes the numbers of that element.
     """
 
@@ -281,6 +285,13 @@ class Joint:
     driven: tuple[Value, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     order: str = USUAL_ORDER
     stop: ImpedanceStop | None = None
+
+    def __post_init__(self) -> None:
+        for name in ENTRIES:
+            given = getattr(self, name)
+            if not isinstance(given, tuple):
+                entries = (given,) if isinstance(given, (Real, Symbolic)) else tuple(given)
+                object.__setattr__(self, name, entries)
 
     @property
     def table(self) -> JointKind:

@@ -85,10 +85,12 @@ class Symbolic:
         return _apply("le", other, self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"whether {self} is true depends on its parameters. Use evaluate(value) to get a number.")
+        raise TypeError(
+            f"whether {self} is true depends on its parameters. Compare numbers, such as the `value` of a Parameter."
+        )
 
     def __float__(self) -> NoReturn:
-        raise TypeError(f"{self} is not a plain number. Use evaluate(value) to get its nominal value.")
+        raise TypeError(f"{self} is not a plain number. Give a number, such as the `value` of a Parameter.")
 
     def sin(self) -> Any:
         return _apply("sin", self)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import NamedTuple, NoReturn
+from pathlib import PurePath
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import PLAIN, Joint
 from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate, evaluate_all
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
-from kinemorph.shown import Shown
+from kinemorph.shown import Shown, library_names
 from kinemorph.words import counted, did_you_mean, quoted
 
 NO_MASSES = "nothing that moves has mass, so that it has no dynamics"
@@ -376,3 +377,52 @@ class Robot(Shown):
 def _missing(what: str, name: str, items: tuple[Body, ...] | tuple[Joint, ...] | tuple[Frame, ...]) -> NoReturn:
     names = [item.name for item in items]
     raise ModelError(f"there is no {what} '{name}'; expected one of: {quoted(names)}.{did_you_mean(name, names)}")
+
+
+# ── what is given as a model ──────────────────────────────────────────────────────────────────────────────────────────
+
+REMEDIES = {
+    "Assembly": "Pass the result of its method system() or robot().",
+    "Dynamics": "Pass its `robot`.",
+    "PositionBuilder": "Call build() on it first.",
+    "Robot": "Add its elements: kinemorph.System(robot, elements).",
+    "RobotBuilder": "Call build() on it first.",
+    "System": "Pass its `robot`.",
+    "Trajectory": "Pass the model of the run.",
+}
+
+
+def not_a_model(given: Any, expected: str = "a Robot or a System", name: str = "model") -> ModelError:
+    """The error for an argument `name` that is no model of the kinds that are `expected`, with the remedy.
+
+    A text is taken for the name of a robot of the library, or for the path of a model file.
+    """
+    kind = type(given).__name__
+    what = f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
+    remedy = REMEDIES.get(kind, "The model is the first argument.")
+    if isinstance(given, str | PurePath):
+        what, remedy = repr(str(given)), _remedy_for_text(str(given))
+    elif given is None:
+        what = "None"
+    elif isinstance(given, int | float):
+        what = f"{given}, {what}"
+    return ModelError(f"{name} is {what}; expected {expected}. {remedy}")
+
+
+def _remedy_for_text(text: str) -> str:
+    """How to get the model that a text names: a file, or a robot or system of the library."""
+    robots, systems = library_names()
+    if any(mark in text for mark in "./\\"):
+        return f"Use kinemorph.load({text!r})."
+    if text in systems:
+        return f"Use kinemorph.library.{text}()."
+    if text in robots:
+        return f"Use kinemorph.library.build({text!r})."
+    guess = did_you_mean(text, [*robots, *systems])
+    return f"There is no such robot in kinemorph.library.{guess}" if guess else "Use kinemorph.load(path) for a file."
+
+
+def check_robot(robot: Any) -> None:
+    """Raises ModelError where something else than a Robot is given."""
+    if not isinstance(robot, Robot):
+        raise not_a_model(robot, "a Robot", "robot")

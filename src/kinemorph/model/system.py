@@ -11,7 +11,6 @@ import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, is_dataclass, replace
-from pathlib import PurePath
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -23,7 +22,7 @@ from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.configuration import neutral
 from kinemorph.model.importable import check_importable
 from kinemorph.model.input_reader import short
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.run_plans import LOOP_METHOD_NAMES, RunPlan, RunPlans
 from kinemorph.model.starts import Start, Starts, in_order
 from kinemorph.shown import ShownSystem
@@ -229,23 +228,13 @@ def _plain(data: Any) -> Any:
     return data if all(map(operator.is_, plain.values(), held.values())) else replace(data, **plain)
 
 
-def as_robot(model: Robot | System) -> Robot:
-    """The robot of a system, or the robot itself. Raises ModelError for anything else."""
+def as_robot(model: Robot | System, expected: str = "a Robot or a System") -> Robot:
+    """The robot of a system, or the robot itself. Raises ModelError, which says what is `expected`."""
     if isinstance(model, System):
         return model.robot
     if isinstance(model, Robot):
         return model
-    file = isinstance(model, PurePath) or (isinstance(model, str) and any(mark in model for mark in "./\\"))
-    hint = {
-        "str": f"Build the robot first: kinemorph.library.build({model!r}).",
-        "RobotBuilder": "Call build() on it first.",
-        "Dynamics": "Pass its `robot`.",
-        "Assembly": "Pass the result of its method system() or robot().",
-    }
-    kind = type(model).__name__
-    remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
-    found = "None" if model is None else f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
-    raise ModelError(f"{found} was given, expected a Robot or a System. {remedy}".rstrip())
+    raise not_a_model(model, expected)
 
 
 def start_of(model: Any, name: str) -> Start:

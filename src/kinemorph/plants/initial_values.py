@@ -10,11 +10,15 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.quaternions import quat_normalize
 from kinemorph.errors import ShapeError
+from kinemorph.model.parameter import parameters_of
 from kinemorph.plants.user_laws import Column, completed
+from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from kinemorph.plants.programs import Plant
 
+# what messages call one number of each group of a plant
+WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 SUPPLIED, DISSIPATED = ACCOUNT = ("supplied energy", "dissipated energy")  # states that a run adds to count energy
 
 
@@ -44,7 +48,11 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     if values.shape != (len(columns),):
         columns = columns[: plant.given] if group == "u" else columns
         listed = ", ".join(column.name for column in columns) or "none"
-        raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
+        named = _numbers(plant) if group == "p" else []
+        remedy = f" Give parameters of the model by name: {{'{named[0]}': value}}." if named and not columns else ""
+        raise ShapeError(
+            f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.{remedy}"
+        )
     finite = np.isfinite(values)
     if not finite.all():
         k = int(finite.argmin())
@@ -54,6 +62,26 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     if group == "p":
         check_contact_numbers(plant, values)
     return _placed(plant, values) if group == "q" else values
+
+
+def unknown_name(plant: Plant, group: str, name: str) -> ShapeError:
+    """The error for a name that a group of the plant does not have; of parameters it lists those of the model, too."""
+    fixed = _numbers(plant) if group == "p" else []
+    if name in fixed:
+        return ShapeError(
+            f"plant '{plant.name}' was made with the number of parameter '{name}'. Name it where the plant is made: "
+            f"parameters=['{name}']."
+        )
+    known = [*dict.fromkeys([*(column.name for column in getattr(plant, group)), *fixed])]
+    said = f"plant '{plant.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(known)} in {group}"
+    return ShapeError(f"{said}.{did_you_mean(name, known) or ' Choose one of them.'}")
+
+
+def _numbers(plant: Plant) -> list[str]:
+    """The names of parameters of the robot and of elements that are plain numbers in the plant."""
+    own = plant.robot.parameters if plant.robot else ()
+    kept = {column.name for column in plant.p}
+    return [one.name for one in (*own, *parameters_of(plant.elements)) if one.name not in kept]
 
 
 def check_contact_numbers(plant: Plant, p: Array) -> None:

@@ -42,7 +42,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.constraints.wrench_views import IN_JOINT, WrenchView
 from kinemorph.mechanics.elements.ensemble import instead
@@ -50,7 +50,7 @@ from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, System
 from kinemorph.plants import manifold_free
-from kinemorph.plants.initial_values import initial_values
+from kinemorph.plants.initial_values import initial_values, unknown_name
 from kinemorph.plants.instant import LocalInstant, at_instant
 from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import Asked, DiscreteLaws, Laws
@@ -59,14 +59,10 @@ from kinemorph.plants.sample_instants import Tick
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
-from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
-
-# what messages call one number of each group of a plant
-WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 
 
 class Place(NamedTuple):
@@ -494,6 +490,5 @@ class Plant(Fixed, Shown):
         names = [column.name for column in getattr(self, group)]
         name = name if name in names else instead(name) if instead(name) in names else name
         if name not in names:
-            said = f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}"
-            raise ShapeError(f"{said}.{did_you_mean(name, names) or ' Correct the name.'}")
+            raise unknown_name(self, group, name)
         return names.index(name)

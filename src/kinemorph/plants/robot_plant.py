@@ -42,6 +42,8 @@ from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean, quoted
 
+KINDS = "a Robot, a System, a Dynamics or a Plant"  # what a plant is made of
+
 
 def summed_states(plant: Plant) -> tuple[str, ...]:
     """The names of states x that the motion does not depend on: accounts of energy, integrals that no element reads."""
@@ -96,7 +98,7 @@ def plant(
             model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked, "loops": loops}
         )
         return model
-    source, robot = model, model.robot if isinstance(model, Dynamics) else as_robot(model)
+    source, robot = model, model.robot if isinstance(model, Dynamics) else as_robot(model, KINDS)
     members = model.members if isinstance(model, System) else ()
     if isinstance(model, Dynamics) and model.constraints:
         members, model = model.constraints, replace(model, constraints=(), _made={})
@@ -227,7 +229,7 @@ def named_parameters(model: Robot | System | Dynamics | Plant, p: Any) -> tuple[
     """
     if isinstance(model, Plant) or not isinstance(p, Mapping) or (isinstance(model, Dynamics) and model.parameters):
         return None
-    own = model.robot.parameters if isinstance(model, Dynamics) else as_robot(model).parameters
+    own = model.robot.parameters if isinstance(model, Dynamics) else as_robot(model, KINDS).parameters
     known = {one.name for one in (*own, *parameters_of(model.elements if isinstance(model, System) else ()))}
     return tuple(name for name in p if name in known) or None
 
@@ -245,6 +247,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
     """
     if isinstance(model, Plant | Dynamics):
         return plant(model, **options)
+    as_robot(model, KINDS)
     asked = written(tuple(options.items()))
     kept: dict[str, Plant] = vars(model).setdefault(KEPT, {})
     if asked in kept:

@@ -164,7 +164,7 @@ def test_bad_input_is_said() -> None:
         with pytest.raises(ModelError, match=r"gains are .* expected finite numbers above 0"):
             standing_curve(system, bad)
     bad = system.robot
-    with pytest.raises(ModelError, match="was given a Robot; expected a System"):
+    with pytest.raises(ModelError, match="model is a Robot; expected a System with contacts of feet"):
         standing_curve(bad, [1.0])
     with pytest.raises(ModelError, match="'front_left_ground' is a Contact; expected a continuous PD"):
         standing_curve(system, [1.0], controller="front_left_ground")

@@ -138,7 +138,7 @@ def test_the_text_has_one_line_per_check_with_its_figure() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(ModelError, match=r"str.*expected a Robot"):
+    with pytest.raises(ModelError, match=r"model is 'puma'; expected a Robot, a System or a Dynamics"):
         verify("puma")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="states is 0"):
         verify(build("pendulum"), states=0)

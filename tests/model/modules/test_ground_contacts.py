@@ -17,6 +17,7 @@ from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules import (
     Assembly,
+    Docking,
     Module,
     ModuleType,
     active_wheel,
@@ -30,6 +31,7 @@ from kinemorph.model.modules import (
     scout,
 )
 from kinemorph.model.shapes import Capsule
+from kinemorph.simulation.simulate import simulate
 from support.cases.paper_organism import paper_organism
 
 D = 0.105
@@ -151,3 +153,25 @@ def test_a_system_is_put_on_the_ground() -> None:
     assert on_ground(lifted).settings.q == lifted.settings.q
     with pytest.raises(ModelError, match="not made of modules"):
         on_ground(replace(floating, assembly=None))
+
+
+@pytest.mark.parametrize("mass", [0.05, 1.0, 10.0])
+def test_default_gains_carry_modules_of_any_mass(mass: float) -> None:
+    """Row D10: with 60 N m/rad whatever they weigh, heavy modules hung down. Here each has motors for its mass."""
+    kind = backbone(mass=mass)
+    strong = replace(kind, joints=tuple(replace(one, effort=20.0 * mass) for one in kind.joints))
+    arm = Assembly("arm", tuple(Module(f"m{k}", strong) for k in range(2)), (Docking("m0", 3, "m1", 4),))
+    still = Rhythmic("gait", hinges(arm), 0.0)
+    (drive,) = hinge_drives(arm, still)
+    assert drive.kp == pytest.approx((60.0 * mass,)) and drive.kd == pytest.approx((1.5 * mass,))
+    held = simulate(arm.system([still, drive], root="fixed"), 1.0)
+    assert np.degrees(np.abs(held.q[-1]).max()) < 2.0  # as far as Backbones
+
+
+def test_an_effort_given_as_a_number_is_one_entry() -> None:
+    """Row D10: Joint(..., effort=1.5) was accepted, and hinge_drives broke on it."""
+    kind = backbone()
+    weak = replace(kind, joints=tuple(replace(one, effort=1.5, lower=[-1.0]) for one in kind.joints))
+    alone = Assembly("alone", (Module("m0", weak),))
+    (drive,) = hinge_drives(alone, Rhythmic("gait", hinges(alone)))
+    assert drive.upper == (1.5,) and drive.lower == (-1.5,) and weak.joints[0].lower == (-1.0,)

@@ -199,3 +199,18 @@ def test_a_sample_time_that_is_too_long_is_not_blamed_on_the_step() -> None:
         "Gains may be too large for the sample time of 0.001 s: sample more often" in said
         and "too large: try" not in said
     )
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-3])
+@pytest.mark.parametrize("name", ["klann", "scara"])
+def test_the_first_steps_of_a_method_of_first_order_are_no_wrong_motion(name: str, step: float) -> None:
+    """Row D11: what a robot at rest misses in its first n steps is 1/(n + 1) of the microjoules that it exchanged."""
+    robot = getattr(library, name)()
+    for steps in (2, 3, 10):
+        assert not said(robot, steps * step, method="semi_implicit_euler", step=step, output_step=step)
+
+
+def test_a_wrong_motion_is_told_from_its_first_steps_on() -> None:
+    """Where more is missing than a method of first order misses, ten milliseconds and less are enough to say so."""
+    found = said(library.segway(), 0.01, method="semi_implicit_euler", step=1e-3, output_step=1e-3)
+    assert any(isinstance(one, EnergyWarning) and "The motion is not accurate" in str(one) for one in found)

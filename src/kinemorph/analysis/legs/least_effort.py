@@ -30,7 +30,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.parameter import evaluate
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
@@ -103,7 +103,7 @@ def least_effort(
     Controllers and motors of the system do not act. A posture that nothing holds gives a result that is False.
     """
     if not isinstance(system, System):
-        raise ModelError(f"least_effort was given a {type(system).__name__}; expected a System with contacts of feet.")
+        raise not_a_model(system, "a System with contacts of feet")
     if cone not in ("cone", "pyramid"):
         raise UnsupportedError(f"least_effort: cone is {cone!r}; expected one of {quoted(('cone', 'pyramid'))}.")
     if friction is not None:

@@ -29,7 +29,7 @@ from kinemorph.model.elements.contact.contact_laws import Rigid
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.elements.sensing.sensors import Probe
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import System
 from kinemorph.words import listed
 
@@ -66,7 +66,7 @@ def with_measures(
     foot, as in closed chains, are part of the sums over all drives only.
     """
     if not isinstance(system, System):
-        raise ModelError(f"with_measures was given a {type(system).__name__}; expected a System with contacts of feet.")
+        raise not_a_model(system, "a System with contacts of feet")
     chosen = MEASURES if measures is None else measures
     unknown = [name for name in chosen if name not in MEASURES]
     if isinstance(chosen, str) or unknown:

@@ -31,6 +31,7 @@ from kinemorph.model.elements.contact.contact_laws import Anchor
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.parameter import Parameter, evaluate
+from kinemorph.model.robot import not_a_model
 from kinemorph.model.system import System
 from kinemorph.plants.robot_plant import plant
 from kinemorph.shown import ShownStanding
@@ -115,7 +116,7 @@ def standing_curve(
     the hinges.
     """
     if not isinstance(model, System):
-        raise ModelError(f"standing_curve was given a {type(model).__name__}; expected a System with contacts of feet.")
+        raise not_a_model(model, "a System with contacts of feet")
     try:
         chosen = np.array(gains if isinstance(gains, np.ndarray) else [*gains], dtype=float)
     except (TypeError, ValueError):

@@ -21,6 +21,7 @@ from kinemorph.analysis.small_motions.stability import Stability, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
@@ -102,7 +103,7 @@ def equilibrium(
     for name, value in (("tolerance", tolerance), ("regularizer", regularizer), ("iterations", iterations)):
         if not value > 0 or not np.isfinite(value):
             raise UnsupportedError(f"equilibrium: {name} is {value}; expected a finite number above 0.")
-    plant = as_plant(model, forces=forces, locked=locked)
+    plant = as_plant(model, forces=forces, locked=locked, parameters=named_parameters(model, p))
     given = state_at(model, plant, t, q=q, v=None, x=x, u=u, p=p, m=m)
     start = point_of(plant, **given, t=t)
     start = replace(start, v=np.zeros(plant.nv))

@@ -41,6 +41,7 @@ from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, Unsu
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.shown import Shown
@@ -151,9 +152,19 @@ class Linearization(Shown):
 
         Extra states on which nothing depends, such as an Integral of the effort of a controller, may grow.
         """
-        extra = np.arange(len(self.drift)) >= 2 * self.plant.nv
-        counts = ~extra | self.A.any(axis=0)
-        return bool(np.abs(self.drift[counts]).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
+        return self._is_still(self.drift, 0)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the motion goes on as it is: nothing accelerates, within rounding, nor begins to. So at rest, too."""
+        nv = self.plant.nv
+        return self._is_still(self.drift, nv) and self._is_still(self.A @ self.drift, nv)
+
+    def _is_still(self, rates: Array, first: int) -> bool:
+        """Whether the rates (ns,) are zero within rounding, from the one of index `first` on."""
+        index = np.arange(len(rates))
+        counts = (index >= first) & ((index < 2 * self.plant.nv) | self.A.any(axis=0))
+        return bool(np.abs(rates[counts]).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
 
     @property
     def directions(self) -> tuple[Array, Array]:
@@ -232,7 +243,7 @@ def linearize(
 
     Any state is allowed; where it is not an equilibrium, `drift` is its rate of change.
     """
-    plant = as_plant(model, forces=forces, locked=locked)
+    plant = as_plant(model, forces=forces, locked=locked, parameters=named_parameters(model, p))
     given = state_at(model, plant, t, q=q, v=v, x=x, u=u, p=p, m=m)
     slopes, point = slopes_of(plant), closed_point(plant, **given, t=t)
     slopes.check_closed(point)
@@ -265,7 +276,7 @@ def second_order_matrices(
     coordinates. Equations without accelerations are allowed: M may be singular. The other arguments are those of
     `linearize`.
     """
-    plant = as_plant(model, forces=forces, locked=locked)
+    plant = as_plant(model, forces=forces, locked=locked, parameters=named_parameters(model, p))
     if not plant.nv or plant.nx:
         what = "no velocities" if not plant.nv else f"the extra states {quoted(c.name for c in plant.x)}"
         raise UnsupportedError(f"plant '{plant.name}' has {what}, so it has no second-order form. Use linearize.")

@@ -37,6 +37,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
 )
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.analysis.small_motions.sensitivities import named_units, with_parameters
+from kinemorph.analysis.small_motions.usual_point import usual_point
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, reverse
 from kinemorph.errors import ShapeError, UnsupportedError
@@ -95,13 +96,15 @@ def pole_sensitivities(
 ) -> PoleSensitivities:
     """Derivatives of the poles of a plant at rest with respect to the named parameters ("all" for every one).
 
-    At an equilibrium they include the change of the equilibrium with the parameters; elsewhere q and x stay fixed. A
-    constant input is named as "u.elbow". The other arguments are those of `linearize`.
+    At an equilibrium they include the change of the equilibrium with the parameters; elsewhere q and x stay fixed.
+    Without q and x the state is that of `poles`. A constant input is named as "u.elbow". The other arguments are those
+    of `linearize`.
     """
     plant, names = with_parameters(model, parameters, forces, locked)
     if not names:
         raise UnsupportedError("pole_sensitivities: no parameter is named. Name at least one.")
-    point = point_of(plant, q, None, x, u, p, t)
+    usual = q is None and x is None
+    point = usual_point(plant, u=u, p=p, t=t).point if usual else point_of(plant, q, None, x, u, p, t)
     if point.v.any():
         raise UnsupportedError(
             f"pole_sensitivities: the initial velocity of plant '{plant.name}' is not zero; expected a state at rest. "

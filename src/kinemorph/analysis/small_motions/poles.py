@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,14 @@ from kinemorph.analysis.small_motions.linearize import Linearization, Model, lin
 from kinemorph.analysis.small_motions.plant_derivatives import Point, closed_point, is_singular, slopes_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.small_motions.mode_energies import ModeEnergies
 
 ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
 
@@ -41,6 +45,7 @@ class Poles(Shown):
     `modal_mass`    (n,): conj(psi)^T M psi [kg or kg m^2]; None without mass matrix
     `vectors`       (n, ns): the motion of each pole in all states s = [w, v, x], scaled like its shape
     `note`          a remark on the poles; "" where there is none
+    `about`         what the state is: "the given state", "the equilibrium at elbow = 0.3"
     """
 
     values: Complex
@@ -52,6 +57,7 @@ class Poles(Shown):
     plant: Plant
     point: Point
     note: str = ""
+    about: str = "the given state"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -113,7 +119,7 @@ class Poles(Shown):
     def __str__(self) -> str:
         """The poles as a table in plain text."""
         titles = ("", "alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
-        head = f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")
+        head = f"Poles of '{self.plant.name}' about {self.about}" + (f". {self.note}" if self.note else "")
         return "\n".join([head, *self._lines(titles, 18, ".10g")])
 
     def _lines(self, titles: Sequence[str], width: int, form: str) -> list[str]:
@@ -122,6 +128,12 @@ class Poles(Shown):
         head = [f"{title:>{width if k else 5}}" for k, title in enumerate(titles[: 5 + (self.modal_mass is not None)])]
         lines = [f"{row[0]:5d}" + "".join(f"{value:{width}{form}}" for value in row[1:]) for row in rows]
         return ["".join(head), *lines]
+
+    def mode_energies(self) -> ModeEnergies:
+        """How the kinetic energy of each mode is shared among the bodies of the robot; see `mode_energies`."""
+        from kinemorph.analysis.small_motions.mode_energies import mode_energies
+
+        return mode_energies(self)
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Writes text files in EasyDyn's format: path.lst, the poles, and path.mod, the mode shapes.
@@ -166,13 +178,22 @@ def poles(
 ) -> Poles:
     """Poles and mode shapes of a plant near a state; see `linearize` for the arguments.
 
-    `window` = (low, high) keeps the poles with frequencies between these two values [Hz]. The state should be an
-    equilibrium (`equilibrium` finds one); where it is not, `note` says so.
+    Where none of q, v, x and m is given, the state is an equilibrium near the initial state of the model, as
+    `equilibrium` finds it; or the initial state itself, where its motion is steady, or no equilibrium is found. `about`
+    says which. Where a state is given, and moves on, `note` says so.
+
+    `window` = (low, high) keeps the poles with frequencies between these two values [Hz].
     """
     if isinstance(model, Linearization):
         _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
-        return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
-    plant = as_plant(model, forces=forces, locked=locked)
+        return _finished(model.plant, model.point, of_linear(model), model.is_steady, window)
+    plant = as_plant(model, forces=forces, locked=locked, parameters=named_parameters(model, p))
+    if q is None and v is None and x is None and m is None:
+        from kinemorph.analysis.small_motions.usual_point import usual_point
+
+        point, about, why = usual_point(plant, u=u, p=p, t=t)
+        found = poles(plant, **vars(point), window=window)
+        return replace(found, about=about, note=why and f"{why} {found.note}")
     given = state_at(model, plant, t, q=q, v=v, x=x, u=u, p=p, m=m)
     slopes, point = slopes_of(plant), closed_point(plant, **given, t=t)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia, which does not matter at rest
@@ -181,8 +202,8 @@ def poles(
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
             return _finished(plant, point, of_pencil(slopes, point), still, window)
-    found = linearize(plant, **vars(point), outputs=())
-    return _finished(plant, point, of_linear(found), found.at_rest, window)
+    linear = linearize(plant, **vars(point), outputs=())
+    return _finished(plant, point, of_linear(linear), linear.is_steady, window)
 
 
 def _refuse(**given: Any) -> None:
@@ -197,7 +218,8 @@ def _refuse(**given: Any) -> None:
 def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window: tuple[float, float] | None) -> Poles:
     """The poles with conjugates listed once, sorted by omega, with scaled shapes and modal masses.
 
-    `still` tells whether the state is an equilibrium; `window` are the lowest and highest frequency to list [Hz].
+    `still` tells whether the state is an equilibrium or a steady motion; `window` are the lowest and highest frequency
+    to list [Hz].
     """
     slopes, nv = slopes_of(plant), plant.nv
     values, vectors = motions.values.copy(), motions.vectors.T

@@ -18,7 +18,7 @@ from kinemorph.errors import ModelError, Problem, ShapeError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.words import did_you_mean, listed
 
@@ -88,7 +88,7 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
 
 def usual_posture(model: Robot | System) -> Array:
     """The initial configuration of a system, shape (nq,), or the neutral one where it states none."""
-    robot = model if isinstance(model, Robot) else model.robot
+    robot = as_robot(model)
     given = () if isinstance(model, Robot) else model.settings.q
     return np.array(given, dtype=float) if len(given) else neutral(robot)
 

@@ -27,7 +27,7 @@ from kinemorph.errors import Problem, RecordingWarning, ShapeError, users_level
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.scaling.scaled_bodies import scaled_bodies
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 from kinemorph.words import counted, did_you_mean, listed
 
 M = TypeVar("M", Robot, System)
@@ -90,7 +90,7 @@ def scaled_segments(
     Raises ShapeError where a body of `bodies`, or a whole group of `alike`, has too few markers, or where a recording
     has another unit.
     """
-    robot = model if isinstance(model, Robot) else model.robot
+    robot = as_robot(model)
     frames = attached(robot, markers.names, attachments)
     check_markers(markers, robot, frames, usual_posture(model))
     points = points_on_bodies(robot, frames)

@@ -22,7 +22,7 @@ from kinemorph.analysis.tracking.markers import Markers
 from kinemorph.analysis.tracking.views import View
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -56,7 +56,7 @@ def synthetic_markers(
 
     `noise`, `gaps`, `gap_frames` and `seed` are those of `disturbed`.
     """
-    robot = model if isinstance(model, Robot) else model.robot
+    robot = as_robot(model)
     times, q = _sampled(robot, motion, rate, duration)
     given = (*robot.body_names, *(frame.name for frame in robot.frames)) if names is None else tuple(names)
     frames = attached(robot, given, attachments)
@@ -129,7 +129,7 @@ def tripod_markers(
     A foot on the ground stays where it is, and in the air it moves to its next place with continuous velocity. `track`
     finds the angles of the legs. `noise`, `gaps`, `gap_frames` and `seed` are those of `disturbed`.
     """
-    robot = model if isinstance(model, Robot) else model.robot
+    robot = as_robot(model)
     names = [name for group in feet for name in group]
     if not (speed > 0.0 and period > 0.0 and 0.0 < duty < 1.0) or not names:
         raise ShapeError(

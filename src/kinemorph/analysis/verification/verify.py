@@ -25,12 +25,11 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
-from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.formulations.table import FORMULATIONS
-from kinemorph.model.modules.assembly import Assembly
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System, as_robot
+from kinemorph.model.robot import Robot, not_a_model
+from kinemorph.model.system import System
 
 DENSE_LIMIT = 12  # most dof with which another formulation's own mass matrix and forward dynamics are compared too
 AT_REST = (  # checks of rules that hold where the time alone moves nothing
@@ -64,13 +63,8 @@ def verify(
         ensemble(model.robot, model.members)
     if isinstance(model, Robot | System):
         model = derive(model, few_calls=True)
-    if isinstance(model, Assembly):
-        as_robot(model)  # raises an error that says what to pass
     if not isinstance(model, Dynamics):
-        raise ModelError(
-            f"verify was given a {type(model).__name__}; expected a Robot, a System or a Dynamics. "
-            "Build a robot by name with library.build(name)."
-        )
+        raise not_a_model(model, "a Robot, a System or a Dynamics")
     model.robot.check_masses("verify")
     if states < 1:
         raise ShapeError(f"verify: states is {states}; expected 1 or more random states.")

@@ -263,30 +263,15 @@ def _small_motions(
 
 
 def _poles(system: System, state: StateOptions, band: tuple[float, float] | None) -> Poles:
-    """The poles at the state of --q and --v.
-
-    Without --q, at an equilibrium near the initial values that the model declares, or near the neutral configuration.
-    """
+    """The poles about the state of --q and --v or of --start; without these about the state that `poles` takes."""
     from kinemorph.analysis.small_motions.poles import poles
-    from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
 
-    model, q = system.robot, state.values("q") or state.start
-    asked: dict[str, Any] = {"v": state.values("v"), "window": band, **_acting(system, state)}
-    if q is not None:
-        return poles(system, q, **asked)
-    linear, found = poles_at_rest(system, **asked)
-    named = zip(model.q_names, found.q, strict=True)
-    moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
-    where = listed(moved, 6) if moved else "the neutral configuration"
-    if not found:
-        about = "the neutral configuration" if _initial(system) is None else "the initial values of its coordinates"
-        say(
-            f"note: no equilibrium of {model.name} was found, so it is linearized about {about}; --q chooses "
-            "another state"
-        )
-    else:
-        say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
-    return linear
+    q, v = state.values("q") or state.start, state.values("v")
+    found = poles(system, q, v, window=band, **_acting(system, state))
+    if q is None and v is None:
+        missing = f"no equilibrium of {system.name} was found, so it is " if found.about == "the initial state" else ""
+        say(f"note: {missing}linearized about {found.about}; --q chooses another state")
+    return found
 
 
 def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: SceneOptions, mode: int) -> list[Path]:

@@ -38,6 +38,7 @@ def plot_phase(
     `degrees`   shows angles in degrees
     `path`      a file to write, .png, .svg or .pdf
     """
+    series.check_run(trajectory)
     which, unit, rate = _coordinate(trajectory, joint)
     runs = named_runs(trajectory, compare, name)
     (q_unit, scale), (v_unit, v_scale) = series.scaled(unit, degrees), series.scaled(rate, degrees)

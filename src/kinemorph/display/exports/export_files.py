@@ -210,7 +210,7 @@ def _equations_picture(system: System) -> Any:
 
 
 def _poles_picture(system: System) -> Any:
-    from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
+    from kinemorph.analysis.small_motions.poles import poles
     from kinemorph.display.charts.plot_poles import plot_poles
 
-    return plot_poles(poles_at_rest(system)[0])
+    return plot_poles(poles(system))

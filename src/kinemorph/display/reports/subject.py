@@ -11,7 +11,7 @@ from kinemorph.display.equations.equations_of_motion import symbolic_dynamics
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import Assembly
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import Settings, System
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -99,6 +99,8 @@ def subject_of(*given: Any, names: Sequence[str] = (), settings: ReportSettings 
     """
     runs = [one for one in given if isinstance(one, Trajectory)]
     models = [one for one in given if not isinstance(one, Trajectory)]
+    for one in models:
+        _system(one)
     if len(models) > 1:
         raise UnsupportedError(
             f"a report is about one model, but {len(models)} are given. Write a report for each of them."
@@ -120,10 +122,7 @@ def _system(model: Any) -> System:
         return System(model.robot)
     if isinstance(model, Assembly):
         return model.system()
-    raise UnsupportedError(
-        f"a report is about a model or runs, not about an object of type {type(model).__name__}. Pass a Robot, a "
-        "System, an Assembly or a Trajectory."
-    )
+    raise not_a_model(model, "a Robot, a System, a Dynamics, an Assembly or a Trajectory")
 
 
 def _system_of_runs(runs: Sequence[Trajectory]) -> System:

@@ -29,9 +29,8 @@ from kinemorph.display.scenes.mounted_parts import parts_of
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import Element, System, configuration_of
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.batch_run import BatchRun
@@ -155,12 +154,8 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
         raise UnsupportedError("there is nothing to show; expected at least one Robot, System, Dynamics or Trajectory.")
     for name, one in pairs:
         if not isinstance(one, Subject):
-            called = f"'{name}'" if name else "the subject"
-            remedy = " Pass the result of its method system() or robot()." if isinstance(one, Assembly) else ""
-            raise UnsupportedError(
-                f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics, Trajectory or BatchRun."
-                f"{remedy}"
-            )
+            called = f"'{name}'" if name else "model"
+            raise not_a_model(one, "a Robot, a System, a Dynamics, a Trajectory or a BatchRun", called)
     named: dict[str, Subject] = {}
     for given, one in pairs:
         word = given or _word(one, [other for _, other in pairs])

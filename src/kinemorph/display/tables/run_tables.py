@@ -109,7 +109,7 @@ def method_tables(data: Data) -> Parts:
     known = {"name": "{name}", "is here": "{method}", "because": "{why}"}
     return [
         grid_of("methods", data["methods"], methods | {"what it is": "{text}"}, ("order",)),
-        grid_of("MATLAB's names", data["aliases"], known),
+        grid_of("other names", data["aliases"], known),
     ]
 
 

@@ -288,8 +288,10 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
         for choice in law.reads(element):
             name = choice.split("|")[-1]
             if not any(one in known or _owner(one) in broken for one in choice.split("|")):
-                remedy = f"{did_you_mean(name, known)} Known: {listed(_nearby(name, known), 16)}.".strip()
-                problems.append(wrong(element.name, f"it reads '{name}', but there is no such signal", remedy, "reads"))
+                hint = did_you_mean(name, known) or did_you_mean(name, {_owner(one) for one in known})
+                remedy = f"{hint} Known: {listed(_nearby(name, known), 16)}.".strip()
+                problem = wrong(element.name, f"it reads '{name}', but there is no such signal", remedy, "reads")
+                problems += [problem] if problem not in problems else []
         problems += _problems(element, law.problems_among(element, made))
     if problems:
         raise ModelError(problems)

@@ -21,7 +21,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.scales import Scales
-from kinemorph.model.system import Element, System
+from kinemorph.model.system import Element, System, as_robot
 from kinemorph.words import did_you_mean, listed
 
 Same = Literal["density", "kept"]
@@ -40,7 +40,7 @@ def scaled_bodies(model: Robot | System, factors: Mapping[str, float], *, mass: 
     bodies are moved with them (`point`, and `end` of a capsule), and the `shape` of a contact gets their size; all
     other numbers stay as they are.
     """
-    robot = model if isinstance(model, Robot) else model.robot
+    robot = as_robot(model)
     _check(robot, factors, mass)
     kept = dict.fromkeys((one.name for one in parameters_of((robot, getattr(model, "elements", ())))), 1.0)
     sizes = {

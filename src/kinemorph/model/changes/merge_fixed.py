@@ -17,7 +17,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.model.body import NO_INERTIA, Body
 from kinemorph.model.joint import Joint
-from kinemorph.model.robot import Frame, Robot
+from kinemorph.model.robot import Frame, Robot, check_robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
 
@@ -29,6 +29,7 @@ def merge_fixed(robot: Robot, *, keep: Collection[str] = ()) -> Robot:
 
     `keep` names bodies that are not merged into others, and fixed joints that are not removed.
     """
+    check_robot(robot)
     seats = _seats(robot, keep)
     inside = {end for loop in robot.loops if seats[loop.parent][0] == seats[loop.child][0] for end in _ends(loop)}
     if inside:

@@ -24,7 +24,7 @@ from kinemorph.model.building.reversed_joint import PARTS, PER_VELOCITY, obstacl
 from kinemorph.model.configuration import joint_motion, joint_pose, joint_twist
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Robot, check_robot
 
 
 def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
@@ -33,6 +33,7 @@ def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
     Names, bodies, frames, loops and couplings do not change. Raises ModelError if the root of the tree is not free or a
     joint cannot be reversed.
     """
+    check_robot(robot)
     path = robot.path_to_root(base)  # base, ..., old base, world
     root = robot.parent_joint[path[-2]] if len(path) > 1 else None
     if root is None:

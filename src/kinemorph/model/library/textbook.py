@@ -50,6 +50,17 @@ def pendulum(mass: float = 1.0, length: float = 1.0, *, point: bool = True) -> R
     return builder.frame("tip", "link1", translation=(0.0, 0.0, -l)).build()
 
 
+def _pair(name: str, values: Sequence[float], unit: str) -> tuple[float, float]:
+    """The two values of an argument of `double_pendulum`."""
+    try:
+        first, second = values
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"double_pendulum: {name} is {values!r}; expected two numbers [{unit}]. Give one for each rod: (1.0, 0.5)."
+        ) from None
+    return first, second
+
+
 def double_pendulum(
     masses: Sequence[float] = (1.1, 0.9), lengths: Sequence[float] = (1.2, 1.1), *, point: bool = False
 ) -> Robot:
@@ -58,7 +69,7 @@ def double_pendulum(
     The second angle is relative to the first rod. The defaults are the example of the EasyDyn paper: inertia m l^2 / 12
     about the center of each rod.
     """
-    (m1, m2), (l1, l2) = masses, lengths
+    (m1, m2), (l1, l2) = _pair("masses", masses, "kg"), _pair("lengths", lengths, "m")
     first, second = length_parameter(1, l1), length_parameter(2, l2)
     builder = RobotBuilder("double_pendulum", gravity=planet()).add(
         hanging_link("link1", mass_parameter(1, m1), first, point=point),

@@ -18,11 +18,13 @@ from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.control.model_based import ComputedTorque
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, as_assembly
+from kinemorph.model.modules.catalog import PITCH
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Element
 from kinemorph.words import listed
 
-STIFF, SMOOTH = 60.0, 1.5  # gains [N m/rad], [N m s/rad]: half the torque limit, 3.5 N m, bends a hinge by 3 degrees
+STIFF, SMOOTH = 60.0, 1.5  # gains [N m/rad], [N m s/rad] of Backbones: 3.5 N m, half their limit, bend it by 3 degrees
+LOAD = 1.0 * PITCH  # [kg m], mass times pitch of a Backbone
 QUICK = 20.0  # [rad/s]: natural frequency of the errors under computed torque, critically damped
 
 
@@ -44,7 +46,8 @@ def hinge_drives(
     """Controllers that make joints follow a gait, with torques within the effort limit of each joint.
 
     `gait`      an element that publishes an angle for each of its `joints`
-    `law`       "pd": proportional-derivative control, with default gains kp 60 N m/rad and kd 1.5 N m s/rad;
+    `law`       "pd": proportional-derivative control. The default gains are kp 60 N m/rad and kd 1.5 N m s/rad for
+                Backbones, and proportional to mass times pitch, the mean of all modules, so that any module stands;
                 "computed torque": default gains kp 400 1/s^2 and kd 40 1/s, for organisms with a fixed root whose
                 joints all follow the gait
     `name`      the name of the controller; the one that keeps the other joints at 0 is called `<name>_hold`
@@ -72,12 +75,20 @@ def hinge_drives(
         quick = QUICK**2 if kp is None else kp
         return [ComputedTorque(name, driven, quick, 2.0 * QUICK if kd is None else kd, gait.name, (), lower, upper)]
     found: list[Element] = []
+    load = _mean_load(assembly) / LOAD
     for called, joints, reference in ((name, driven, gait.name), (f"{name}_hold", held, 0.0)):
         if joints:
             lower, upper = _within(own, joints)
-            stiff, smooth = STIFF if kp is None else kp, SMOOTH if kd is None else kd
+            stiff, smooth = load * STIFF if kp is None else kp, load * SMOOTH if kd is None else kd
             found.append(PD(called, joints, stiff, smooth, reference, lower=lower, upper=upper))
     return found
+
+
+def _mean_load(assembly: Assembly) -> float:
+    """The mean of mass times pitch [kg m] of all modules; that of a Backbone where nothing has mass."""
+    kinds = [module.type for module in assembly.modules]
+    loads = [float(evaluate(body.mass)) * float(evaluate(kind.pitch)) for kind in kinds for body in kind.bodies]
+    return sum(loads) / len(kinds) or LOAD
 
 
 def _is_bounded(joint: Joint) -> bool:

@@ -32,6 +32,7 @@ from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.organisms import standing
 from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import not_a_model
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from kinemorph.model.system import System
 
@@ -121,9 +122,7 @@ def on_ground(system: System) -> System:
     An initial configuration other than that of the assembly is not changed.
     """
     if not isinstance(system, System):
-        raise ModelError(
-            f"on_ground was given a {type(system).__name__}; expected a System, such as `assembly.system()`."
-        )
+        raise not_a_model(system, "a System, such as `assembly.system()`")
     assembly = system.assembly
     if assembly is None:
         raise ModelError(

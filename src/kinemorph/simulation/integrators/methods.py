@@ -1,8 +1,8 @@
-"""The methods by name: our own, which run compiled, those of other libraries, and the names that MATLAB users know.
+"""The methods by name: our own, which run compiled, those of other libraries, and the names that users of others know.
 
 `METHODS` are our own, as data. `NOTES` says in a line what each is for. `OUTSIDE` are the methods of SciPy and
-SUNDIALS, which run in Python and call the compiled rate (see `foreign`). `ALIASES` are MATLAB's names, each with the
-method here that has the same formulas, or else the most similar one.
+SUNDIALS, which run in Python and call the compiled rate (see `foreign`). `ALIASES` are names of MATLAB, of SciPy and of
+textbooks, each with the method here that has the same formulas, or else the most similar one.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ OUTSIDE: dict[str, MethodRow] = {
 
 
 class Alias(NamedTuple):
-    """What MATLAB's name of a method means here: names of similar methods, the best first, and the reason for them.
+    """What another name of a method means here: names of similar methods, the best first, and the reason for them.
 
     The first of these names that this package has a method for is used.
     """
@@ -148,6 +148,15 @@ ALIASES: dict[str, Alias] = {
     "ode23s": Alias(("rosenbrock23",), "the same pair, Rosenbrock 2(3)"),
     "ode23t": Alias(("newmark",), "both are the trapezoidal rule, without numerical damping"),
     "ode23tb": Alias(("tr_bdf2", "rodas"), "both damp motions that are too fast for the step"),
+    "rk45": Alias(("dormand_prince",), "SciPy's name of the same pair, Dormand-Prince 5(4)"),
+    "dopri5": Alias(("dormand_prince",), "Hairer's name of the same pair, Dormand-Prince 5(4)"),
+    "rk23": Alias(("bogacki_shampine",), "SciPy's name of the same pair, Bogacki-Shampine 3(2)"),
+    "verlet": Alias(("leapfrog",), "the same method, velocity Verlet"),
+    "velocity_verlet": Alias(("leapfrog",), "the same method"),
+    "symplectic_euler": Alias(("semi_implicit_euler",), "another name of the same method"),
+}
+NEAREST = {  # names of methods that this package does not have: what to take in their place
+    "midpoint": "the explicit midpoint rule, of order 2; 'heun' is the nearest: two evaluations per step, order 2",
 }
 
 
@@ -204,6 +213,10 @@ def method_named(name: str | Method) -> Method:
             f"method '{name}' of another library works in single runs by `simulate` only. Choose one of: "
             f"{', '.join(METHODS)}."
         )
+    if found is None and name.lower() != name and name.lower() in {*METHODS, *ALIASES}:
+        return method_named(name.lower())
+    if found is None and name in NEAREST:
+        raise UnsupportedError(f"there is no method '{name}', {NEAREST[name]}.")
     if found is None:
         known = [*METHODS, *ALIASES, *OUTSIDE]
         raise UnsupportedError(f"there is no method '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}.")
@@ -220,5 +233,5 @@ def method_rows() -> list[MethodRow]:
 
 
 def alias_rows() -> list[tuple[str, str, str]]:
-    """The table of aliases: for each, (MATLAB's name, the method here, the reason)."""
+    """The table of aliases: for each, (the name, the method here, the reason)."""
     return [(name, alias.method, alias.why) for name, alias in ALIASES.items() if alias.method]

@@ -198,10 +198,11 @@ def _begun(automaton: Automaton, watch: Watch, state: tuple[Any, ...]) -> Iterat
         falls = " and falls" if value >= -FALLEN else ""
         if falls and edge.only_marks:  # runs may begin at an apex
             continue
+        begin = "Begin at another state" if edge.target == edge.source else f"Begin in phase '{edge.target}'"
         yield (
             f"the guard of edge '{edge.name}'{_text(edge)} is {value:.3g}{falls} at the start of the run, expected a "
-            "number above 0: the edge is taken only where it falls through zero. Begin in phase "
-            f"'{edge.target}', change the sign of the guard, or give the edge a condition (when=)."
+            f"number above 0: the edge is taken only where it falls through zero. {begin}, change the sign of the "
+            "guard, or give the edge a condition (when=)."
         )
 
 

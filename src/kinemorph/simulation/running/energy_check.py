@@ -9,7 +9,8 @@ Where bodies fly off late in a run, this says little about its beginning. So the
 with the energy exchanged until then. Where a drive supplies much energy that friction dissipates, these two are no
 measure for the rest. So at the end the error is also compared with the kinetic, potential and stored energy that the
 robot itself has exchanged, with a small allowance for the supplied and dissipated energy. Both are compared at
-a larger share.
+a larger share. A method of first order that starts from rest errs by 1/(n + 1) of what was exchanged in its first n
+steps, however small they are, so that much is allowed.
 
 Where nothing supplies energy, kinetic, potential and stored energy never grow together. In methods for contact they may
 (see `linearly_implicit`), and the balance hides it: what a contact does not store counts as dissipated, also where that
@@ -44,6 +45,7 @@ PART = 0.2  # of a part of that energy, until a sample or without supply and dis
 NEVER_MAKES = "implicit_contact_2"  # the method that is advised where contacts make energy
 FAINT = 1e-3  # of the energy supplied and dissipated: an error that large is that of the account
 TRACE = 1e-4  # of what the robot exchanges in the whole run: a smaller error, as just after the start, does not matter
+BEGINNING = 1.1  # times 1/(n + 1) is the share that may be missing after n steps: see the top
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
 MADE = 0.005  # of the exchanged energy: where contacts make more, it is reported
@@ -60,11 +62,17 @@ class EnergyError:
     element: str | None  # the element whose work is accounted for worst there, see `_culprit`
     until: float | None = None  # [s]; where given, `exchanged` is what had been exchanged until then
     own: bool = False  # whether `exchanged` is without the supplied and dissipated energy
+    limit: float = SHARE  # the share up to which nothing is reported
 
     @property
     def share(self) -> float:
         """The error as a share of the exchanged energy."""
         return self.error / self.exchanged
+
+    @property
+    def excess(self) -> float:
+        """The share, relative to its limit."""
+        return self.share / self.limit
 
     @property
     def sentence(self) -> str:
@@ -114,7 +122,7 @@ def _worst_error(
             least = max(least, _settling(parts[0].part.plant))
         for one in parts:
             found = _error_of(*one, step)
-            if found is not None and found.error >= least and (worst is None or found.share > worst.share):
+            if found is not None and found.error >= least and (worst is None or found.excess > worst.excess):
                 worst = found
     return worst
 
@@ -131,7 +139,7 @@ def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, met
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     step = options.step
     found = _worst_error(known, step, settling=False)
-    if found is None or found.share <= SHARE:
+    if found is None or found.excess <= 1.0:
         return False
     where = f", most of it near t = {found.t:.4g} s"
     where += f", by '{found.element}' above all" if found.element else ""
@@ -226,18 +234,21 @@ def _error_of(part: Segment, columns: Array | None, step: float | None) -> Energ
     why: tuple[float | None, bool] = (None, False)
     own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
     least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
-    if least < error <= SHARE * exchanged:
+    begun = np.zeros(len(part.t)) if step is None else BEGINNING / (1.0 + np.round((part.t - part.t[0]) / step))
+    limit = max(SHARE, float(begun[-1]))
+    if least < error <= limit * exchanged:
         turned = float(np.abs(np.diff(supplied)).sum() + np.abs(np.diff(dissipated)).sum())
         allowed = np.max([*(_ranges(column) for column in columns.T), MOVING * _most(mechanical[:, 0])], axis=0)
         allowed[-1] = min(allowed[-1], own + FAINT / PART * turned)
-        late = np.flatnonzero((errors > PART * allowed) & (errors > least))
+        late = np.flatnonzero((errors > np.maximum(PART, begun) * allowed) & (errors > least))
         if len(late):
             last = int(late[0])
             error, exchanged = float(errors[last]), float(allowed[last])
-            why = (float(part.t[last]), last == len(balance) - 1)
+            why, limit = (float(part.t[last]), last == len(balance) - 1), SHARE
     k = int(np.argmax(np.abs(np.diff(balance[: last + 1])))) + 1
     t = float(part.t[k])
-    return EnergyError(t, error, exchanged, _culprit(part, k, step) if error > SHARE * exchanged else None, *why)
+    culprit = _culprit(part, k, step) if error > limit * exchanged else None
+    return EnergyError(t, error, exchanged, culprit, *why, limit)
 
 
 def _most(values: Array) -> Array:

@@ -21,6 +21,7 @@ from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.initial_state import undecided
 from kinemorph.simulation.stepping.violations import row_gaps
+from kinemorph.words import quoted
 
 if TYPE_CHECKING:
     from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -189,6 +190,9 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return _lost(stepper)
     if status is Status.BREACH:
         return breach(stepper) or breaks_constraints(t)
+    broken = _broken_by_reset(plant, t, {"q": q, "v": v, "x": x})
+    if broken is not None:
+        return broken
     if has_impulses(plant) and not np.isfinite(v).all():
         return impulses_not_found(plant, t)
     jammed = _jammed(stepper)
@@ -213,6 +217,21 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if abs(s[first]) > FAR:
         return grows(t, worst, float(s[first]))
     return too_short(t, worst, method.name, stepper.options.min_step)
+
+
+def _broken_by_reset(plant: Plant, t: float, state: dict[str, Array]) -> str | None:
+    """A message if a reset of an edge gave a value that is not finite, so that the state at t [s] has it; else None."""
+    edges = [edge for edge in (plant.automaton.edges if plant.automaton else ()) if edge.reset]
+    for group, values in state.items():
+        for k in np.flatnonzero(~np.isfinite(values)):
+            name = getattr(plant, group)[k].name
+            word = name if group == "x" else f"{group}.{name}"
+            named = [edge for edge in edges if callable(edge.reset) or word in dict(edge.reset)]
+            if named:
+                told = "Check its division, root or logarithm, or keep it from such a state by when=."
+                whose = f"edge {quoted(edge.name for edge in named)}"
+                return f"At t = {t:.9g} s the reset of {whose} makes {group} '{name}' {values[k]:g}. {told}"
+    return None
 
 
 def _outside_domain(stepper: PlantStepper) -> str | None:

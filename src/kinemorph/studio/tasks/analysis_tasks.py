@@ -69,20 +69,20 @@ def find_poles(data: dict[str, Any], report: Report) -> dict[str, Any]:
     the bodies in its kinetic energy.
     """
     from kinemorph.analysis.small_motions.mode_energies import mode_energies
-    from kinemorph.analysis.small_motions.poles_at_rest import poles_at_rest
+    from kinemorph.analysis.small_motions.poles import poles
     from kinemorph.display.painting.draw_modes import mode_caption
     from kinemorph.display.tables.run_summaries import poles_summary
 
     system = task_model(data)
     report("linearizing about the equilibrium")
-    found, rest = poles_at_rest(system, window=None if data["window"] is None else tuple(data["window"]))
+    found = poles(system, window=None if data["window"] is None else tuple(data["window"]))
     count = min(len(found), MOST_MODES)
     made = poles_summary(found, count)
     report("sharing the energies of modes")
     made["captions"] = [mode_caption(found, number) for number in range(1, count + 1)]
     made["growing"] = [bool(one) for one in found.growing]
-    made["equilibrium"] = bool(rest)
-    made["about"] = rest.message
+    made["equilibrium"] = not found.note
+    made["about"] = found.about
     try:
         energies = mode_energies(found)
         made["energies"] = {"parts": list(energies.parts), "shares": energies.shares[:count].tolist()}

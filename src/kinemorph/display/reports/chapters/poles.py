@@ -38,7 +38,6 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
         at = {"q": rest.q, "x": rest.x, "m": rest.m}
         told = words("The equations are linearized about the equilibrium.")
     else:
-        at = {"q": subject.model.settings.q or None}
         told = words("No equilibrium was found, so that the equations are linearized about the initial state.")
     try:
         found = poles(subject.model, **at)

@@ -85,7 +85,7 @@ def _meanings(
     element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S], any_signal: bool = False
 ) -> dict[str, Value]:
     """The values or placeholders of the names in a text; unknown names are left out."""
-    parameters = {parameter.name: parameter for parameter in ensemble.robot.parameters}
+    parameters = {parameter.name: parameter for parameter in (*ensemble.parameters, *ensemble.robot.parameters)}
     known: dict[str, Value] = {**parameters, **dict(element.known)}
     of_robot = ("t", *_coordinates(ensemble.robot), *_velocities(ensemble.robot))
     found: dict[str, Value] = {}
@@ -108,7 +108,7 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
         what = "a signal that depends on more than time; expected coordinates, parameters or signals of references"
         return what, "Use only these in a constraint."
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
-    known += [parameter.name for parameter in robot.parameters]
+    known += [one.name for one in (*robot.parameters, *ensemble.parameters) if one.name not in known]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)

@@ -152,7 +152,7 @@ function poleResult(view, found) {
   });
   return [
     make("p", { class: found.equilibrium ? "" : "error" }, found.equilibrium
-      ? "Linearized about the equilibrium near the initial state." : `Not an equilibrium: ${found.about}`),
+      ? `Linearized about ${found.about}.` : `Linearized about ${found.about}, which is not an equilibrium.`),
     found.note ? make("p", { class: "help" }, found.note) : null,
     plot.element,
     tableOf({

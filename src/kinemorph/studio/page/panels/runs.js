@@ -108,7 +108,7 @@ async function showForm(view, ask) {
   drawForm(view, form, methodTable(view.known.methods));
 }
 
-/** Makes the method of a run a choice of all methods and of MATLAB's names for them. */
+/** Makes the method of a run a choice of all methods and of other names for them. */
 function offerMethods(form, { methods, aliases }) {
   const field = form.fields.find((one) => one.path.at(-1) === "method");
   if (!field) return;
@@ -122,7 +122,7 @@ function methodTable({ methods, aliases }) {
     tableOf({ caption: "Methods", head: ["name", "order", "steps", "stiff", "for"], headed: true,
       rows: methods.map((one) =>
         [one.name, one.order, one.adaptive ? "adaptive" : "fixed", one.stiff ? "yes" : "no", one.text]) }),
-    tableOf({ caption: "Names of MATLAB", head: ["name", "method here", "because"], headed: true,
+    tableOf({ caption: "Other names", head: ["name", "method here", "because"], headed: true,
       rows: aliases.map((one) => [one.name, one.method, one.why]) }));
 }
 
