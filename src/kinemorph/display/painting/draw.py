@@ -18,7 +18,6 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display.cameras import VIEW, CameraChoice, Lens
 from kinemorph.display.canvas import INK, Figure, depth_colors, said, save
-from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.painting.painter import Painting, scene_for
@@ -75,7 +74,6 @@ def draw(
     axes are in meters to the right and upward across the line of sight; with camera="right" they are x and z.
     """
     model, robot = robot, as_robot(robot)
-    warn_of_meshes(robot)
     usual = stance(robot) if robot.loops else initial_configuration(robot)
     if isinstance(model, System) and model.settings.q:
         usual = np.array(model.settings.q)

@@ -21,7 +21,7 @@ from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.changing_robot import succession
-from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
+from kinemorph.display.scenes.figures import figure_of, mesh_note, owner_of, warn_of_meshes
 from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import Load, arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
@@ -120,6 +120,8 @@ def staged(
 
     `acting` are the elements on each figure; by default there are none.
     """
+    for robot in {figure.robot.name: figure.robot for figure in figures}.values():
+        warn_of_meshes(robot)
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
@@ -134,7 +136,7 @@ def staged(
         floor=floor,
         loose=not any(map(carried, elements)),
         grounds=grounds,
-        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
+        notes=tuple(dict.fromkeys(note for figure in figures if (note := mesh_note(figure.robot)))),
     )
 
 
