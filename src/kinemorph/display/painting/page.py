@@ -160,7 +160,7 @@ class Page:
         """Gives the axes numbers and labels; each of several figures has its own numbers on the horizontal axis."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
-        axes, (right, up, _) = self.axes, self.window.lens.axes
+        axes, (right, up, _) = self.axes, self.window.lens.axes @ self.scene.figures[0].turn  # the axes of the model
         unit, per_meter = self.unit
         axes.patch.set_visible(False)
         axes.spines[["top", "right"]].set_visible(False)

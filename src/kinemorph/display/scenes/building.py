@@ -28,6 +28,7 @@ from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.mounted_parts import parts_of
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
+from kinemorph.display.scenes.upright import upright, upright_elements
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
@@ -66,6 +67,7 @@ def scene_of(
     spread: npt.ArrayLike | None = None,
     title: str | None = None,
     masses: bool = False,
+    z_up: bool = False,
 ) -> Scene:
     """The scene of a Robot, System, Dynamics or Trajectory, or of several, given as a list or as {name: subject}.
 
@@ -80,6 +82,7 @@ def scene_of(
     `spread`    distance between several figures [m], 0 to draw all in one place, or the step (3,) [m] from each figure
                 to the next; by default far enough that they do not touch
     `masses`    also shows the inertia of bodies without shapes, as translucent cuboids
+    `z_up`      keeps the axes of a world whose gravity is along another axis than -z; else it is turned
     """
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
@@ -89,6 +92,9 @@ def scene_of(
     made = [_figure(name, one, q, clock, wanted, masses) for name, one in subjects.items()]
     figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
     acting = [elements_of(one) for one in subjects.values()]
+    if not z_up:
+        acting = [upright_elements(figure.robot, some) for figure, some in zip(figures, acting, strict=True)]
+        figures = [upright(figure) for figure in figures]
     scene = staged(_side_by_side(figures, spread), clock, acting, title)
     return replace(
         scene,

@@ -36,7 +36,7 @@ def with_scene(job: Job) -> Job:
             "with a robot."
         )
     system, q = System(robot, job.plant.elements), np.array(job.first.state.q, dtype=float)
-    scene = scene_of(system, q=q[None], times=[job.times[0]], columns=())
+    scene = scene_of(system, q=q[None], times=[job.times[0]], columns=(), z_up=True)
     return replace(job, drawing=_drawing(checked_geometry(scene, 1), job))
 
 
