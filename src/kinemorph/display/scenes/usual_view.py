@@ -13,7 +13,7 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.model.topology import WORLD
 
 FAR = 50.0  # path length over robot size from which a camera follows: else the robot would be a few pixels large
-AWAY = 1.5  # for films, in which nobody moves the camera: such a robot has left the view of the first frame
+AWAY = 1.5  # travel over robot size from which the camera of a film follows: the first picture shows it no more
 FLOATING = ("free", "planar")
 FLAT = 1e-6  # a motion is planar if its part out of the plane is below this fraction of its part in the plane
 RAISED = 14.0  # elevation from which planar motion is seen [deg]
